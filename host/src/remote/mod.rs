@@ -1,7 +1,7 @@
 //! Files on servers: `https://`, `hf://`, `s3://`, `gs://`, `az://`.
 //!
-//! A remote object is a [`Place`] that is read by ranges. Without the Cargo feature `remote`, such
-//! a path is an error that says so.
+//! A remote object is a [`Place`] that is read by ranges. Without the Cargo feature `remote`, a
+//! path that names one is rejected with an error that says so.
 
 #[cfg(feature = "remote")]
 mod hub;

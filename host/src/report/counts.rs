@@ -36,7 +36,7 @@ impl Report {
         left.map(|count| NotListed::new(count.rule, count.found - count.kept)).collect()
     }
 
-    /// The number of unchecked things that are neither listed nor counted by rule.
+    /// The number of unchecked items that are neither listed nor counted by rule.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -61,7 +61,7 @@ impl Report {
         self.findings.len() as u64 + self.dropped(false)
     }
 
-    /// The number of unchecked things that are not listed.
+    /// The number of unchecked items that are not listed.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -73,7 +73,7 @@ impl Report {
         self.unchecked_more + self.dropped(true)
     }
 
-    /// The number of findings not listed, either of the rules about unchecked things or of all
+    /// The number of findings not listed, either of the rules about unchecked items or of all
     /// others.
     fn dropped(&self, unchecked: bool) -> u64 {
         let of = |count: &Count| (count.rule.severity() == Severity::Unchecked) == unchecked;

@@ -53,7 +53,7 @@ pub struct Report {
     pub(crate) file: Option<File>,
     checked: &'static [&'static str],
     unchecked: Vec<Unchecked>,
-    /// Number of unchecked things that are neither listed nor counted in `tally`.
+    /// Number of unchecked items that are neither listed nor counted in `tally`.
     unchecked_more: u64,
     /// The findings that are kept, in file order.
     findings: Vec<Found>,
@@ -370,8 +370,8 @@ impl Report {
         }
     }
 
-    /// Closes the report of a [`Session`](crate::Session) that checks nothing more, and sets
-    /// the file's name.
+    /// The final report of a [`Session`](crate::Session) that checks nothing more, with the
+    /// file's name.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Session};
@@ -421,12 +421,12 @@ impl Report {
         |finding, entry| self.find(finding, entry)
     }
 
-    /// Counts unchecked things in another file that are not listed there.
+    /// Counts unchecked items in another file that are not listed there.
     pub(crate) fn leave_more(&mut self, more: u64) {
         self.unchecked_more += more;
     }
 
-    /// Reports that of `gone` missing files only `most` were looked for.
+    /// Records that only `most` of `gone` files were looked for; those could not be read.
     pub(crate) fn leave_missing(&mut self, gone: usize, most: usize) {
         if gone > most {
             let files = crate::text::plural((gone - most) as u64, "more file");
