@@ -131,8 +131,8 @@ impl Header {
         c.state.listed = listed;
     }
 
-    /// Skips again the entries that [`sweep_sound`](Self::sweep_sound) has skipped, up to
-    /// `until`, reading only their names.
+    /// Skips again the entries that [`sweep_sound`](Self::sweep_sound) has already skipped, up
+    /// to `until`, reading only their names.
     pub(super) fn sweep_names<'a>(
         &self,
         r: &mut Reader<'_, 'a>,

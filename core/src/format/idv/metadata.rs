@@ -44,9 +44,9 @@ pub(super) struct Attribute {
     /// Offset and length of the block, or of a slot name's index; empty if invalid.
     pub(super) stored: Word,
     pub(super) stored_len: Word,
-    /// Whether it is valid.
+    /// Whether the attribute is valid.
     pub(super) sound: bool,
-    /// Whether it exists.
+    /// Whether the attribute exists.
     pub(super) found: bool,
 }
 

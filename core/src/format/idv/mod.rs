@@ -98,7 +98,7 @@ pub struct Header {
     /// Offset of the tail, which is inside the file.
     tail: Word,
     columns: u32,
-    /// The last part of the version, relative to 1.1.1.0.
+    /// The version relative to 1.1.1.0, as [`revision`] returns it.
     revision: u32,
 }
 
@@ -223,7 +223,7 @@ impl Header {
     /// The codec of a column, with its parameters.
     ///
     /// # Errors
-    /// [`Absent`] when its definition is not resident.
+    /// [`Absent`] when the codec definition is not resident.
     pub fn codec(&self, source: &Source<'_>, column: &Tensor) -> Result<Codec, Absent> {
         source.get(column.extra)?;
         let mut sink = |_| {};
@@ -272,7 +272,7 @@ impl Header {
     /// The codec of a column as text, such as `VBuffer(Single, [4])`.
     ///
     /// # Errors
-    /// [`Absent`] when its definition is not resident.
+    /// [`Absent`] when the codec definition is not resident.
     pub fn spelling<'a>(
         &self,
         source: &Source<'a>,

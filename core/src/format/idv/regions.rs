@@ -25,7 +25,7 @@ mod phase {
 /// decision is made for each request, and a file may have millions of entries.
 pub(super) const COLUMNS_AHEAD: u32 = 4096;
 
-/// A region; none if empty.
+/// A region; empty if there is none.
 #[derive(Clone, Copy, Default)]
 struct Piece {
     part: Part,

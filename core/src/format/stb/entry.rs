@@ -18,8 +18,8 @@ mod fault {
     pub(super) const OFF_MIN: u32 = 1 << 4;
     pub(super) const END: u32 = 1 << 5;
     pub(super) const OFF_ALIGN: u32 = 1 << 6;
-    /// The file ends before the data. This is reported with the header unless the recorded
-    /// length ends there as well.
+    /// The data extends past the end of the file. This is reported with the header unless the
+    /// data exceeds the recorded length as well.
     pub(super) const CUT: u32 = 1 << 7;
 
     /// The data can be located, but its meaning is unknown.

@@ -48,7 +48,7 @@ pub(super) type Seen = [Word; ODD.len()];
 /// Returned by [`Pull::count`] for an array or map that a break ends; real counts are
 /// smaller.
 pub(super) const OPEN: u32 = u32::MAX;
-/// The same for a map on a level of nesting: before a key, and before a value.
+/// Used instead for maps in nesting levels: before a key, and before a value.
 pub(super) const OPEN_MAP: u32 = OPEN - 1;
 pub(super) const OPEN_VALUE: u32 = OPEN_MAP - 1;
 
@@ -163,7 +163,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         }
     }
 
-    /// Notes unusual heads: those of more than one byte, or of indefinite length.
+    /// Notes faults in heads of more than one byte or of indefinite length.
     #[inline]
     fn odd(&mut self) {
         let Head { at, argument, .. } = self.head;
@@ -201,7 +201,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     /// Does the same, but a break is an error unless it `may` occur.
     pub(super) fn item(&mut self, depth: usize, may: bool) {
         self.item_or_break(depth);
-        // A tag must be followed by a data item, and a break is none.
+        // A tag must be followed by a data item, and a break is not one.
         if self.head.is_break() && !(may && self.head.at == self.head.start) {
             self.broken(rules::CBOR_BREAK, 0, 0xFF);
         }

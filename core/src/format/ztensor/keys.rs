@@ -250,7 +250,7 @@ fn is_given_up(now: u16) -> bool {
     now & section::MAP == 0 || (now & section::CUT != 0 && now & section::ORDERED == 0)
 }
 
-/// Keeps the lower of two offsets, where 0 is none.
+/// Keeps the lower of two offsets; 0 means none.
 fn note(place: &mut Word, at: Word) {
     *place = if *place == 0 { at } else { at.min(*place) };
 }

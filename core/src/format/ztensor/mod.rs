@@ -304,8 +304,8 @@ impl Container for Header {
         self.sweep_sound(r, c, goes_on);
     }
 
-    /// Whether the tensors, which ended at `listed`, are in the order of their blobs with
-    /// only zero padding between them.
+    /// Whether the tensors, whose list ended at `listed`, are in the order of their blobs,
+    /// with only zero padding between the blobs.
     fn is_covered(&self, listed: &Cursor) -> bool {
         listed.state.cover == cover::PROVED
     }

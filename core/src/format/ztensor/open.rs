@@ -13,7 +13,7 @@ use crate::rule::{Halt, Rule};
 const MAGIC_SEEN: u8 = 1;
 /// The index length was read as well.
 const LENGTH_SEEN: u8 = 2;
-/// The file is of a later generation.
+/// The file is of generation 1.x.
 const GENERATION_1: u8 = 3;
 /// The index has no count, so its elements are being counted.
 const COUNTING: u8 = 4;

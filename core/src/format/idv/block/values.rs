@@ -27,7 +27,7 @@ pub enum Scalar<'b> {
     Number(Element),
     /// A text.
     Text(Text<'b>),
-    /// A truth value.
+    /// A Boolean.
     Bool(bool),
     /// A rank as stored, starting at 1.
     Key(u64),
