@@ -1,28 +1,28 @@
-//! Elements that are stored with the first axis fastest, in row-major order.
+//! Reads column-major elements in row-major order.
 
 use crate::access::Access;
 use crate::error::Error;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Bytes of elements that are put in order at a time.
+/// Bytes of elements reordered at a time.
 const ORDERED: usize = 16 << 20;
-/// What is read at once of elements that lie apart.
+/// Bytes read at a time when the wanted elements lie apart.
 const PAGE: usize = 4 << 10;
 
-/// Elements that are stored with the first axis fastest.
+/// Elements stored with the first axis fastest.
 pub(super) struct Columns<'e> {
-    /// Absolute offset of the first.
+    /// Absolute offset of the first element.
     pub(super) at: u64,
-    /// Bytes of one.
+    /// Bytes per element.
     pub(super) width: u64,
-    /// None is 0.
+    /// None of them is 0.
     pub(super) extents: &'e [u64],
 }
 
 impl Columns<'_> {
-    /// Calls `take` with the first `count` elements in row-major order. Of as many
-    /// rows as fit into memory, each run along the first axis is read at once.
+    /// Calls `take` with the first `count` elements in row-major order. Handles as many rows at
+    /// a time as fit into memory, with one read per run along the first axis.
     pub(super) fn read<E: From<Error>>(
         &self,
         access: &Access<'_>,
@@ -58,8 +58,8 @@ impl Columns<'_> {
     }
 }
 
-/// Where an element of an array with these extents lies that is number `at` with the last
-/// axis fastest, if it is stored with the first axis fastest.
+/// Converts the row-major position `at` of an element of an array with these extents to its
+/// column-major position.
 ///
 /// ```
 /// let places: Vec<u64> = (0..6).map(|at| weighbridge::column_major(at, &[2, 3])).collect();
@@ -72,11 +72,11 @@ pub fn column_major(mut at: u64, extents: &[u64]) -> u64 {
         at /= extent;
         (index, extent)
     });
-    // From the last axis to the first, which is how they nest.
+    // From the last axis to the first, the way they nest.
     indices.fold(0_u64, |place, (index, extent)| place.wrapping_mul(extent).wrapping_add(index))
 }
 
-/// A page of the file, for short runs that follow one another.
+/// A page of the file, for short runs that lie close together.
 #[derive(Default)]
 struct Near {
     at: u64,

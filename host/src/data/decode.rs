@@ -1,4 +1,4 @@
-//! Chunks decoded: piece by piece, or all at once.
+//! Decodes chunks, piece by piece or as a whole.
 
 use crate::access::Access;
 use crate::error::Error;
@@ -9,10 +9,10 @@ use core::ops::Range;
 use weighbridge_core::codec::{self, Decoder, Fault, Size, Undecoded};
 use weighbridge_core::{Absent, Chunk, Encoding, Source, Stop, limits};
 
-/// Bytes that are decoded at a time: a power of two.
+/// Bytes decoded at a time: a power of two.
 const PIECE: usize = 256 << 10;
 
-/// A chunk that is decoded piece by piece, as its bytes come.
+/// Decodes a chunk piece by piece as its bytes arrive.
 ///
 /// ```
 /// use weighbridge::core::{Chunk, Source};
@@ -27,7 +27,7 @@ const PIECE: usize = 256 << 10;
 #[derive(Debug)]
 pub struct Decoding {
     chunk: Chunk,
-    /// Most bytes that it becomes, where its decoded size is not recorded.
+    /// Maximum decoded size, used if the chunk does not record its own.
     most: u64,
     work: u64,
     decoder: Box<Decoder>,
@@ -36,8 +36,8 @@ pub struct Decoding {
 }
 
 impl Decoding {
-    /// Of a chunk, from its start. Where its decoded size is not recorded, as much as its
-    /// stored bytes can become. What it takes has no other bound than these sizes.
+    /// Starts decoding a chunk. If its decoded size is not recorded, the limit is the most its
+    /// stored bytes can decode to. Nothing but these sizes bounds the work.
     ///
     /// ```
     /// use weighbridge::Decoding;
@@ -50,8 +50,8 @@ impl Decoding {
         Decoding::within(chunk, most, u64::MAX)
     }
 
-    /// Of a chunk that becomes `most` bytes, unless its size is recorded, with this budget
-    /// of work.
+    /// Starts decoding a chunk within a work budget. `most` limits the decoded size if the
+    /// chunk does not record it.
     pub(crate) fn within(chunk: Chunk, most: u64, work: u64) -> Self {
         let (decoder, buffer) = (Box::new(Decoder::new()), vec![0; PIECE]);
         let mut decoding = Decoding { chunk, most, work, decoder, buffer, piece: 0..0 };
@@ -64,8 +64,8 @@ impl Decoding {
         self.decoder.allow(self.work);
     }
 
-    /// Decodes the next [`piece`](Self::piece); `false` at the end of the stream, when all
-    /// its checks have passed.
+    /// Decodes the next [`piece`](Self::piece). Returns `false` at the end of the stream, after
+    /// all its checks have passed.
     ///
     /// ```
     /// use weighbridge::core::{Chunk, Source};
@@ -79,7 +79,7 @@ impl Decoding {
     /// ```
     ///
     /// # Errors
-    /// [`Undecoded::Absent`]: call again once the bytes are there.
+    /// [`Undecoded::Absent`]: call again when the bytes are available.
     pub fn step(&mut self, source: &Source<'_>) -> Result<bool, Undecoded> {
         loop {
             let Decoding { chunk, decoder, buffer, .. } = self;
@@ -101,9 +101,9 @@ impl Decoding {
                     return Err(Absent { offset: at, need, want: left.max(need) }.into());
                 }
                 Ok(_) => {}
-                // The window of the frame that begins does not fit.
+                // The next frame's window does not fit.
                 Err(Fault::Buffer) if enlarge(buffer, decoder.buffer()) => {}
-                // Nothing was decoded yet, and what comes may fit as a whole.
+                // Nothing has been decoded yet, and the whole chunk may fit.
                 Err(Fault::Window) if decoder.written() == 0 && enlarge(buffer, whole(chunk)) => {
                     self.start();
                 }
@@ -112,7 +112,7 @@ impl Decoding {
         }
     }
 
-    /// The bytes that [`step`](Self::step) decoded last.
+    /// The bytes decoded by the last [`step`](Self::step).
     ///
     /// ```
     /// use weighbridge::Decoding;
@@ -124,7 +124,7 @@ impl Decoding {
         self.buffer.get(self.piece.clone()).unwrap_or_default()
     }
 
-    /// How many stored bytes were used.
+    /// The number of stored bytes consumed.
     ///
     /// ```
     /// use weighbridge::Decoding;
@@ -136,7 +136,7 @@ impl Decoding {
         self.decoder.read()
     }
 
-    /// How many bytes of elements were decoded.
+    /// The number of element bytes decoded.
     ///
     /// ```
     /// use weighbridge::Decoding;
@@ -148,7 +148,7 @@ impl Decoding {
         self.decoder.written().saturating_sub(self.chunk.decoded_lead())
     }
 
-    /// Whether all is decoded, and all checks of the stream have passed.
+    /// Whether everything is decoded and all checks of the stream have passed.
     ///
     /// ```
     /// use weighbridge::Decoding;
@@ -161,22 +161,22 @@ impl Decoding {
     }
 }
 
-/// Begins a chunk that becomes `most` bytes, unless its size is recorded.
+/// Starts a chunk. `most` limits the decoded size if the chunk does not record it.
 fn start(decoder: &mut Decoder, chunk: &Chunk, most: u64) {
     if decoder.start_chunk(chunk).is_err() {
         decoder.start(chunk.encoding, chunk.stored, Size::AtMost(most));
     }
 }
 
-/// How long a buffer for all that a chunk decodes to is, within the limits of the core; 0
-/// where it would be longer.
+/// The length of a buffer for the whole decoded chunk, or 0 if it is unknown or above the
+/// core's limits.
 fn whole(chunk: &Chunk) -> u64 {
     let most = chunk.stored.len.saturating_mul(limits::ZSTD_WHOLE_PER_BYTE);
     let most = most.clamp(limits::ZSTD_WHOLE, limits::BLOCK_BYTES);
     chunk.decoded.filter(|decoded| *decoded <= most).unwrap_or(0)
 }
 
-/// Makes a buffer `len` bytes long; `false` if it is, or if there is no memory.
+/// Grows a buffer to `len` bytes. Returns `false` if it is no shorter or memory runs out.
 fn enlarge(buffer: &mut Vec<u8>, len: u64) -> bool {
     let len = usize::try_from(len).unwrap_or(0);
     let more = len.saturating_sub(buffer.len());
@@ -187,7 +187,7 @@ fn enlarge(buffer: &mut Vec<u8>, len: u64) -> bool {
     grows
 }
 
-/// A fault of the data as an answer, and missing bytes as a reason to ask again.
+/// Turns a fault in the data into a result, and missing bytes into a request for them.
 pub(crate) fn answered<T>(result: Result<T, Undecoded>) -> Result<Result<T, Fault>, Stop> {
     match result {
         Ok(decoded) => Ok(Ok(decoded)),
@@ -196,14 +196,14 @@ pub(crate) fn answered<T>(result: Result<T, Undecoded>) -> Result<Result<T, Faul
     }
 }
 
-/// Decodes all of a tensor's data, which is in one piece, to where it is wanted.
+/// Decodes all of a tensor's data, stored in a single chunk, into `into`.
 pub(crate) fn fill(access: &Access<'_>, chunk: &Chunk, into: &mut [u8]) -> Result<(), Error> {
     if chunk.encoding == Encoding::Raw {
         return access.read(chunk.stored.offset, into);
     }
     let work = access.options().work_of(access.len());
     if chunk.lead > 0 {
-        // There is no room for what comes before the elements.
+        // `into` has no room for the lead before the elements.
         let mut decoding = Decoding::within(*chunk, into.len() as u64, work);
         let mut rest = into;
         while access.ask(|source| answered(decoding.step(source)))?.map_err(Error::Undecodable)? {
@@ -222,30 +222,30 @@ pub(crate) fn fill(access: &Access<'_>, chunk: &Chunk, into: &mut [u8]) -> Resul
     filled.map_err(Error::Undecodable)
 }
 
-/// Why there are no decoded bytes.
+/// Why a chunk cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// They are so many, and the limit is lower.
+    /// It decodes to this many bytes, more than the limit.
     TooLarge(u64),
-    /// There is no memory for so many.
+    /// There is no memory for this many bytes.
     NoMemory(u64),
-    /// The stored bytes are not what their encoding says.
+    /// The stored bytes do not match their encoding.
     Faulty,
 }
 
-/// A chunk that is decoded as a whole, as its bytes come.
+/// Decodes a whole chunk as its bytes arrive.
 #[derive(Debug)]
 pub struct Block {
     decoder: Box<Decoder>,
     bytes: Vec<u8>,
-    /// Where the elements begin.
+    /// Offset of the elements.
     lead: usize,
     is_full: bool,
 }
 
 impl Block {
-    /// Of a chunk that becomes no more than `most` bytes. What it takes has no other bound than
-    /// its sizes.
+    /// Starts a chunk that decodes to at most `most` bytes. Nothing but its sizes bounds the
+    /// work.
     ///
     /// ```
     /// use weighbridge::core::Chunk;
@@ -257,9 +257,9 @@ impl Block {
     /// ```
     ///
     /// # Errors
-    /// When it becomes more, or cannot be decoded.
+    /// When it decodes to more, or cannot be decoded.
     pub fn new(chunk: &Chunk, most: u64) -> Result<Self, Trouble> {
-        // No more than can come of the stored bytes.
+        // The stored bytes cannot decode to more.
         let bound = codec::most(chunk.encoding, chunk.stored.len).unwrap_or(0);
         let len = chunk.decoded.unwrap_or(bound.min(most));
         let room = len.saturating_add(chunk.decoded_lead());
@@ -279,7 +279,7 @@ impl Block {
         Ok(Block { decoder, bytes, lead, is_full: false })
     }
 
-    /// Decodes all of it.
+    /// Decodes the whole chunk.
     ///
     /// ```
     /// use weighbridge::core::{Chunk, Source, codec::Undecoded};
@@ -294,7 +294,7 @@ impl Block {
     /// ```
     ///
     /// # Errors
-    /// [`Undecoded::Absent`]: call again once the bytes are there.
+    /// [`Undecoded::Absent`]: call again when the bytes are available.
     pub fn fill(&mut self, source: &Source<'_>) -> Result<(), Undecoded> {
         if self.is_full {
             return Ok(());
@@ -306,7 +306,7 @@ impl Block {
         Ok(())
     }
 
-    /// Its bytes, once it is full.
+    /// The decoded bytes, empty until [`fill`](Self::fill) has succeeded.
     ///
     /// ```
     /// use weighbridge::core::Chunk;
@@ -319,7 +319,7 @@ impl Block {
     }
 }
 
-/// All bytes of a chunk that becomes no more than `most` bytes.
+/// Decodes all bytes of a chunk that decodes to at most `most` bytes.
 pub(crate) fn decode(
     access: &Access<'_>,
     chunk: &Chunk,

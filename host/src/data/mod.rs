@@ -1,4 +1,4 @@
-//! The data of a tensor: decoded, if it is stored encoded, and piece by piece.
+//! A tensor's data, read piece by piece and decoded if it is stored encoded.
 
 mod columns;
 mod decode;
@@ -19,17 +19,17 @@ use columns::Columns;
 use weighbridge_core::codec::Decoder;
 use weighbridge_core::{Chunk, Chunks, Element, Encoding, File, Layout, Span, Status, Tensor};
 
-/// Most bytes of a sparse tensor that are decoded to show some of its entries:
-/// of compressed rows, pointers, columns and values lie apart.
+/// Maximum number of bytes decoded to show some entries of a sparse tensor. In compressed rows,
+/// the pointers, columns and values of an entry lie apart.
 const SPARSE: u64 = 64 << 20;
 
-/// Whether the data of a tensor are an array: every element, one after the
-/// other. For an unknown layout the size is unknown.
+/// Whether a tensor's data is an array that holds every element in sequence. An unknown layout
+/// has an unknown size.
 pub(crate) fn is_dense(tensor: &Tensor) -> bool {
     matches!(tensor.layout, Layout::RowMajor | Layout::ColumnMajor | Layout::ChannelsLast)
 }
 
-/// Whether the elements of a tensor can be read one after the other.
+/// Whether a tensor's elements can be read sequentially.
 pub(crate) fn is_plain(tensor: &Tensor) -> bool {
     let dense = is_dense(tensor);
     let stored =
@@ -38,19 +38,18 @@ pub(crate) fn is_plain(tensor: &Tensor) -> bool {
     sound && dense && stored && tensor.dtype.is_numeric()
 }
 
-/// In which order the elements of a dense tensor are stored.
+/// The order in which a dense tensor's elements are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// As they are counted, the last axis fastest; or in an order of which no
-    /// format says what it means, which is left as it is.
+    /// Row-major; or an order that no format defines, which is kept as stored.
     Rows,
-    /// The first axis fastest; with the extents.
+    /// The first axis fastest, with the extents.
     Columns(Vec<u64>),
-    /// The first axis fastest, but nothing tells the extents.
+    /// The first axis fastest, with unknown extents.
     Unknown,
 }
 
-/// In which order the elements of a tensor that [`is_dense`] are stored.
+/// The storage order of a tensor that [`is_dense`].
 pub(crate) fn order(access: &Access<'_>, tensor: &Tensor) -> Result<Order, Error> {
     if tensor.layout != Layout::ColumnMajor || tensor.elements < 2 {
         return Ok(Order::Rows);
@@ -65,7 +64,7 @@ pub(crate) fn order(access: &Access<'_>, tensor: &Tensor) -> Result<Order, Error
     }
 }
 
-/// As [`elements`], in row-major order; nothing where the order is unknown.
+/// Like [`elements`], in row-major order. Does nothing if the order is unknown.
 pub(crate) fn ordered<E: From<Error>>(
     access: &Access<'_>,
     file: &File,
@@ -84,9 +83,8 @@ pub(crate) fn ordered<E: From<Error>>(
     }
 }
 
-/// Calls `take` with the bytes of the first `count` elements of a tensor that
-/// [`is_plain`] in the order of the file, piece by piece, and how many elements each
-/// piece holds.
+/// Calls `take` for each piece of a tensor that [`is_plain`], in file order, with the bytes and
+/// the number of elements in them. Stops after the first `count` elements.
 pub(crate) fn elements<E: From<Error>>(
     access: &Access<'_>,
     file: &File,
@@ -94,11 +92,11 @@ pub(crate) fn elements<E: From<Error>>(
     count: u64,
     mut take: impl FnMut(&[u8], u64) -> Result<(), E>,
 ) -> Result<(), E> {
-    // Data is cut between units: elements, bytes of packed ones, blocks.
+    // Pieces end between units: elements, bytes of packed elements, or blocks.
     let (unit, width) = tensor.dtype.unit().unwrap_or((1, 1));
     let (unit, width) = (u64::from(unit), width as usize);
     let mut left = count;
-    // A unit that lies in two pieces.
+    // A unit that spans two pieces.
     let mut carry: Vec<u8> = Vec::new();
     let len = count.div_ceil(unit).saturating_mul(width as u64);
     bytes(access, file, tensor, len, |mut piece| {
@@ -123,8 +121,8 @@ pub(crate) fn elements<E: From<Error>>(
     })
 }
 
-/// As [`elements`], of those in a range: `take` is given bytes, how many elements of them
-/// come before the range, and how many are in it. Of raw data nothing else is read.
+/// Like [`elements`], for the elements in a range. `take` receives the bytes, the number of
+/// elements in them before the range, and the number within it. Raw data outside it is not read.
 pub(crate) fn range<E: From<Error>>(
     access: &Access<'_>,
     file: &File,
@@ -135,7 +133,7 @@ pub(crate) fn range<E: From<Error>>(
     let (unit, width) = tensor.dtype.unit().unwrap_or((1, 1));
     let (mut part, mut at) = (*tensor, 0);
     if let Some(span) = tensor.raw() {
-        // From the unit on that the first element is in.
+        // Starts at the unit that contains the first element.
         let units = range.start / u64::from(unit);
         let skipped = units.saturating_mul(width.into()).min(span.len);
         part.chunks = Chunks::One(Span::new(span.offset + skipped, span.len - skipped));
@@ -167,7 +165,7 @@ pub(crate) fn bytes<E: From<Error>>(
     let work = access.options().work_of(access.len());
     let mut decoding = Decoding::within(chunk, len, work);
     let mut left = len;
-    // Who takes all of it wants to know that the stream ends well.
+    // A caller that takes everything wants the end of the stream checked too.
     let whole = chunk.decoded == Some(len);
     while left > 0 || whole {
         let more = access.ask(|source| answered(decoding.step(source)))?;
@@ -182,9 +180,8 @@ pub(crate) fn bytes<E: From<Error>>(
     Ok(())
 }
 
-/// How many decoded and how many stored bytes it takes to look at the first
-/// `count` elements or entries of a tensor, whose only chunk has `stored` bytes
-/// and `decoded` ones.
+/// The number of decoded and of stored bytes needed for the first `count` elements or entries
+/// of a tensor, whose only chunk has `stored` stored and `decoded` decoded bytes.
 pub(crate) fn extent(tensor: &Tensor, count: u64, decoded: Option<u64>, stored: u64) -> (u64, u64) {
     let most = decoded.unwrap_or(stored);
     let decoded = match tensor.dtype.unit() {
@@ -193,19 +190,19 @@ pub(crate) fn extent(tensor: &Tensor, count: u64, decoded: Option<u64>, stored: 
             units.saturating_mul(width.into()).min(most)
         }
         _ if count == 0 => 0,
-        // The parts of a sparse one lie apart.
+        // The parts of a sparse tensor lie apart.
         _ => most,
     };
     (decoded, stored.min(decoded))
 }
 
-/// All decoded bytes of a tensor, how many it has; `None` if nothing tells.
+/// The size of a chunk's decoded data in bytes, or `None` if it is unknown.
 pub(crate) fn len(chunk: &Chunk) -> Option<u64> {
     chunk.decoded.or((chunk.encoding == Encoding::Raw).then_some(chunk.stored.len))
 }
 
-/// Calls `give` with the coordinates and the value of the first `count` entries of a
-/// sparse tensor; `false` if it is not sparse or too large.
+/// Calls `give` with the coordinates and the value of the first `count` entries of a sparse
+/// tensor. Returns `false` if it is not sparse or is too large.
 pub(crate) fn entries<E: From<Error>>(
     access: &Access<'_>,
     file: &File,

@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use weighbridge_core::{Element, Layout, Sparse, Tensor};
 
-/// How many decoded bytes hold the first `count` entries of a sparse tensor of so many
-/// dimensions; `u64::MAX` where its parts lie apart.
+/// The number of decoded bytes that hold the first `count` entries of a sparse tensor with
+/// `rank` dimensions, or `u64::MAX` if its parts lie apart.
 ///
 /// ```
 /// use weighbridge::core::Tensor;
@@ -18,14 +18,14 @@ use weighbridge_core::{Element, Layout, Sparse, Tensor};
 pub fn sparse_len(tensor: &Tensor, rank: usize, count: u64) -> u64 {
     let entry = 8 * rank as u64 + u64::from(tensor.dtype.bits() / 8);
     match tensor.layout {
-        // The entries come one after the other.
+        // Entries are stored one by one.
         Layout::Coo => count.saturating_mul(entry),
         _ => u64::MAX,
     }
 }
 
-/// Entries of a sparse tensor in the order of the file, with their coordinates, which may
-/// lie outside of its shape; `None` if it is not sparse, or the bytes are too few.
+/// The entries of a sparse tensor in file order, with their coordinates, which may lie outside
+/// its shape. `None` if the tensor is not sparse or `bytes` is too short.
 ///
 /// ```
 /// use weighbridge::core::Tensor;

@@ -1,12 +1,11 @@
-//! A chunk decoded from bytes that are pushed.
+//! Decodes a chunk from pushed bytes.
 
 use super::Decoding;
 use alloc::vec::Vec;
 use weighbridge_core::codec::{Fault, Undecoded};
 use weighbridge_core::{Chunk, Source, Window};
 
-/// Decodes one chunk, whose stored bytes are given in order: for hosts that have no
-/// [`Source`].
+/// Decodes one chunk whose stored bytes are pushed in order, for hosts that have no [`Source`].
 ///
 /// ```
 /// use weighbridge::core::Chunk;
@@ -26,13 +25,13 @@ use weighbridge_core::{Chunk, Source, Window};
 pub struct ChunkStream {
     chunk: Chunk,
     decoding: Decoding,
-    /// The stored bytes that are not decoded yet, and where in the chunk they begin.
+    /// The stored bytes not yet decoded, and their offset in the chunk.
     input: Vec<u8>,
     at: u64,
 }
 
 impl ChunkStream {
-    /// A stream of the bytes of `chunk`.
+    /// Creates a stream for the stored bytes of `chunk`.
     ///
     /// ```
     /// use weighbridge::core::Chunk;
@@ -47,7 +46,7 @@ impl ChunkStream {
         ChunkStream { chunk, decoding: Decoding::new(chunk), input: Vec::new(), at: 0 }
     }
 
-    /// What is decoded.
+    /// The chunk being decoded.
     ///
     /// ```
     /// use weighbridge::core::Chunk;
@@ -61,7 +60,7 @@ impl ChunkStream {
         &self.chunk
     }
 
-    /// Gives the next stored bytes.
+    /// Adds the next stored bytes.
     ///
     /// ```
     /// use weighbridge::core::Chunk;
@@ -80,7 +79,7 @@ impl ChunkStream {
         self.at += used;
     }
 
-    /// The next decoded bytes; none when more must be given first, or all is decoded.
+    /// Returns the next decoded bytes; empty if more input is needed or everything is decoded.
     ///
     /// ```
     /// use weighbridge::core::Chunk;
@@ -93,20 +92,20 @@ impl ChunkStream {
     /// ```
     ///
     /// # Errors
-    /// What is wrong with the data.
+    /// The fault in the data.
     pub fn take(&mut self) -> Result<&[u8], Fault> {
         let offset = self.chunk.stored.offset.saturating_add(self.at);
         let windows = [Window { offset, bytes: &self.input }];
         match self.decoding.step(&Source::windows(u64::MAX, &windows)) {
             Ok(true) => Ok(self.decoding.piece()),
-            // Begun anew in a larger buffer, but its first bytes are gone.
+            // Decoding restarted with a larger buffer, but the first bytes are gone.
             Err(Undecoded::Absent(_)) if self.decoding.read() < self.at => Err(Fault::Window),
             Ok(false) | Err(Undecoded::Absent(_)) => Ok(&[]),
             Err(Undecoded::Fault(fault)) => Err(fault),
         }
     }
 
-    /// The bytes that [`take`](Self::take) decoded last.
+    /// The bytes decoded by the last [`take`](Self::take).
     ///
     /// ```
     /// use weighbridge::core::Chunk;
@@ -123,7 +122,7 @@ impl ChunkStream {
         self.decoding.piece()
     }
 
-    /// Decoded bytes so far.
+    /// The number of bytes decoded so far.
     ///
     /// ```
     /// use weighbridge::core::Chunk;
@@ -140,7 +139,7 @@ impl ChunkStream {
         self.decoding.written()
     }
 
-    /// Whether all is decoded, and passed the checks of its encoding.
+    /// Whether everything is decoded and has passed the checks of its encoding.
     ///
     /// ```
     /// use weighbridge::core::Chunk;

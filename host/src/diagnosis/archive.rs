@@ -1,4 +1,4 @@
-//! What a zip archive holds, by the names of its members.
+//! Diagnoses zip archives by the names of their members.
 
 use super::Diagnosis;
 use weighbridge_core::format::is_pickle;
@@ -9,18 +9,18 @@ pub(super) const NPZ: &str = "an archive of NumPy arrays (.npz)";
 const PICKLE: &str = "a PyTorch archive (zip) of a pickle";
 const OTHER_PICKLE: &str = "a zip archive that holds a pickle";
 
-/// The record at the end of an archive, without a comment.
+/// Length of the record at the end of an archive, without a comment.
 const END: u64 = 22;
-/// The longest comment.
+/// Maximum length of a comment.
 const COMMENT: u64 = 0xFFFF;
-/// The fixed part of an entry of the central directory.
+/// Length of the fixed part of a central directory entry.
 const ENTRY: usize = 46;
-/// Both records of an archive above 4 GiB that precede the one at the end.
+/// Length of both records that precede the last one in an archive above 4 GiB.
 const ZIP64: u64 = 76;
-/// How much of the central directory is looked at: some ten thousand names.
+/// Bytes of the central directory to examine: some ten thousand names.
 const MOST: u64 = 1 << 20;
 
-/// By the first member, whose header the archive begins with.
+/// Diagnoses an archive by its first member, whose header is at the start.
 pub(super) fn of_head(head: &[u8]) -> Diagnosis {
     let name = head.get(30..).map_or(&[][..], |from| from.get(..u16_at(head, 26)).unwrap_or(from));
     if is_pickle(name) {
@@ -32,7 +32,7 @@ pub(super) fn of_head(head: &[u8]) -> Diagnosis {
     }
 }
 
-/// By all members: a pickle need not be the first.
+/// Diagnoses an archive by all its members, because a pickle need not be the first.
 pub(super) fn diagnose(source: &Source<'_>) -> Result<Diagnosis, Absent> {
     let len = source.len();
     let head = source.get(Span::new(0, len.min(super::HEAD)))?;
@@ -44,8 +44,8 @@ pub(super) fn diagnose(source: &Source<'_>) -> Result<Diagnosis, Absent> {
     };
     let record = bytes.get(end..).unwrap_or_default();
     let (stated, size) = (u64::from(u32_at(record, 16)), u64::from(u32_at(record, 12)));
-    // Readers take the stated place, or what lies just before this record, with or without
-    // the records of an archive above 4 GiB in between.
+    // Readers use the stated offset, or the bytes just before this record, with or without the
+    // records of an archive above 4 GiB in between.
     let record = tail.offset + end as u64;
     let before = [0, ZIP64].map(|more| record.checked_sub(size.saturating_add(more)));
     for place in [Some(stated), before[0], before[1]].into_iter().flatten() {
@@ -65,7 +65,7 @@ pub(super) fn diagnose(source: &Source<'_>) -> Result<Diagnosis, Absent> {
     Ok(first)
 }
 
-/// Whether this is the beginning of an archive whose first member is an array.
+/// Whether these bytes begin an archive whose first member is an array.
 pub(crate) fn begins_with_array(head: &[u8]) -> bool {
     head.starts_with(b"PK\x03\x04") && of_head(head) == Diagnosis::Other(NPZ)
 }

@@ -1,27 +1,27 @@
-//! What differs between two files, whatever their formats.
+//! Compares the tensors of two files, whatever their formats.
 
 use super::{Digests, TensorDigest};
 use crate::text::Text;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-/// What became of a tensor from the first file to the second.
+/// How a tensor differs between the first file and the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
     /// Type, shape and elements are equal.
     Equal,
-    /// The type, the shape or elements differ.
+    /// The type, the shape or the elements differ.
     Changed,
-    /// The second file does not have it.
+    /// Only the first file has it.
     Missing,
     /// Only the second file has it.
     Added,
-    /// One of both has no digest.
+    /// One of the two has no digest.
     Unknown,
 }
 
 impl Change {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Change; 5] =
         [Change::Equal, Change::Changed, Change::Missing, Change::Added, Change::Unknown];
 
@@ -55,21 +55,21 @@ impl Change {
     }
 }
 
-/// A tensor of two files.
+/// A tensor name and its tensors in two files.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Pair<'d> {
-    /// The name.
+    /// The tensor's name.
     pub name: &'d Text,
-    /// What became of it.
+    /// How the tensors differ.
     pub change: Change,
-    /// It in the first file.
+    /// The tensor in the first file.
     pub a: Option<&'d TensorDigest>,
-    /// It in the second file.
+    /// The tensor in the second file.
     pub b: Option<&'d TensorDigest>,
 }
 
-/// What differs between two files.
+/// The differences between two files.
 ///
 /// With the feature `serde` it serialises to the object that
 /// `weighbridge digest --compare A B --json` prints.
@@ -80,13 +80,13 @@ pub struct Comparison<'d> {
     pub a: &'d Digests,
     /// The second file.
     pub b: &'d Digests,
-    /// The tensors of both by name: those of the first file in its order, then those that only
-    /// the second has.
+    /// The tensors of both files by name: those of the first file in its order, then those only
+    /// in the second.
     pub pairs: Vec<Pair<'d>>,
 }
 
 impl Comparison<'_> {
-    /// How many tensors changed in this way.
+    /// The number of tensors with this change.
     ///
     /// ```
     /// use weighbridge::digest::{Change, Digests};
@@ -105,8 +105,8 @@ impl Comparison<'_> {
 }
 
 impl Digests {
-    /// What differs between this file and another. Of several tensors with one name, which is
-    /// a fault, the first counts.
+    /// Compares this file with another. If several tensors have the same name, which is a
+    /// fault, the first counts.
     ///
     /// ```
     /// use weighbridge::digest::{Change, Digests};

@@ -1,4 +1,4 @@
-//! SHA-256 of a file and of each tensor, and what differs between two files.
+//! SHA-256 of a file and of each tensor, and a comparison of two files.
 
 mod compare;
 mod pass;
@@ -23,7 +23,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use pass::Pass;
 
-/// A SHA-256.
+/// A SHA-256 digest.
 pub type Sha256 = [u8; 32];
 
 /// The digests of a file and of its tensors.
@@ -51,24 +51,24 @@ pub type Sha256 = [u8; 32];
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Digests {
-    /// What the check of the file found.
+    /// The report of the file's check.
     pub report: Report,
-    /// Of the whole file.
+    /// Digest of the whole file.
     pub sha256: Sha256,
-    /// Its tensors, in the order of the file.
+    /// Digests of the tensors, in file order.
     pub tensors: Vec<TensorDigest>,
-    /// Whether every stored tensor that was decoded could be decoded.
+    /// Whether every tensor that had to be decoded could be decoded.
     pub decodes: bool,
 }
 
-/// The digest of a tensor: of its elements in row-major order and little-endian, whatever the
+/// The digest of a tensor's elements in row-major order and little-endian, whatever the
 /// encoding and the format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TensorDigest {
     /// The name.
     pub name: Text,
-    /// The name of the type, and of quantised ones what the file calls it.
+    /// The name of the type; for quantised tensors, with the file's own name for it.
     pub dtype: String,
     /// The shape; `None` for an extent that the file leaves open.
     pub shape: Vec<Option<u64>>,
@@ -77,11 +77,11 @@ pub struct TensorDigest {
 }
 
 impl Digests {
-    /// Checks a file, reads it once for its own digest and for those of all tensors that are
-    /// stored as they are, and decodes the others.
+    /// Checks a file and digests it: one read covers the file and all tensors stored unencoded,
+    /// the others are decoded.
     ///
     /// # Errors
-    /// When it cannot be read, or changes meanwhile.
+    /// When the file cannot be read, or changes meanwhile.
     ///
     /// ```
     /// use weighbridge::digest::Digests;
@@ -121,7 +121,7 @@ impl Digests {
                 row.sha256 = Ok(digest);
             }
         })?;
-        // What is decoded is bounded as the audit's work is.
+        // Decoding is bounded like the audit's work.
         let mut left = options.work_of(report.size());
         let mut decodes = true;
         for (i, tensor) in decoded {
@@ -147,8 +147,8 @@ impl Digests {
         Ok(Digests { report, sha256, tensors, decodes })
     }
 
-    /// What the digests say about the file: the verdict on what was checked, `Invalid` if
-    /// stored data cannot be decoded, `Unchecked` if a tensor has no digest.
+    /// The verdict of the check; `Invalid` if stored data cannot be decoded, `Unchecked` if a
+    /// tensor has no digest.
     ///
     /// ```
     /// use weighbridge::digest::Digests;

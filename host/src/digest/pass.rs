@@ -1,4 +1,4 @@
-//! One pass over a file, for its own digest and for those of ranges in it.
+//! One pass over a file, for its own digest and those of ranges in it.
 
 use super::Sha256 as Sha;
 use crate::error::{Error, ReadError};
@@ -9,37 +9,37 @@ use alloc::vec::Vec;
 use sha2::{Digest as _, Sha256};
 use weighbridge_core::Span;
 
-/// How much is read at a time.
+/// Bytes read at a time.
 const PIECE: usize = 1 << 20;
-/// How many bytes of ranges are digested for each byte of the file: entries may share data,
-/// and a few bytes of index may refer to all of it again and again.
+/// Bytes of ranges digested per byte of the file: entries may share data, and a few bytes of
+/// index may refer to all of it many times over.
 const SHARED: u64 = 4;
 
-/// The ranges of a file that are digested.
+/// The ranges of a file to digest.
 #[derive(Debug)]
 pub(super) struct Pass {
     len: u64,
-    /// How many bytes of ranges may still be added.
+    /// Bytes of ranges that may still be added.
     left: u64,
     ranges: Vec<(Span, usize)>,
 }
 
-/// A range that has begun.
+/// A range that the pass has reached.
 struct Begun {
     span: Span,
     hasher: Sha256,
-    /// All that asked for it.
+    /// The numbers under which it was added.
     takers: Vec<usize>,
 }
 
 impl Pass {
-    /// Over a file of so many bytes.
+    /// Creates a pass over a file of `len` bytes.
     pub(super) fn new(len: u64) -> Self {
         let left = len.saturating_mul(SHARED).saturating_add(PIECE as u64);
         Pass { len, left, ranges: Vec::new() }
     }
 
-    /// Digests a range for number `i`, unless too many lie upon one another.
+    /// Adds a range under number `i`, or returns `false` if too many ranges overlap.
     pub(super) fn take(&mut self, i: usize, span: Span) -> bool {
         match self.left.checked_sub(span.len) {
             Some(left) => {
@@ -51,10 +51,10 @@ impl Pass {
         }
     }
 
-    /// Reads the file, and calls `give` with the digest of each range.
+    /// Reads the file and calls `give` with the digest of each range.
     ///
     /// # Errors
-    /// When it cannot be read, or is not as long as it was.
+    /// When the file cannot be read, or its length has changed.
     pub(super) fn run(
         self,
         input: &dyn Input,
@@ -72,7 +72,7 @@ impl Pass {
             let piece = &buffer[..read];
             let end = at + read as u64;
             whole.update(piece);
-            // At the end also those without bytes begin there.
+            // Empty ranges at the end of the file start in the last round.
             while let Some((span, i)) = ranges.next_if(|(span, _)| span.offset < end || read == 0) {
                 match begun.last_mut() {
                     Some(last) if last.span == span => last.takers.push(i),
@@ -102,7 +102,7 @@ impl Pass {
     }
 }
 
-/// The digest of a tensor that is not stored as it is.
+/// The digest of a tensor whose stored bytes are not its canonical elements.
 ///
 /// # Errors
 /// When its data cannot be read or decoded.

@@ -1,5 +1,5 @@
-//! Digests as serde writes them: the objects of `weighbridge digest --json`. Names and order
-//! of their members are part of the interface.
+//! Serialises digests: the objects of `weighbridge digest --json`. The names and order of their
+//! members are part of the interface.
 
 use super::{Change, Comparison, Digests, Pair, TensorDigest};
 use crate::report::TOOL;
@@ -8,11 +8,12 @@ use alloc::collections::BTreeMap;
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 
-/// The schema of digests, `docs/schema/digest-1.json` in the repository. Members may be added,
-/// and those that are there keep their meaning.
+/// The schema of digests, `docs/schema/digest-1.json` in the repository. Members may be added;
+/// existing ones keep their meaning.
 pub const SCHEMA_DIGEST: &str = "weighbridge/digest-1";
 
-/// The schema of a comparison, `docs/schema/compare-1.json` in the repository, as above.
+/// The schema of a comparison, `docs/schema/compare-1.json` in the repository, with the same
+/// guarantee.
 pub const SCHEMA_COMPARE: &str = "weighbridge/compare-1";
 
 impl Serialize for Digests {

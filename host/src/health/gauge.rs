@@ -1,4 +1,4 @@
-//! Measuring the elements of tensors.
+//! Measures the elements of tensors.
 
 use super::{Sign, Signs};
 use crate::access::Access;
@@ -9,16 +9,16 @@ use core::hash::Hasher as _;
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
 use weighbridge_core::{DType, Element, Endianness, File, Layout, Stats, Tensor};
 
-/// Bytes that are summed up, hashed and looked for zeros in turn, while they are in the cache.
+/// Bytes summed, hashed and searched for zeros in turn, while they are in the cache.
 const PIECE: usize = 64 << 10;
 
-/// An outlier accounts for a quarter of all variance, and lies so many standard deviations
-/// from the mean at least: of 10^50 normal deviates none does.
+/// An outlier accounts for at least a quarter of the variance, and lies at least this many
+/// standard deviations from the mean: none of 10^50 normal deviates does.
 const OUTLIER_LEAST: f64 = 16.0;
-/// So many are enough, however many elements there are.
+/// This many suffice, however many elements there are.
 const OUTLIER_MOST: f64 = 100.0;
 
-/// Measures the elements of a tensor, whose bytes come in pieces of any length.
+/// Measures a tensor's elements, whose bytes arrive in pieces of any length.
 ///
 /// ```
 /// use weighbridge::{DType, Endianness, Gauge, Sign};
@@ -36,8 +36,8 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// Of `elements` elements in `rows` rows, if they have rows of one length; `None` for
-    /// types that are not numbers. Digests are comparable where the seed is the same.
+    /// Creates a gauge for `elements` elements, in `rows` rows of equal length if known; `None`
+    /// for types that are not numbers. Digests are comparable if made with the same seed.
     ///
     /// ```
     /// use weighbridge::{DType, Endianness, Gauge};
@@ -56,14 +56,14 @@ impl Gauge {
         let mut hasher = SipHasher13::new_with_keys(seed, 0);
         hasher.write(dtype.name().as_bytes());
         hasher.write_u64(elements);
-        // Where elements take no more than a byte, there is no order.
+        // Elements of at most one byte have no byte order.
         let turned = endianness == Endianness::Big && !matches!(dtype.bits(), 1..=8);
         hasher.write_u8(turned.into());
         let rows = rows.and_then(|rows| Rows::new(dtype, endianness, elements, rows));
         Some(Gauge { stats, rows, hasher })
     }
 
-    /// Takes the next bytes.
+    /// Adds the next bytes.
     ///
     /// ```
     /// use weighbridge::{DType, Endianness, Gauge};
@@ -82,7 +82,7 @@ impl Gauge {
         }
     }
 
-    /// What was found.
+    /// The measurements so far.
     ///
     /// ```
     /// use weighbridge::{DType, Endianness, Gauge};
@@ -98,14 +98,14 @@ impl Gauge {
     }
 }
 
-/// Looks for rows that are all zeros.
+/// Finds rows of zeros.
 #[derive(Clone, Debug)]
 struct Rows {
-    /// Bytes of an element.
+    /// Bytes per element.
     width: u64,
-    /// Bytes of a row.
+    /// Bytes per row.
     len: u64,
-    /// Which byte of an element holds its sign, counted from 1; 0 where zero has none.
+    /// Which byte of an element holds its sign, counted from 1; 0 if zero has no sign.
     sign: u64,
     /// Position in the row.
     at: u64,
@@ -116,7 +116,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// `None` where rows are single elements, or share bytes or scales.
+    /// `None` if rows are single elements, or share bytes or scales.
     fn new(dtype: DType, endianness: Endianness, elements: u64, rows: u64) -> Option<Self> {
         let Some((1, width)) = dtype.unit() else { return None };
         let width = u64::from(width);
@@ -157,7 +157,7 @@ impl Rows {
     }
 }
 
-/// What the elements of a tensor are like: [`Tensor::weights`](crate::Tensor::weights).
+/// Measurements of a tensor's elements: [`Tensor::weights`](crate::Tensor::weights).
 #[derive(Clone, Debug)]
 pub struct Weights {
     stats: weighbridge_core::Summary,
@@ -180,8 +180,8 @@ impl Weights {
         &self.stats
     }
 
-    /// How many rows (parts along the first axis) were looked at, and how many of them are
-    /// all zeros.
+    /// The number of rows (parts along the first axis) examined, and how many of them are all
+    /// zeros.
     ///
     /// ```
     /// use weighbridge::{DType, Endianness, Gauge};
@@ -194,8 +194,8 @@ impl Weights {
         (self.rows, self.zero_rows)
     }
 
-    /// How many standard deviations the farthest element lies from the mean; `None` where
-    /// the deviation is 0 or exceeds the range of a double.
+    /// How many standard deviations the farthest element lies from the mean; `None` if the
+    /// deviation is 0 or exceeds the range of a double.
     ///
     /// ```
     /// use weighbridge::{DType, Endianness, Gauge};
@@ -214,9 +214,9 @@ impl Weights {
         Some(far / std).filter(|ratio| ratio.is_finite())
     }
 
-    /// What tells equal tensors: type, byte order, number of elements and their bytes,
-    /// under the seed.
-    /// `None` where all elements are equal, which says nothing.
+    /// A digest for finding equal tensors. It covers type, byte order, number of elements and
+    /// their bytes, and depends on the seed. `None` if all elements are equal, because a match
+    /// would mean nothing.
     ///
     /// ```
     /// use weighbridge::{DType, Endianness, Gauge};
@@ -235,8 +235,8 @@ impl Weights {
         stats.finite() == stats.count() && ends.is_some_and(|(min, max)| min == max)
     }
 
-    /// What is noteworthy: the one place that says so. Duplicates are found by comparing
-    /// [`digest`](Self::digest)s.
+    /// Everything noteworthy about the elements. Nothing else decides this, except for
+    /// duplicates, which are found by comparing [`digest`](Self::digest)s.
     ///
     /// ```
     /// use weighbridge::{DType, Endianness, Gauge, Sign};
@@ -249,7 +249,7 @@ impl Weights {
         let stats = &self.stats;
         let many = stats.count() > 1;
         let zero = many && stats.zeros() == stats.count();
-        // The squares are compared: of n elements none lies farther out than the root of n.
+        // The squares are compared, because none of n elements lies farther out than √n.
         let share = stats.finite() as f64 / 4.0;
         let far = share.clamp(OUTLIER_LEAST * OUTLIER_LEAST, OUTLIER_MOST * OUTLIER_MOST);
         // Only elements beyond 10^150 have such squares.
@@ -268,8 +268,7 @@ impl Weights {
     }
 }
 
-/// The weights of a tensor; `None` if it has no elements that are numbers, one after the
-/// other.
+/// Measures a tensor; `None` unless its elements are numbers stored in sequence.
 pub(crate) fn of(
     access: &Access<'_>,
     file: &File,
@@ -297,7 +296,7 @@ mod tests {
     use alloc::vec;
     use alloc::vec::Vec;
 
-    /// Measures elements whose bytes come one at a time.
+    /// Measures elements, pushing one byte at a time.
     fn measured(dtype: DType, order: Endianness, rows: u64, bytes: &[u8]) -> Weights {
         let elements = bytes.len() as u64 * 8 / u64::from(dtype.bits());
         let mut gauge = Gauge::new(dtype, order, elements, Some(rows), 7).unwrap();
@@ -328,7 +327,7 @@ mod tests {
         let dead = |dtype| measured(dtype, Endianness::Little, 2, &bytes).rows();
         assert_eq!(dead(DType::F8E4M3), (2, 1));
         assert_eq!(dead(DType::F8E5M2), (2, 1));
-        // The same byte is NaN, and a number.
+        // The same byte is NaN in one type and a number in the other.
         assert_eq!(dead(DType::F8E4M3Fnuz), (2, 0));
         assert_eq!(dead(DType::U8), (2, 0));
     }

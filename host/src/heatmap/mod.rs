@@ -9,10 +9,10 @@ use core::ops::Range;
 use walk::{Axis, Sums, Walk};
 use weighbridge_core::{DType, Endianness};
 
-/// Most cells of a picture.
+/// Maximum number of cells in a picture.
 const MOST: u64 = 1 << 24;
 
-/// Two axes of a tensor, at a position on every other.
+/// Two axes of a tensor, at a fixed position on each of the others.
 ///
 /// ```
 /// use weighbridge::heatmap::Slice;
@@ -25,20 +25,20 @@ const MOST: u64 = 1 << 24;
 pub struct Slice {
     /// Extents in storage order, the last varying fastest.
     pub shape: Vec<u64>,
-    /// The axes that span the picture; the same one twice for a single row.
+    /// The axis from top to bottom; the same as the column axis for a single row.
     pub row_axis: usize,
     /// The axis from left to right.
     pub column_axis: usize,
     /// The position on every other axis.
     pub fixed: Vec<u64>,
-    /// Rows and columns of the slice that are drawn; all of them if `None`.
+    /// Rows and columns of the slice to draw; all of them if `None`.
     pub window: Option<(Range<u64>, Range<u64>)>,
-    /// Whether the scales of blocks are drawn in place of the elements.
+    /// Whether to draw the scales of blocks instead of the elements.
     pub scales: bool,
 }
 
 impl Slice {
-    /// A slice of elements, all of which are drawn.
+    /// A slice of elements, drawn in full.
     ///
     /// ```
     /// let slice = weighbridge::heatmap::Slice::whole(vec![2, 4], 0, 1, vec![0, 0]);
@@ -49,7 +49,7 @@ impl Slice {
     }
 }
 
-/// A picture of a slice, made of elements that come in pieces of any length.
+/// A picture of a slice, built from elements that arrive in pieces of any length.
 ///
 /// ```
 /// use weighbridge::heatmap::{Heatmap, Slice};
@@ -66,39 +66,39 @@ impl Slice {
 #[derive(Clone, Debug)]
 pub struct Heatmap {
     feed: Feed,
-    /// Cells.
+    /// Height in cells.
     pub height: u64,
-    /// Cells.
+    /// Width in cells.
     pub width: u64,
-    /// The elements that matter lie here.
+    /// First element of the slice.
     pub from: u64,
-    /// The elements that matter end here.
+    /// End of the slice's elements, exclusive.
     pub to: u64,
-    /// The bytes that hold them begin here,
+    /// First byte of the slice.
     pub first_byte: u64,
-    /// and end here.
+    /// End of the slice in bytes, exclusive.
     pub last_byte: u64,
     walk: Walk,
     sums: Vec<Sums>,
 }
 
-/// A cell of a picture, in which several elements may lie.
+/// A cell of a picture, which may combine several elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Cell {
-    /// The mean of those that are finite; NaN if there are none.
+    /// The mean of the finite elements; NaN if there are none.
     pub mean: f32,
-    /// The least of them.
+    /// The least finite element.
     pub least: f32,
-    /// The greatest of them.
+    /// The greatest finite element.
     pub greatest: f32,
-    /// How many are not finite.
+    /// Number of non-finite elements.
     pub bad: u32,
 }
 
 impl Heatmap {
-    /// A picture of at most `height` × `width` cells; `None` if the type is no
-    /// number, or the axes, positions or window are not in the shape.
+    /// Creates a picture of at most `height` × `width` cells; `None` if the type is not
+    /// numeric, or the shape does not contain the axes, positions or window.
     ///
     /// ```
     /// use weighbridge::heatmap::{Heatmap, Slice};
@@ -154,8 +154,8 @@ impl Heatmap {
         axes.reverse();
         let last = axes.pop()?;
         let to = if step == 0 { from } else { to.checked_add(1)? };
-        // Packed elements begin inside a byte, others inside a block, which is
-        // pushed as a whole.
+        // Packed elements may start inside a byte, others inside a block, which is pushed as a
+        // whole.
         let (unit, stored) = dtype.unit()?;
         let (unit, stored) = (u64::from(unit), u64::from(stored));
         let skip = from % unit;
@@ -179,7 +179,7 @@ impl Heatmap {
         })
     }
 
-    /// Takes the next bytes, the first of which holds element `from`.
+    /// Adds the next bytes, starting with element `from`.
     ///
     /// ```
     /// use weighbridge::heatmap::{Heatmap, Slice};
@@ -231,7 +231,7 @@ mod tests {
         map.cells().map(|cell| cell.mean).collect()
     }
 
-    /// Every element by itself, in any cut of the bytes.
+    /// Adds each element individually, as a reference.
     fn slowly(shape: &[u64], values: &[f32], slice: &Slice, size: (u64, u64)) -> Vec<[f64; 4]> {
         let Slice { row_axis, column_axis, fixed, window, .. } = slice;
         let rows = if row_axis == column_axis { 1 } else { shape[*row_axis] };
@@ -335,7 +335,7 @@ mod tests {
             assert_eq!((map.first_byte, map.last_byte), (0, 36));
             bytes.chunks(7).for_each(|piece| map.push(piece));
             assert!(map.cells().map(|cell| cell.mean).eq(expected));
-            // A code of 9 is 1, and elements are their scales; a code of 11 is 3.
+            // Code 9 means 1, so elements equal their scales; code 11 means 3.
             bytes[17] = 0xB9;
         }
         assert!(Heatmap::new(DType::F32, Endianness::Little, &slice(true), 2, 1).is_none());

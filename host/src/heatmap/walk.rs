@@ -1,21 +1,21 @@
-//! Which cell each element goes into.
+//! Assigns each element to its cell.
 
 use super::Cell;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// Where elements go. Those along the last axis lie together: the cells of such a run are
-/// known beforehand, and the other axes take a step for each run only.
+/// Maps elements to cells. Elements along the last axis are contiguous: the cells of such a run
+/// are known in advance, and the other axes advance once per run.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
     /// All axes but the last.
     pub(super) outer: Vec<Axis>,
     pub(super) last: Axis,
-    /// Where on the last axis each of its cells ends.
+    /// The end of each cell on the last axis.
     pub(super) ends: Vec<u64>,
-    /// The cell of a run that comes next.
+    /// The next cell of the run.
     pub(super) next: usize,
-    /// The first cell of a run; `None` where it is not drawn.
+    /// The first cell of the run; `None` if the run is not drawn.
     pub(super) base: Option<u64>,
 }
 
@@ -24,16 +24,16 @@ pub(super) struct Axis {
     pub(super) extent: u64,
     /// Position of the next element.
     pub(super) at: u64,
-    /// Positions that are drawn,
+    /// Positions that are drawn.
     pub(super) drawn: Range<u64>,
-    /// into so many cells,
+    /// Number of cells they are divided into.
     pub(super) cells: u64,
-    /// each so far from the one before.
+    /// Distance from one cell to the next.
     pub(super) step: u64,
 }
 
 impl Axis {
-    /// The first cell of the current position; `None` where it is not drawn.
+    /// The first cell of the current position; `None` if it is not drawn.
     pub(super) fn cell(&self) -> Option<u64> {
         if !self.drawn.contains(&self.at) {
             return None;
@@ -46,7 +46,7 @@ impl Axis {
         Some(cell * self.step)
     }
 
-    /// Where cell `i` ends.
+    /// The end of cell `i`, exclusive.
     pub(super) fn end(&self, i: u64) -> u64 {
         let len = u128::from(self.drawn.end - self.drawn.start);
         let end = (u128::from(i + 1) * len).div_ceil(u128::from(self.cells.max(1)));
@@ -83,7 +83,7 @@ impl Walk {
         }
     }
 
-    /// Elements of one run.
+    /// Adds elements of one run.
     fn run(&mut self, base: u64, mut values: &[f64], cells: &mut [Sums]) {
         let before = self.last.drawn.start.saturating_sub(self.last.at);
         let before = usize::try_from(before).unwrap_or(usize::MAX);
@@ -91,7 +91,7 @@ impl Walk {
         let mut at = self.last.at.max(self.last.drawn.start);
         let Axis { drawn, cells: many, step, .. } = &self.last;
         if *many == drawn.end - drawn.start {
-            // A cell for each.
+            // One cell per element.
             let first = (base + (at.min(drawn.end) - drawn.start) * step) as usize;
             let left = drawn.end.saturating_sub(at) as usize;
             let cells = cells.get_mut(first..).unwrap_or_default();
@@ -116,13 +116,13 @@ impl Walk {
         }
     }
 
-    /// Begins a run, in the middle of it perhaps.
+    /// Starts a run, possibly in the middle.
     pub(super) fn begin(&mut self) {
         self.base = self.outer.iter().map(Axis::cell).sum();
         self.next = self.ends.partition_point(|end| *end <= self.last.at);
     }
 
-    /// One run on.
+    /// Advances by one run.
     fn forth(&mut self) {
         for axis in self.outer.iter_mut().rev() {
             axis.at += 1;
@@ -133,7 +133,7 @@ impl Walk {
         }
     }
 
-    /// One element back.
+    /// Goes back by one element.
     pub(super) fn back(&mut self) {
         for axis in core::iter::once(&mut self.last).chain(self.outer.iter_mut().rev()) {
             match axis.at.checked_sub(1) {
@@ -160,7 +160,7 @@ impl Sums {
         Cell { mean, least: least as f32, greatest: greatest as f32, bad }
     }
 
-    /// Adds elements: if none is NaN or infinite, neither is their sum.
+    /// Adds elements. A finite sum proves that all of them are finite.
     fn add(&mut self, values: &[f64]) {
         let Sums { mut least, mut greatest, .. } = *self;
         let mut sum = 0.0;

@@ -1,4 +1,4 @@
-//! Annotations of GitHub Actions.
+//! GitHub Actions annotations.
 
 use super::{Seen, ignored, unchecked, verdict};
 use crate::report::{Found, Verdict};
@@ -9,10 +9,10 @@ use alloc::vec::Vec;
 use std::io::{self, Write};
 use weighbridge_core::Severity;
 
-/// The most annotations of one file: the page shows ten of a step.
+/// Maximum number of annotations per file: the page shows ten per step.
 const MOST: usize = 10;
 
-/// Writes what is wrong with one file, a command of the workflow a line.
+/// Writes the findings of one file, one workflow command per line.
 ///
 /// ```
 /// use weighbridge::output::{Seen, github};
@@ -27,7 +27,7 @@ const MOST: usize = 10;
 /// ```
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors from `out`.
 pub fn file(out: &mut dyn Write, name: &Text, seen: Seen<'_>) -> io::Result<()> {
     let (report, why) = match seen {
         Seen::Failed(why) => return command(out, "error", name, "cannot be read", why),
@@ -46,7 +46,7 @@ pub fn file(out: &mut dyn Write, name: &Text, seen: Seen<'_>) -> io::Result<()> 
             return Ok(());
         }
     }
-    // What counts comes first, because not all is shown.
+    // Findings that count come first, because not all are shown.
     let counts = |found: &&Found| report.counts(found);
     let (faults, others): (Vec<_>, Vec<_>) = report.findings().iter().partition(counts);
     let others = others.into_iter().filter(|found| why(found.rule()).is_none());
@@ -83,7 +83,7 @@ fn command(
     writeln!(out, "::{level} file={name},title={title}::{}", data(&text))
 }
 
-/// A text as the command has it: a line feed would begin another command.
+/// Escapes a text for a command: a line feed would start another command.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }

@@ -1,5 +1,5 @@
-//! XML as of JUnit: a suite with one test case for each file, so that each states its counts
-//! before the next file is checked.
+//! JUnit XML: a suite with one test case per file, so that each states its counts before the
+//! next file is checked.
 
 use super::{Seen, unchecked, verdict};
 use crate::report::Verdict;
@@ -10,10 +10,10 @@ use alloc::string::{String, ToString as _};
 use core::fmt::Write as _;
 use std::io::{self, Write};
 
-/// The most findings of one file.
+/// Maximum number of findings listed per file.
 const MOST: usize = 100;
 
-/// Writes what comes before the first file.
+/// Writes the part before the first file.
 ///
 /// ```
 /// use weighbridge::output::junit;
@@ -25,14 +25,14 @@ const MOST: usize = 100;
 /// ```
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors from `out`.
 pub fn begin(out: &mut dyn Write) -> io::Result<()> {
     out.write_all(
         b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"weighbridge\">\n",
     )
 }
 
-/// Writes what comes after the last file.
+/// Writes the part after the last file.
 ///
 /// ```
 /// use weighbridge::output::junit;
@@ -44,12 +44,13 @@ pub fn begin(out: &mut dyn Write) -> io::Result<()> {
 /// ```
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors from `out`.
 pub fn end(out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"</testsuites>\n")
 }
 
-/// Writes the suite of one file. What was not checked has failed: nothing is known of it.
+/// Writes the suite of one file. A file that was not checked has failed, because nothing is
+/// known about it.
 ///
 /// ```
 /// use weighbridge::output::{Seen, junit};
@@ -64,7 +65,7 @@ pub fn end(out: &mut dyn Write) -> io::Result<()> {
 /// ```
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors from `out`.
 pub fn file(out: &mut dyn Write, name: &Text, seen: Seen<'_>) -> io::Result<()> {
     let file = escape(&name.to_string());
     let (verdict, message, text) = match seen {
@@ -122,7 +123,7 @@ pub fn file(out: &mut dyn Write, name: &Text, seen: Seen<'_>) -> io::Result<()> 
     out.write_all(b"</testsuite>\n")
 }
 
-/// A text as XML 1.0 has it, which knows no control characters.
+/// Escapes a text for XML 1.0, which allows no control characters.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,7 +1,6 @@
-//! What was found out about files, as other programs read it: SARIF, annotations of GitHub
-//! Actions, JUnit.
+//! Reports about files in formats for other programs: SARIF, GitHub Actions annotations, JUnit.
 //!
-//! Each is written file by file, so that none is in memory as a whole.
+//! Each is written file by file, so that no output is held in memory as a whole.
 
 pub mod github;
 pub mod junit;
@@ -11,15 +10,15 @@ use crate::report::{NotListed, Report, Unchecked, Verdict};
 use alloc::vec::Vec;
 use core::fmt;
 
-/// What became of a file.
+/// The outcome for a file.
 #[derive(Clone, Copy)]
 pub enum Seen<'a> {
-    /// It was checked. The function gives the reason why breaches of a rule, which is named by
-    /// its id, do not count.
+    /// It was checked. The function takes a rule id and returns the reason why breaches of that
+    /// rule do not count.
     Checked(&'a Report, &'a dyn Fn(&str) -> Option<&'a str>),
-    /// It was not looked into, because it is this.
+    /// It was skipped. The text says what it is.
     Aside(&'a str),
-    /// It could not be read, for this reason.
+    /// It could not be read. The text says why.
     Failed(&'a str),
 }
 
@@ -33,18 +32,18 @@ impl fmt::Debug for Seen<'_> {
     }
 }
 
-/// The verdict under the profile of the options.
+/// The verdict under the profile in the options.
 fn verdict(report: &Report) -> Verdict {
     report.verdict(report.profile())
 }
 
-/// What was asked for of a file that opened and could not be checked.
+/// The requested checks that were not possible, for a file that opened.
 fn unchecked(report: &Report) -> impl Iterator<Item = &Unchecked> {
     let open = report.file().is_some();
     report.unchecked().iter().filter(move |it| open && it.was_asked_for())
 }
 
-/// What was found and does not count, with the reason.
+/// The findings that do not count, with the reason.
 fn ignored<'a>(
     report: &Report,
     why: &dyn Fn(&str) -> Option<&'a str>,

@@ -1,7 +1,7 @@
-//! SARIF 2.1.0, as code scanning reads it.
+//! SARIF 2.1.0, for code scanning.
 //!
-//! Results are written as files are checked, and the rules that they name after them: what
-//! is kept in memory is bounded by the catalogue.
+//! Results are written as files are checked, and the rules they refer to afterwards: memory use
+//! is bounded by the catalogue of rules.
 
 mod objects;
 
@@ -22,11 +22,11 @@ use sha2::{Digest as _, Sha256};
 use std::io::{self, Write};
 use weighbridge_core::{Format, Severity};
 
-/// The most results of a run that GitHub takes.
+/// Maximum number of results per run that GitHub accepts.
 const MOST: u64 = 25_000;
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
-/// A log with one run, while it is written.
+/// A log with one run, written incrementally.
 ///
 /// ```
 /// use weighbridge::output::{Seen, sarif};
@@ -44,17 +44,17 @@ const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 /// ```
 #[derive(Debug, Default)]
 pub struct Log {
-    /// The rules that results name, with their positions.
+    /// The rules that results refer to, with their positions.
     rules: BTreeMap<String, usize>,
     described: Vec<Rule>,
     results: u64,
-    /// Results beyond [`MOST`].
+    /// Number of results beyond [`MOST`].
     left: u64,
-    /// What could not be read, up to a bound.
+    /// Files that could not be read, up to a bound.
     failures: Vec<Notice>,
 }
 
-/// What a result says.
+/// The content of a result.
 struct Said<'a> {
     rule: Rule,
     level: &'static str,
@@ -65,8 +65,8 @@ struct Said<'a> {
 }
 
 impl Report {
-    /// A SARIF log of this report alone, as `weighbridge check --output sarif` prints it,
-    /// but for the reasons why rules are ignored, which a report does not know. A file
+    /// Returns a SARIF log of this report alone, as `weighbridge check --output sarif` prints
+    /// it, but without the reasons why rules are ignored, which a report does not know. A file
     /// without a name is `-`.
     ///
     /// ```
@@ -83,7 +83,7 @@ impl Report {
         let why = |rule: &str| {
             ignored.iter().any(|it| it.rule == rule).then_some("the rule was to be ignored")
         };
-        // A vector takes all.
+        // Writing to a vector does not fail.
         let _ = log.begin(&mut out);
         let name = self.name().unwrap_or(&unnamed);
         let _ = log.file(&mut out, name, Seen::Checked(self, &why));
@@ -94,7 +94,7 @@ impl Report {
 }
 
 impl Log {
-    /// Writes what comes before the first file.
+    /// Writes the part before the first file.
     ///
     /// ```
     /// use weighbridge::output::sarif;
@@ -106,7 +106,7 @@ impl Log {
     /// ```
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors from `out`.
     pub fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "{{\"version\":\"2.1.0\",\"$schema\":\"{SCHEMA}\",\"runs\":[{{\"results\":[")
     }
@@ -125,7 +125,7 @@ impl Log {
     /// ```
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors from `out`.
     pub fn file(&mut self, out: &mut dyn Write, name: &Text, seen: Seen<'_>) -> io::Result<()> {
         let (report, why) = match seen {
             Seen::Aside(what) => return self.unsupported(out, name, what),
@@ -171,7 +171,7 @@ impl Log {
         Ok(())
     }
 
-    /// Writes what comes after the last file. `complete`: all files could be read.
+    /// Writes the part after the last file. `complete`: all files could be read.
     ///
     /// ```
     /// use weighbridge::output::sarif;
@@ -185,7 +185,7 @@ impl Log {
     /// ```
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors from `out`.
     pub fn end(&mut self, out: &mut dyn Write, complete: bool) -> io::Result<()> {
         let mut notices = core::mem::take(&mut self.failures);
         if self.left > 0 {
@@ -276,7 +276,7 @@ impl Log {
     }
 }
 
-/// How much a finding weighs.
+/// The SARIF level of a finding.
 fn level(found: &Found, counts: bool) -> &'static str {
     match found.severity() {
         _ if counts => "error",
@@ -311,7 +311,7 @@ fn of_finding(found: &Found) -> Rule {
     described
 }
 
-/// A rule of the command itself, for what is no breach.
+/// A rule of the command itself, for a result that is not a breach.
 fn own(id: &str, text: &str) -> Rule {
     let id = format!("{}/{id}", TOOL.name);
     let help = format!("{text}. A gate that has to be sure refuses it; the exit status is 3.");
@@ -331,7 +331,7 @@ fn describe(id: String, title: &str, text: &str, help: String, level: &'static s
     }
 }
 
-/// Where the specification of a format is published, if it is on a page of its own.
+/// The address of a format's specification, if it has a page of its own.
 fn specification(format: Format) -> Option<&'static str> {
     Some(match format {
         Format::Safetensors => "https://github.com/huggingface/safetensors#format",
@@ -342,8 +342,8 @@ fn specification(format: Format) -> Option<&'static str> {
     })
 }
 
-/// A path as a relative reference, or as a URI of the scheme `file` if it is absolute. Of what
-/// is a URI already, only what no URI may have is escaped.
+/// Converts a path to a relative reference, or to a `file` URI if it is absolute. If it is a
+/// URI already, only characters that no URI may contain are escaped.
 fn uri(name: &Text) -> String {
     let mut out = String::new();
     let (mut bytes, mut is_uri) = (name.as_bytes(), false);

@@ -1,4 +1,4 @@
-//! Days.
+//! Calendar days.
 
 use serde::de::{Deserialize, Deserializer, Error as _};
 use std::fmt;
@@ -21,9 +21,9 @@ impl Date {
         Date::of_day((since.as_secs() / 86_400).cast_signed())
     }
 
-    /// The day that is so many days after 1970-01-01.
+    /// The day `days` days after 1970-01-01.
     pub(super) fn of_day(days: i64) -> Self {
-        // Years begin in March here, so that the day that is missing in most is their last.
+        // Years start in March here, so that the leap day is their last.
         let days = days + 719_468;
         let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
         let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;

@@ -1,7 +1,7 @@
-//! `weighbridge.toml`: what a project asks of its files, for every gate in front of it.
+//! `weighbridge.toml`: the settings of a project, for every gate it uses.
 //!
-//! The file is looked for in the current folder and those above it, never in what is
-//! checked: whoever made that could otherwise weaken the check.
+//! The file is looked up from the current folder upwards, never relative to the checked files:
+//! their author could otherwise weaken the check.
 
 mod date;
 
@@ -18,7 +18,7 @@ use weighbridge_core::{Format, Profile, RuleInfo, Severity, general};
 /// The name of the file.
 const NAME: &str = "weighbridge.toml";
 
-/// What a project asks of its files, as `weighbridge.toml` has it.
+/// A project's requirements for its files, read from `weighbridge.toml`.
 ///
 /// ```
 /// use weighbridge::policy::Policy;
@@ -45,20 +45,20 @@ const NAME: &str = "weighbridge.toml";
 pub struct Policy {
     profile: ProfileName,
     depth: Depth,
-    /// What counts as a fault: ids of rules, `lint`, `pickle`.
+    /// What counts as a fault: rule ids, `lint`, `pickle`.
     pub deny: Vec<String>,
     select: Option<Vec<String>>,
     ignore: Vec<Ignore>,
-    /// Patterns of the files of a folder that are checked; empty for all.
+    /// Patterns of the files in a folder to check; empty for all.
     pub include: Vec<String>,
-    /// Patterns of those that are not.
+    /// Patterns of the files in a folder to leave out.
     pub exclude: Vec<String>,
-    /// Files of a folder that are of no format are left out.
+    /// Whether to leave out files in a folder that have no known format.
     pub skip_unknown: bool,
-    /// Links are followed that lead out of a folder.
+    /// Whether to follow links that lead out of a folder.
     pub follow_links: bool,
     limits: Limits,
-    /// Where it is; `None` if there is none.
+    /// The path of the file; `None` if there is none.
     #[serde(skip)]
     pub path: Option<PathBuf>,
 }
@@ -79,13 +79,13 @@ enum Depth {
     Payloads,
 }
 
-/// A rule whose breaches do not count, for a while.
+/// A rule whose breaches are ignored for a limited time.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ignore {
     rule: String,
     reason: String,
-    /// The last day.
+    /// The last day of the exception.
     until: Date,
 }
 
@@ -105,15 +105,15 @@ pub struct Exception {
     pub rule: &'static str,
     /// The reason.
     pub reason: String,
-    /// The last day; `None` for no end.
+    /// The last day of the exception; `None` for no end.
     pub until: Option<Date>,
 }
 
 impl Policy {
-    /// A policy from the text of a file.
+    /// Parses the text of a policy file.
     ///
     /// # Errors
-    /// A sentence with the line, when the text has a key that is not known, or is no TOML.
+    /// A message with the line if the text has an unknown key or is not valid TOML.
     ///
     /// ```
     /// use weighbridge::policy::Policy;
@@ -129,11 +129,11 @@ impl Policy {
         })
     }
 
-    /// The policy of `path`, or else of the nearest `weighbridge.toml` in the current folder
-    /// and those above it; one without exceptions if there is none.
+    /// Loads the policy from `path`, or else from the nearest `weighbridge.toml` in the current
+    /// folder and its parents. Without such a file, returns a policy without exceptions.
     ///
     /// # Errors
-    /// A sentence, when the file cannot be read or is not understood.
+    /// A message if the file cannot be read or is not valid.
     ///
     /// ```
     /// use weighbridge::policy::Policy;
@@ -154,7 +154,7 @@ impl Policy {
         Ok(Policy { path: Some(path), ..policy })
     }
 
-    /// Whether it asks for the lenient profile.
+    /// Whether the policy selects the lenient profile.
     ///
     /// ```
     /// assert!(!weighbridge::policy::Policy::default().is_lenient());
@@ -163,7 +163,7 @@ impl Policy {
         self.profile == ProfileName::Lenient
     }
 
-    /// Whether payloads are not checked.
+    /// Whether only the structure is checked, not the payloads.
     ///
     /// ```
     /// use weighbridge::policy::Policy;
@@ -174,12 +174,13 @@ impl Policy {
         self.depth == Depth::Structure
     }
 
-    /// The options that it asks for, and which rules do not count today. What is denied by its
-    /// id counts all the same. The goal becomes that of the policy, a lenient profile stays;
-    /// `include`, `exclude` and `skip_unknown` are for who lists the files.
+    /// Adds the policy to `options`, and returns them with the rules that do not count today. A
+    /// rule denied by its id counts nevertheless. The goal becomes the policy's; a lenient
+    /// profile stays. `include`, `exclude` and `skip_unknown` are for the caller that lists the
+    /// files.
     ///
     /// # Errors
-    /// A sentence, when there is no such rule, or when it cannot be ignored.
+    /// A message if a rule does not exist or cannot be ignored.
     ///
     /// ```
     /// use weighbridge::Options;
@@ -260,7 +261,7 @@ impl Policy {
 #[non_exhaustive]
 pub struct Exceptions {
     rules: Vec<Exception>,
-    /// Sentences on exceptions that have ended.
+    /// Notes about exceptions that have expired.
     pub notes: Vec<String>,
 }
 
@@ -275,15 +276,15 @@ impl Exceptions {
     }
 }
 
-/// The nearest file of settings in the current folder and those above it.
+/// The nearest policy file in the current folder and its parents.
 fn nearest() -> Result<Option<PathBuf>, String> {
     let here = env::current_dir().map_err(|err| format!("the current folder: {err}"))?;
-    // One that cannot be reached, such as a link to nothing, is an error when it is read.
+    // A file that exists but cannot be reached, such as a dangling link, fails when it is read.
     let missing = |path: &PathBuf| {
         fs::symlink_metadata(path).is_err_and(|err| err.kind() == std::io::ErrorKind::NotFound)
     };
     let found = here.ancestors().map(|folder| folder.join(NAME)).find(|path| !missing(path));
-    // As it is called from here, where that is shorter.
+    // A file in the current folder is shown by its name alone.
     Ok(found.map(|path| if path.parent() == Some(&*here) { PathBuf::from(NAME) } else { path }))
 }
 
@@ -291,8 +292,8 @@ fn catalogue() -> impl Iterator<Item = &'static RuleInfo> {
     Format::ALL.iter().flat_map(|format| format.rules()).chain(general::RULES)
 }
 
-/// The ids of rules that say something is wrong but not fatal: whether something was checked
-/// is no matter of choice.
+/// The ids of rules about faults that are not fatal. Rules about what was not checked cannot be
+/// deselected.
 fn selectable() -> impl Iterator<Item = &'static str> {
     let chosen = [Severity::Lint, Severity::Violation];
     let ids = catalogue().filter(move |rule| chosen.contains(&rule.severity)).map(|rule| rule.id);
@@ -300,8 +301,8 @@ fn selectable() -> impl Iterator<Item = &'static str> {
     unique.into_iter()
 }
 
-/// The ids of rules that an id names, or a part of one that ends with a star. A part stands
-/// for rules that can be ignored.
+/// The ids of the rules that match an id, or the start of one with a star at its end. A pattern
+/// with a star only matches rules that can be ignored.
 fn matching(pattern: &str) -> Result<Vec<&'static str>, String> {
     let is = |id: &str| match pattern.strip_suffix('*') {
         Some(start) => id.get(..start.len()).is_some_and(|part| part.eq_ignore_ascii_case(start)),

@@ -1,5 +1,5 @@
-//! Repositories of the Hugging Face Hub: `hf://owner/name[@revision][/path]`, of data sets and
-//! spaces `hf://datasets/…` and `hf://spaces/…`.
+//! Repositories on the Hugging Face Hub: `hf://owner/name[@revision][/path]`, and
+//! `hf://datasets/…` and `hf://spaces/…` for data sets and spaces.
 
 use super::meter::{Connector, Token, root};
 use super::stores::Stores;
@@ -17,16 +17,16 @@ use std::prelude::rust_2024::*;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Where it is, as the library `huggingface_hub` has it.
+/// The hub's default URL, the same as in the library `huggingface_hub`.
 const ENDPOINT: &str = "https://huggingface.co";
-/// The longest page of a listing: a thousand files take less than 1 MB.
+/// Maximum length of a listing page: a thousand files take less than 1 MB.
 const PAGE: usize = 64 << 20;
-/// How long to wait before a page is requested again, at first.
+/// Pause before a page is requested again; doubles with each retry.
 const PAUSE: Duration = Duration::from_millis(200);
-/// The most pages of a listing, of a thousand files each.
+/// Maximum number of pages in a listing, with a thousand files each.
 const PAGES: u64 = 4096;
 
-/// The hub, with what it knows its client by.
+/// The hub's URL, and the connector that authenticates to it.
 #[derive(Debug)]
 pub(super) struct Hub {
     endpoint: String,
@@ -46,7 +46,7 @@ struct Repository<'u> {
 
 impl<'u> Repository<'u> {
     /// # Errors
-    /// A sentence, when there is no owner or no name.
+    /// A message if there is no owner or no name.
     fn of(rest: &'u str) -> Result<Self, String> {
         let (kind, rest) = match rest.split_once('/') {
             Some((kind @ ("datasets" | "spaces"), rest)) => (kind, rest),
@@ -64,22 +64,22 @@ impl<'u> Repository<'u> {
             );
         }
         let path = parts.next().unwrap_or_default();
-        // Branches of pull requests have slashes.
+        // Branches of pull requests contain slashes.
         let revision = quote(&revision.replace("%2F", "/"));
         Ok(Repository { kind, name: format!("{}/{}", quote(owner), quote(name)), revision, path })
     }
 
-    /// Whether it is named by a commit, of which the files stay as they are.
+    /// Whether the revision is a commit, whose files never change.
     fn is_fixed(&self) -> bool {
         self.revision.len() == 40 && self.revision.bytes().all(|it| it.is_ascii_hexdigit())
     }
 }
 
 impl Hub {
-    /// `HF_ENDPOINT` says where it is, and `HF_TOKEN` who asks.
+    /// Reads the hub's URL from `HF_ENDPOINT`, and the token from `HF_TOKEN`.
     ///
     /// # Errors
-    /// A sentence, when a variable makes no sense.
+    /// A message if a variable is invalid.
     pub(super) fn from_environment(timeout: Option<Duration>) -> Result<Self, String> {
         let get = |name| env::var(name).ok().filter(|value| !value.trim().is_empty());
         let endpoint = get("HF_ENDPOINT").unwrap_or_else(|| ENDPOINT.to_owned());
@@ -103,10 +103,10 @@ impl Hub {
         &self.connector
     }
 
-    /// The URL of the content of a file.
+    /// The URL of a file's content.
     ///
     /// # Errors
-    /// A sentence, when it names no file.
+    /// A message if `rest` names no file.
     pub(super) fn file(&self, rest: &str) -> Result<String, String> {
         let Repository { kind, name, revision, path } = Repository::of(rest)?;
         let kind = if kind == "models" { String::new() } else { format!("{kind}/") };
@@ -114,10 +114,10 @@ impl Hub {
         Ok(format!("{endpoint}/{kind}{name}/resolve/{revision}/{path}"))
     }
 
-    /// The URL of the next page, if there is one.
+    /// Validates the URL of the next page, if there is one.
     ///
     /// # Errors
-    /// A sentence, when the hub does not have it, or there were too many.
+    /// A message if it is on another server, or there were too many pages.
     fn further(&self, next: Option<String>, pages: u64) -> Result<Option<String>, String> {
         let Some(next) = next else { return Ok(None) };
         if next.strip_prefix(&self.endpoint).is_none_or(|rest| !rest.starts_with('/')) {
@@ -129,7 +129,7 @@ impl Hub {
         Ok(Some(next))
     }
 
-    /// The URL of the first page of the files below a path.
+    /// The URL of the first page listing the files below a path.
     fn tree(&self, of: &Repository<'_>) -> String {
         let Repository { kind, name, revision, path } = of;
         let (endpoint, path) = (&self.endpoint, quoted(path.trim_end_matches('/')));
@@ -138,12 +138,12 @@ impl Hub {
     }
 }
 
-/// A path, each part as it stands in a URL.
+/// Quotes each part of a path for use in a URL.
 fn quoted(path: &str) -> String {
     path.split('/').map(quote).collect::<Vec<_>>().join("/")
 }
 
-/// A part of a path as it stands in a URL.
+/// Quotes a part of a path for use in a URL.
 pub(super) fn quote(part: &str) -> String {
     let mut out = String::new();
     for byte in part.bytes() {
@@ -157,7 +157,7 @@ pub(super) fn quote(part: &str) -> String {
     out
 }
 
-/// What lies in a repository.
+/// A file or folder in a repository.
 #[derive(Debug, Deserialize)]
 struct Node {
     #[serde(rename = "type")]
@@ -169,16 +169,16 @@ struct Node {
     size: u64,
 }
 
-/// A page of a listing, and where the next one is.
+/// A page of a listing, and the URL of the next one.
 struct Page {
     nodes: Vec<Node>,
     next: Option<String>,
 }
 
-/// The files below a path, page by page.
+/// Lists the files below a path, page by page.
 ///
 /// # Errors
-/// A sentence, when it is no path of a repository.
+/// A message if the path is not in a repository.
 pub(super) fn list(stores: Arc<Stores>, rest: &str) -> Result<Listing, String> {
     let repository = Repository::of(rest)?;
     let within = match repository.path.trim_end_matches('/') {
@@ -210,7 +210,7 @@ pub(super) fn list(stores: Arc<Stores>, rest: &str) -> Result<Listing, String> {
     })))
 }
 
-/// Requests a page, again if the server fails.
+/// Requests a page, with retries if the server fails.
 async fn page(stores: &Stores, url: &str) -> Result<Page, String> {
     let client = stores.hub.connector().connect(&ClientOptions::new());
     let client = client.map_err(|err| root(&err))?;
@@ -260,18 +260,18 @@ async fn page(stores: &Stores, url: &str) -> Result<Page, String> {
     }
 }
 
-/// All headers `Link` as one.
+/// Joins all `Link` headers.
 fn links(headers: &HeaderMap) -> String {
     let links = headers.get_all(LINK).iter().map(|it| String::from_utf8_lossy(it.as_bytes()));
     links.collect::<Vec<_>>().join(", ")
 }
 
-/// The URL of the next page, in the header `Link`.
+/// The URL of the next page, from the `Link` header.
 ///
 /// # Errors
-/// A sentence, when there seems to be one, but no URL of it.
+/// A message if the header announces a next page without a valid URL.
 fn next_of(links: &str) -> Result<Option<String>, String> {
-    // URLs have commas, but no brackets.
+    // URLs may contain commas, but no angle brackets.
     let next = links.split('<').skip(1).find_map(|one| {
         let (url, what) = one.split_once('>')?;
         let is_next = |it: &str| matches!(it.trim(), "rel=\"next\"" | "rel=next");

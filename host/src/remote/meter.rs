@@ -1,4 +1,4 @@
-//! Requests, counted, and why the last one failed.
+//! Counts requests, and records why the last one failed.
 
 use super::Traffic;
 use crate::error::ReadError;
@@ -18,23 +18,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// The largest length of a file that a server is believed.
+/// The largest file length accepted from a server.
 const LONGEST: u64 = 1 << 62;
-/// How many files beside the one that was named are opened: an index could otherwise keep a
-/// command busy for days. The largest models have a few hundred shards.
+/// Maximum number of files opened beside the named one: an index could otherwise keep a command
+/// busy for days. The largest models have a few hundred shards.
 const FILES: u64 = 4096;
-/// How long a request may take, and how long a connection, if nothing else was asked for: as the
-/// library has it for buckets.
+/// Default timeouts for a request and for a connection, the same as the library has for
+/// buckets.
 const TIMEOUT: Duration = Duration::from_secs(30);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The requests for one file, and for those that are checked with it.
+/// The requests for one file, and for those checked with it.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     bytes: AtomicU64,
     requests: AtomicU64,
     round_trips: AtomicU64,
-    /// How many files were opened.
+    /// Number of files opened.
     files: AtomicU64,
     trouble: Mutex<Option<Trouble>>,
 }
@@ -43,7 +43,7 @@ pub(super) struct Meter {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Trouble {
     pub(super) status: Option<StatusCode>,
-    /// A sentence that names the server.
+    /// A message that names the server.
     pub(super) why: String,
 }
 
@@ -57,12 +57,12 @@ impl Meter {
         }
     }
 
-    /// Counts a file that is to be opened, which is a round trip.
+    /// Counts a file about to be opened, which is a round trip.
     ///
     /// # Errors
-    /// When there were too many.
+    /// When too many files were opened.
     pub(super) fn open(&self) -> Result<(), ReadError> {
-        // The file that was named, and those beside it.
+        // The named file, and those beside it.
         if self.files.fetch_add(1, Ordering::Relaxed) > FILES {
             let files = thousands(FILES);
             let why = format!("it needs more than {files} files beside it: check a copy of it");
@@ -72,12 +72,12 @@ impl Meter {
         Ok(())
     }
 
-    /// Counts bytes of a file.
+    /// Counts received bytes of a file.
     pub(super) fn received(&self, bytes: usize) {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Counts requests that are sent together.
+    /// Counts a batch of requests sent together.
     pub(super) fn round_trip(&self) {
         self.round_trips.fetch_add(1, Ordering::Relaxed);
     }
@@ -99,7 +99,7 @@ struct Metered {
     token: Option<Token>,
 }
 
-/// What a server knows its client by.
+/// The credentials of a client, for one server.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
     pub(super) server: Authority,
@@ -142,13 +142,13 @@ impl HttpService for Metered {
     }
 }
 
-/// The server of an authority, without user and password.
+/// The server in an authority, without user and password.
 fn host(authority: &Authority) -> &str {
     let text = authority.as_str();
     text.rsplit('@').next().unwrap_or(text)
 }
 
-/// What is wrong with an answer.
+/// The fault in an answer, if any.
 fn trouble(server: &str, ranged: bool, response: &HttpResponse) -> Option<Trouble> {
     let status = response.status();
     let why = if ranged && status.is_success() {
@@ -167,7 +167,7 @@ fn trouble(server: &str, ranged: bool, response: &HttpResponse) -> Option<Troubl
     Some(Trouble { status: Some(status), why })
 }
 
-/// Whether the numbers of a range are such as files have.
+/// Whether the numbers of a content range are consistent.
 fn is_plausible(response: &HttpResponse) -> bool {
     let Some(value) = response.headers().get(CONTENT_RANGE) else { return false };
     let numbers = value.to_str().unwrap_or_default().strip_prefix("bytes ").unwrap_or_default();
@@ -180,7 +180,7 @@ fn is_plausible(response: &HttpResponse) -> bool {
     first <= last && last < len && len <= LONGEST
 }
 
-/// The innermost reason of an error.
+/// The innermost cause of an error.
 pub(super) fn root(error: &dyn error::Error) -> String {
     let mut error = error;
     while let Some(source) = error.source() {
@@ -189,13 +189,13 @@ pub(super) fn root(error: &dyn error::Error) -> String {
     Text::from(error.to_string().as_str()).to_string()
 }
 
-/// Makes metered clients. The default makes one for each store, with the options of that store.
+/// Makes metered clients. The default makes one per store, with that store's options.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Connector {
     shared: Option<Arc<Shared>>,
 }
 
-/// The one client of all stores of a connector, so that they share connections.
+/// The client that all stores of a connector share, and with it their connections.
 #[derive(Debug)]
 struct Shared {
     token: Option<Token>,
@@ -205,7 +205,7 @@ struct Shared {
 }
 
 impl Connector {
-    /// One with a single client, whatever the options of a store are.
+    /// Creates a connector with a single client, whatever the options of a store.
     pub(super) fn sharing(
         token: Option<Token>,
         allow_http: bool,
@@ -233,8 +233,8 @@ impl Shared {
         if let Some(client) = self.client.get() {
             return Ok(client.clone());
         }
-        // As the library makes one, but for the header `Referer`: the target of a redirection
-        // would get the query of the URL, which may be a secret.
+        // Like the library's own client, but without the `Referer` header, which would send the
+        // URL's query, a possible secret, to the target of a redirection.
         let client = reqwest::Client::builder()
             .referer(false)
             .user_agent(concat!("weighbridge/", env!("CARGO_PKG_VERSION")))

@@ -1,7 +1,7 @@
 //! Files on servers: `https://`, `hf://`, `s3://`, `gs://`, `az://`.
 //!
-//! An object is one more [`Place`], read by ranges. Without the cargo feature `remote` a path
-//! that names one is an error that says so.
+//! A remote object is a [`Place`] that is read by ranges. Without the Cargo feature `remote`, a
+//! path that names one is rejected with an error that says so.
 
 #[cfg(feature = "remote")]
 mod hub;
@@ -36,23 +36,23 @@ use stores::Stores;
 #[cfg(not(feature = "remote"))]
 use without::{Object, Stores};
 
-/// Reads of a server begin and end at multiples of this.
+/// Reads from a server start and end at multiples of this.
 const GRANULE: u64 = 64 << 10;
 
-/// What was read of a file on a server.
+/// The traffic caused by reading a file on a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Traffic {
-    /// Bytes of files.
+    /// Bytes of files received.
     pub bytes: u64,
-    /// Requests that were sent, repeated ones included.
+    /// Requests sent, including retries.
     pub requests: u64,
-    /// How often requests had to wait for the answers to others.
+    /// Round trips; requests sent together count as one.
     pub round_trips: u64,
 }
 
-/// Where a file lies: on disk, or on a server.
+/// The location of a file: on disk or on a server.
 ///
 /// ```
 /// use weighbridge::remote::Servers;
@@ -78,7 +78,7 @@ enum Lies {
 }
 
 impl Location {
-    /// Whether it is on a server.
+    /// Whether the file is on a server.
     ///
     /// ```
     /// let location = weighbridge::remote::Servers::default().locate("model.gguf".as_ref())?;
@@ -89,7 +89,7 @@ impl Location {
         matches!(self.0, Lies::OnServer(_))
     }
 
-    /// The place, for [`check_at`](crate::check_at) and what lies beside the file.
+    /// The place, for [`check_at`](crate::check_at) and for files beside it.
     ///
     /// ```
     /// let location = weighbridge::remote::Servers::default().locate("a/model.gguf".as_ref())?;
@@ -103,7 +103,7 @@ impl Location {
         }
     }
 
-    /// What was read so far of the file and of those beside it; `None` on disk.
+    /// The traffic so far, including files beside this one; `None` on disk.
     ///
     /// ```
     /// let location = weighbridge::remote::Servers::default().locate("model.gguf".as_ref())?;
@@ -117,8 +117,8 @@ impl Location {
         }
     }
 
-    /// The options with a granule that suits the location: each request to a server is a
-    /// round trip.
+    /// Returns the options with a granule that suits the location: each request to a server is
+    /// a round trip.
     ///
     /// ```
     /// use weighbridge::Options;
@@ -136,7 +136,7 @@ impl Location {
     /// Opens the file.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// When the file cannot be opened.
     ///
     /// ```
     /// let location = weighbridge::remote::Servers::default().locate("no such file".as_ref())?;
@@ -151,32 +151,33 @@ impl Location {
     }
 }
 
-/// A file of a folder on a server.
+/// A file in a folder on a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Listed {
-    /// Its path below the folder, as the server says: it may hold `..` or control characters.
+    /// Its path relative to the folder, as sent by the server: may contain `..` or control
+    /// characters.
     pub below: String,
-    /// What changes with its content.
+    /// A value that changes with its content.
     pub stamp: Option<String>,
 }
 
-/// The files of a folder on a server, as they are listed. An error ends the list.
+/// The files of a folder on a server, listed as needed. An error ends the list.
 pub type Listing = Box<dyn Iterator<Item = Result<Listed, String>>>;
 
-/// How long is waited for a server, and how often is tried; `None` as `object_store` has it.
-#[cfg_attr(not(feature = "remote"), allow(dead_code, reason = "nothing waits"))]
+/// Timeout and number of retries; `None` for the defaults of `object_store`.
+#[cfg_attr(not(feature = "remote"), allow(dead_code, reason = "only servers need it"))]
 #[derive(Clone, Copy, Debug, Default)]
 struct Limits {
     timeout: Option<Duration>,
     retries: Option<usize>,
 }
 
-/// The servers that a program reads from. Connections are shared; credentials come from the
-/// environment variables of each service.
+/// Access to the servers that a program reads from. Connections are shared; credentials come
+/// from the environment variables of each service.
 ///
-/// Calls block: an async program uses and drops it on a thread that may block, as
-/// `spawn_blocking` has them; elsewhere they panic. The first call makes ring the default
+/// Calls block: an async program must use and drop this type on a thread that may block, such
+/// as those of `spawn_blocking`; elsewhere they panic. The first call makes ring the default
 /// provider of rustls if the program has set none.
 #[derive(Default)]
 pub struct Servers {
@@ -192,7 +193,7 @@ impl fmt::Debug for Servers {
 }
 
 impl Servers {
-    /// Waits so long for the answer to a request, and for a connection.
+    /// Sets the timeout for the answer to a request, and for a connection.
     ///
     /// ```
     /// use std::time::Duration;
@@ -207,7 +208,7 @@ impl Servers {
         self
     }
 
-    /// Sends a request that fails so many times again.
+    /// Sets how often a failed request is retried.
     ///
     /// ```
     /// let servers = weighbridge::remote::Servers::default().retries(0);
@@ -219,10 +220,10 @@ impl Servers {
         self
     }
 
-    /// The location of a path, which may be a URL. Nothing is requested yet.
+    /// Locates a path, which may be a URL. Sends no request yet.
     ///
     /// # Errors
-    /// When it is a URL and this build reads no servers, or the environment makes no sense.
+    /// When it is a URL and this build reads no servers, or an environment variable is invalid.
     ///
     /// ```
     /// use weighbridge::remote::Servers;
@@ -234,10 +235,10 @@ impl Servers {
         Ok(Location(Lies::OnServer(Object::new(stores, url.text))))
     }
 
-    /// The files of a folder on a server.
+    /// Lists the files of a folder on a server.
     ///
     /// # Errors
-    /// A sentence, when it cannot be listed.
+    /// A message if the folder cannot be listed.
     ///
     /// ```
     /// use weighbridge::remote::{Servers, Url};

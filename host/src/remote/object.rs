@@ -1,4 +1,4 @@
-//! An object in a store as a place of a file, and its bytes by ranges.
+//! An object in a store: a place that is read by ranges.
 
 use super::meter::{Meter, Trouble, root};
 use super::stores::{Located, Stores};
@@ -19,27 +19,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use weighbridge_core::Span;
 
-/// What the first request reads: the whole index of most files.
+/// Bytes read by the first request: the whole index of most files.
 const FIRST: u64 = 512 << 10;
-/// Reads that follow one another grow by this factor: an index that is longer takes few round
-/// trips, and no more than this many times its length is read.
+/// Growth factor of sequential reads: a longer index takes few round trips, and at most this
+/// many times its length is read.
 const GROWTH: u64 = 4;
-/// The most that one request reads ahead: at 300 kB a second it arrives within the time that a
-/// request may take.
+/// Maximum read-ahead of a request: at 300 kB/s it arrives before the request times out.
 const MOST: u64 = 8 << 20;
-/// Ranges that are no further apart are read by one request.
+/// Ranges at most this far apart share a request.
 const GAP: u64 = 128 << 10;
-/// How many requests for one file are under way at once.
+/// Maximum number of concurrent requests for one file.
 const AT_ONCE: usize = 8;
-/// A file may take so many round trips, and one more for each MiB of it: whoever made it could
-/// otherwise keep a command busy for days, with a few bytes here and there.
+/// Round trips allowed per file, plus one per MiB of it: a malicious file could otherwise keep
+/// a command busy for days with scattered reads of a few bytes.
 const TRIPS: u64 = 4096;
-/// The most that is granted for its length, which the server alone claims: a TiB.
+/// Maximum number of round trips granted for the length, which is only the server's claim: as
+/// many as for 1 TiB.
 const MORE_TRIPS: u64 = 1 << 20;
-/// How often a range is requested again whose bytes did not all arrive.
+/// How often a range is requested again if some of its bytes did not arrive.
 const AGAIN: usize = 3;
 
-/// An object that may be opened.
+/// An object that can be opened.
 #[derive(Clone)]
 pub(super) struct Object {
     stores: Arc<Stores>,
@@ -62,7 +62,7 @@ impl Object {
         self.meter.read()
     }
 
-    /// The URL up to the name of the file, the name, and what follows it.
+    /// The URL up to the file name, the name, and the query after it.
     fn parts(&self) -> (&str, &str, &str) {
         let url = self.url.as_str();
         let end = match Url::parse(url) {
@@ -95,7 +95,7 @@ impl Place for Object {
 
     fn open(&self) -> Result<Box<dyn Input + '_>, ReadError> {
         let url = Url::parse(&self.url).ok_or(ReadError::NotAFile("no URL"))?;
-        // The library drops a slash at the end, and reads another object.
+        // The library would drop a trailing slash and read another object.
         if url.is_folder() {
             return Err(ReadError::NotAFile("a folder"));
         }
@@ -111,45 +111,45 @@ impl Place for Object {
     }
 }
 
-/// How many round trips a file of this length may take.
+/// The number of round trips allowed for a file of this length.
 fn allowance(len: u64) -> u64 {
     TRIPS + (len >> 20).min(MORE_TRIPS)
 }
 
-/// The ETag of an answer, or else when the object was modified.
+/// The ETag of an answer, or else the object's modification time.
 fn tag(answer: &GetResult) -> String {
     let modified = || answer.meta.last_modified.to_string();
     answer.meta.e_tag.clone().unwrap_or_else(modified)
 }
 
-/// An object that was opened. Every answer is compared with the first.
+/// An open object. Every answer is compared with the first.
 struct Opened<'o> {
     object: &'o Object,
     at: Located,
     len: u64,
     tag: String,
-    /// Its first bytes.
+    /// The first bytes of the object.
     head: Bytes,
     ahead: Mutex<Ahead>,
     trips: AtomicU64,
 }
 
-/// What was read last.
+/// The end and length of the last read.
 #[derive(Clone, Copy, Debug)]
 struct Ahead {
     end: u64,
     len: u64,
 }
 
-/// What became of a request.
+/// Why a request failed.
 enum Failure {
-    /// The bytes did not all arrive, and may the next time.
+    /// Not all bytes arrived; a retry may succeed.
     Broken(String),
     Final(ReadError),
 }
 
 impl<'o> Opened<'o> {
-    /// Requests the first bytes; the answer tells how long the object is.
+    /// Requests the first bytes; the answer also gives the object's length.
     async fn new(object: &'o Object, at: Located) -> Result<Self, ReadError> {
         let mut opened = Opened {
             object,
@@ -163,7 +163,7 @@ impl<'o> Opened<'o> {
         for again in 0.. {
             let answer = match opened.request(0..FIRST).await {
                 Ok(answer) => answer,
-                // No range of an empty file can be satisfied.
+                // An empty file cannot satisfy any range.
                 Err(_) if opened.status() == Some(StatusCode::RANGE_NOT_SATISFIABLE) => {
                     let options = GetOptions { head: true, ..opened.options() };
                     let head = opened.at.store.get_opts(&opened.at.path, options).await;
@@ -201,7 +201,7 @@ impl<'o> Opened<'o> {
         self.at.store.get_opts(&self.at.path, options).await
     }
 
-    /// The bytes of a range, requested again if not all arrive.
+    /// Fetches the bytes of a range, with retries if some do not arrive.
     async fn fetch(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
         let mut again = 0;
         loop {
@@ -215,7 +215,7 @@ impl<'o> Opened<'o> {
         }
     }
 
-    /// Takes the bytes of an answer, not one more than were asked for.
+    /// Receives the bytes of an answer, and rejects more than were requested.
     async fn receive(&self, range: Range<u64>, answer: GetResult) -> Result<Bytes, Failure> {
         if answer.meta.size != self.len || tag(&answer) != self.tag {
             return Err(Failure::Final(ReadError::Changed));
@@ -263,7 +263,7 @@ impl<'o> Opened<'o> {
         self.object.meter.trouble()?.status
     }
 
-    /// Why a request failed.
+    /// The reason why a request failed.
     fn why(&self, error: &Error) -> ReadError {
         let trouble = self.object.meter.trouble();
         let is_missing = matches!(error, Error::NotFound { .. });
@@ -284,14 +284,14 @@ impl<'o> Opened<'o> {
         ReadError::Other(format!("the server is not to be relied on: {what}"))
     }
 
-    /// What the first request brought of a range.
+    /// The bytes of a range, if the first request fetched them.
     fn known(&self, range: &Range<u64>) -> Option<&[u8]> {
         let from = usize::try_from(range.start).ok()?;
         self.head.get(from..usize::try_from(range.end).ok()?)
     }
 
-    /// The requests for these ranges: what lies close together is one, and what follows the
-    /// last one is longer.
+    /// Plans the requests for these ranges: nearby ranges share a request, and a range that
+    /// continues the last one is extended.
     fn plan(&self, ranges: &[Span]) -> Vec<Range<u64>> {
         let mut wanted: Vec<_> = ranges
             .iter()

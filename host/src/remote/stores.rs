@@ -1,4 +1,4 @@
-//! The stores that objects lie in, and the threads that wait for them.
+//! The stores that contain objects, and the threads that wait for them.
 
 use super::hub::Hub;
 use super::meter::{Connector, root};
@@ -19,9 +19,9 @@ use std::prelude::rust_2024::*;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::{Builder, Runtime};
 
-/// Threads that wait for servers: they compute next to nothing.
+/// Number of threads that wait for servers: they hardly compute.
 const THREADS: usize = 2;
-/// The longest URL: with each byte as `%XX` it is still one that the library takes.
+/// Maximum length of a URL: with every byte as `%XX` the library still accepts it.
 const LONGEST: usize = 16 << 10;
 
 impl Limits {
@@ -39,7 +39,7 @@ pub(super) struct Stores {
     plain: Connector,
     secure: Connector,
     pub(super) hub: Hub,
-    /// Of buckets, by what stands before the first slash.
+    /// Stores of buckets, by `scheme://bucket`.
     buckets: Mutex<HashMap<String, Arc<dyn ObjectStore>>>,
 }
 
@@ -52,9 +52,9 @@ pub(super) struct Located {
 
 impl Stores {
     /// # Errors
-    /// A sentence, when the system gives no threads, or a variable makes no sense.
+    /// A message if the system provides no threads, or an environment variable is invalid.
     pub(super) fn new(limits: Limits) -> Result<Self, String> {
-        // Of two libraries for TLS the smaller one.
+        // ring is the smaller of the two TLS libraries.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let runtime = Builder::new_multi_thread().worker_threads(THREADS).enable_all().build();
         let timeout = limits.timeout;
@@ -68,15 +68,15 @@ impl Stores {
         })
     }
 
-    /// Waits for an answer. Not to be called by the threads of this type.
+    /// Waits for an answer. Must not be called on this type's own threads.
     pub(super) fn wait<T>(&self, answer: impl Future<Output = T>) -> T {
         self.runtime.block_on(answer)
     }
 
-    /// The store and the key of an object.
+    /// Finds the store and the key of an object.
     ///
     /// # Errors
-    /// A sentence, when the URL makes no sense, or a variable of the environment.
+    /// A message if the URL or an environment variable is invalid.
     pub(super) fn locate(&self, url: Url<'_>) -> Result<Located, String> {
         if url.text.len() > LONGEST {
             return Err("its name is too long".to_owned());
@@ -93,7 +93,7 @@ impl Stores {
             }
             _ => {
                 let (bucket, key) = url.rest.split_once('/').unwrap_or((url.rest, ""));
-                // The library drops the slash, and reads another object.
+                // The library would drop the slash and read another object.
                 if key.starts_with('/') {
                     return Err(
                         "its name begins with a slash: such objects are not read".to_owned()
@@ -105,7 +105,7 @@ impl Stores {
         }
     }
 
-    /// The object of a URL of HTTP, which is requested as it is.
+    /// The object of an HTTP URL, which is requested unchanged.
     fn exactly(&self, url: &str, connector: &Connector) -> Result<Located, String> {
         let builder = HttpBuilder::new().with_url(url).with_retry(self.limits.retry());
         let store = builder.with_http_connector(connector.clone()).build();
@@ -144,10 +144,10 @@ impl Stores {
         Ok(store)
     }
 
-    /// The files of a folder, as they are listed.
+    /// Lists the files of a folder as needed.
     ///
     /// # Errors
-    /// A sentence, when it cannot be listed.
+    /// A message if the folder cannot be listed.
     pub(super) fn list(self: Arc<Self>, url: Url<'_>) -> Result<Listing, String> {
         if url.scheme == "hf" {
             return super::hub::list(self, url.rest);
@@ -166,7 +166,7 @@ impl Stores {
                     Ok(object) => object,
                     Err(err) => return Some(Err(format!("cannot be listed: {}", root(&err)))),
                 };
-                // What stands for the folder itself, without its slash.
+                // The object that represents the folder itself, without its slash.
                 if object.location == path && object.size == 0 {
                     continue;
                 }
@@ -184,11 +184,11 @@ impl Stores {
     }
 }
 
-/// Whether a URL of HTTP has a server and a path, and the library takes them for what they are
-/// here: names beside the file are put after the last slash of the path.
+/// Checks that an HTTP URL has a server and a path, and that the library parses them as this
+/// module does: names of files beside it are put after the last slash of the path.
 ///
 /// # Errors
-/// A sentence, when it does not.
+/// A message if a check fails.
 fn whole(url: Url<'_>) -> Result<(), String> {
     if url.text.contains(|c: char| c == '\\' || c.is_ascii_control()) {
         return Err("its URL has a backslash or a control character".to_owned());

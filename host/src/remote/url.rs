@@ -1,4 +1,4 @@
-//! Paths that name something on a server.
+//! Paths that name a file or folder on a server.
 
 use crate::text::Text;
 use alloc::borrow::ToOwned;
@@ -7,16 +7,16 @@ use alloc::string::String;
 use core::fmt;
 use std::path::Path;
 
-/// What begins the path of a file on a server.
+/// The schemes of paths on a server.
 const SCHEMES: [&str; 8] = ["abfs", "abfss", "az", "gs", "hf", "http", "https", "s3"];
 
-/// A path that names something on a server.
+/// A path that names a file or folder on a server.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Url<'u> {
     pub(super) scheme: &'u str,
-    /// What follows `://`.
+    /// The part after `://`.
     pub(super) rest: &'u str,
-    /// All of it.
+    /// The whole URL.
     pub(super) text: &'u str,
 }
 
@@ -27,7 +27,7 @@ impl fmt::Debug for Url<'_> {
 }
 
 impl<'u> Url<'u> {
-    /// The URL that a path is; `None` for the path of a file on disk.
+    /// Interprets a path as a URL; `None` for the path of a file on disk.
     ///
     /// ```
     /// use std::path::Path;
@@ -40,7 +40,7 @@ impl<'u> Url<'u> {
         Url::parse(path.to_str()?)
     }
 
-    /// The URL that a text is; `None` if servers are not read by its scheme.
+    /// Parses a URL; `None` if its scheme is not supported.
     ///
     /// ```
     /// use weighbridge::remote::Url;
@@ -57,8 +57,8 @@ impl<'u> Url<'u> {
         matches!(self.scheme, "http" | "https")
     }
 
-    /// Whether it names what holds files: a repository, a bucket, or a path that ends with a
-    /// slash. Folders of HTTP are not listed.
+    /// Whether the URL names a folder: a repository, a bucket, or a path that ends with a
+    /// slash. HTTP URLs never do, because HTTP folders cannot be listed.
     ///
     /// ```
     /// use weighbridge::remote::Url;
@@ -79,7 +79,7 @@ impl<'u> Url<'u> {
         self.rest.ends_with('/') || self.rest.split('/').count() <= named
     }
 
-    /// The URL without what may be a secret: user, password and query of HTTP.
+    /// The URL without possible secrets: user, password and query of an HTTP URL.
     pub(super) fn shown(&self) -> String {
         if !self.is_http() {
             return self.text.to_owned();
@@ -91,7 +91,7 @@ impl<'u> Url<'u> {
     }
 }
 
-/// A path as it is shown: of a URL, without user, password and query.
+/// A path for display: a URL loses its user, password and query.
 ///
 /// ```
 /// use std::path::Path;

@@ -1,4 +1,4 @@
-//! A build without the feature `remote`: there are no stores, and no object in any.
+//! Replaces stores and objects in a build without the feature `remote`: neither can exist.
 
 use super::{Limits, Listing, Traffic, Url};
 use crate::error::ReadError;
@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use std::prelude::rust_2024::*;
 use std::sync::Arc;
 
-/// There are none.
+/// Never exists.
 #[derive(Clone, Debug)]
 pub(super) struct Stores(Infallible);
 
@@ -26,7 +26,7 @@ impl Stores {
     }
 }
 
-/// There is none.
+/// Never exists.
 #[derive(Debug)]
 pub(super) struct Object(Infallible);
 

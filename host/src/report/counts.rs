@@ -1,11 +1,11 @@
-//! What a report counts beyond what it lists.
+//! Counts of what a report does not list.
 
 use super::{NotListed, Report};
 use alloc::vec::Vec;
 use weighbridge_core::{Count, Severity, Tally};
 
 impl Report {
-    /// All findings, counted.
+    /// Counts of all findings.
     ///
     /// ```
     /// # let mut bytes = weighbridge_tests::samples::safetensors();
@@ -19,7 +19,7 @@ impl Report {
         &self.tally
     }
 
-    /// The rules of which findings are not listed.
+    /// The findings that are not listed, counted by rule.
     ///
     /// ```
     /// # let mut bytes = weighbridge_tests::samples::safetensors();
@@ -36,7 +36,7 @@ impl Report {
         left.map(|count| NotListed::new(count.rule, count.found - count.kept)).collect()
     }
 
-    /// How many things were not checked beside those that are listed, or counted by rule.
+    /// The number of unchecked items that are neither listed nor counted by rule.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -48,7 +48,7 @@ impl Report {
         self.unchecked_more
     }
 
-    /// How many findings there are, those included that are not listed.
+    /// The number of findings, listed or not.
     ///
     /// ```
     /// # let mut bytes = weighbridge_tests::samples::safetensors();
@@ -61,7 +61,7 @@ impl Report {
         self.findings.len() as u64 + self.dropped(false)
     }
 
-    /// How many things were not checked and are not listed either.
+    /// The number of unchecked items that are not listed.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -73,8 +73,8 @@ impl Report {
         self.unchecked_more + self.dropped(true)
     }
 
-    /// How many findings are not listed of the rules that are (`unchecked`: are not)
-    /// about things that were not checked.
+    /// The number of findings not listed, either of the rules about unchecked items or of all
+    /// others.
     fn dropped(&self, unchecked: bool) -> u64 {
         let of = |count: &Count| (count.rule.severity() == Severity::Unchecked) == unchecked;
         self.tally.rules().filter(of).map(|count| count.found - count.kept).sum()

@@ -1,4 +1,4 @@
-//! The parts of a report.
+//! Verdicts and findings, the parts of a report.
 
 use crate::text::Text;
 use alloc::string::{String, ToString as _};
@@ -8,18 +8,18 @@ use weighbridge_core::{Finding, Rule, Severity};
 /// The verdict on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// All that was asked for was checked, and nothing is wrong.
+    /// Everything asked for was checked, and nothing is wrong.
     Valid,
     /// The file breaks a rule that counts.
     Invalid,
-    /// The file is of a format or a generation that this build does not read.
+    /// This build does not read the file's format or generation.
     Unsupported,
-    /// Nothing is wrong as far as was checked, but something was not.
+    /// Nothing wrong was found, but something was not checked.
     Unchecked,
 }
 
 impl Verdict {
-    /// Whether it is [`Verdict::Valid`]: the only answer that lets a file pass.
+    /// Whether this is [`Verdict::Valid`], the only verdict that lets a file pass.
     ///
     /// ```
     /// use weighbridge::{Profile, Verdict};
@@ -34,7 +34,7 @@ impl Verdict {
         matches!(self, Verdict::Valid)
     }
 
-    /// The name that reports use.
+    /// The name used in reports.
     ///
     /// ```
     /// assert_eq!(weighbridge::Verdict::Unsupported.name(), "unsupported");
@@ -49,7 +49,7 @@ impl Verdict {
     }
 }
 
-/// A finding, and the name of the entry that it is about.
+/// A finding and the name of its entry.
 #[derive(Clone, Debug)]
 pub struct Found {
     pub(super) finding: Finding,
@@ -70,7 +70,7 @@ impl Found {
         self.finding.rule.id()
     }
 
-    /// How much it matters.
+    /// The severity of the finding.
     ///
     /// ```
     /// # let mut bytes = weighbridge_tests::samples::safetensors();
@@ -83,7 +83,7 @@ impl Found {
         self.finding.severity()
     }
 
-    /// Offset of the bytes concerned.
+    /// Offset of the affected bytes.
     ///
     /// ```
     /// # let mut bytes = weighbridge_tests::samples::safetensors();
@@ -98,7 +98,7 @@ impl Found {
         self.finding.offset
     }
 
-    /// How many bytes are concerned.
+    /// Number of affected bytes.
     ///
     /// ```
     /// # let mut bytes = weighbridge_tests::samples::safetensors();
@@ -114,7 +114,7 @@ impl Found {
         self.finding.len
     }
 
-    /// The tensor or the metadata entry that it is about.
+    /// The tensor or metadata entry affected.
     ///
     /// ```
     /// # let mut bytes = weighbridge_tests::samples::safetensors();
@@ -127,7 +127,7 @@ impl Found {
         self.entry.as_deref()
     }
 
-    /// What is wrong, as a sentence.
+    /// The fault, as a sentence.
     ///
     /// ```
     /// # let mut bytes = weighbridge_tests::samples::safetensors();
@@ -140,7 +140,7 @@ impl Found {
         self.finding.to_string()
     }
 
-    /// The rule itself, with the section of the specification.
+    /// The specification's section for the rule.
     ///
     /// ```
     /// # let mut bytes = weighbridge_tests::samples::safetensors();
@@ -168,18 +168,19 @@ impl Found {
     }
 }
 
-/// Something that was not checked, and why.
+/// Something that was not checked, with the reason.
 #[derive(Clone, Debug)]
 pub struct Unchecked {
     pub(super) entry: Option<Arc<Text>>,
     pub(super) why: String,
     pub(super) asked: bool,
-    /// It says that findings of another file do not count.
+    /// Whether it says that findings of another file do not count.
     pub(super) ignored: bool,
 }
 
 impl Unchecked {
-    /// Something of `entry`, or of the file, that was `asked` for and not checked.
+    /// Creates an entry for something in `entry`, or in the file, that was not checked.
+    /// `asked`: the caller asked for it.
     ///
     /// ```
     /// use weighbridge::Unchecked;
@@ -191,7 +192,7 @@ impl Unchecked {
         Unchecked { entry: entry.map(Arc::new), why: why.into(), asked, ignored: false }
     }
 
-    /// The tensor or the file concerned; `None` for the file itself.
+    /// The tensor or file affected; `None` for the checked file itself.
     ///
     /// ```
     /// use weighbridge::{Goal, Options};
@@ -205,7 +206,7 @@ impl Unchecked {
         self.entry.as_deref()
     }
 
-    /// Why it was not checked, as a sentence.
+    /// The reason, as a sentence.
     ///
     /// ```
     /// use weighbridge::{Goal, Options};
@@ -219,7 +220,7 @@ impl Unchecked {
         &self.why
     }
 
-    /// Whether it was asked for; else the verdict does not suffer.
+    /// Whether it was asked for. If not, it does not affect the verdict.
     ///
     /// ```
     /// use weighbridge::{Goal, Options};
@@ -245,7 +246,7 @@ impl Unchecked {
     }
 }
 
-/// Findings of a rule that are counted, because they are not listed or do not count.
+/// The number of a rule's findings that are not listed, or that do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -254,7 +255,7 @@ pub struct NotListed {
     pub rule: &'static str,
     /// The name of its severity.
     pub severity: &'static str,
-    /// How many there are.
+    /// Number of findings.
     pub count: u64,
 }
 

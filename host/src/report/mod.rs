@@ -1,4 +1,4 @@
-//! What was found out about a file.
+//! The results of checking a file.
 
 mod counts;
 mod found;
@@ -21,11 +21,11 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use weighbridge_core::{File, Finding, Format, Profile, Severity, Tally, Version, limits};
 
-/// So many bytes of a name stand beside a finding: there may be as many findings
-/// as a name has bytes.
+/// Maximum number of bytes of a name shown with a finding: there may be as many findings as a
+/// name has bytes.
 pub(crate) const MOST_NAME: usize = 512;
 
-/// What was found out about a file: a verdict, and what it rests on.
+/// The result of checking a file: a verdict, and the findings it is based on.
 ///
 /// ```
 /// use weighbridge::{Verdict, core::Profile};
@@ -53,22 +53,21 @@ pub struct Report {
     pub(crate) file: Option<File>,
     checked: &'static [&'static str],
     unchecked: Vec<Unchecked>,
-    /// How many more things were not checked than are listed, beside those that
-    /// `tally` knows of.
+    /// Number of unchecked items that are neither listed nor counted in `tally`.
     unchecked_more: u64,
-    /// In the order of the file, as far as they are kept.
+    /// The findings that are kept, in file order.
     findings: Vec<Found>,
-    /// All findings, counted.
+    /// Counts of all findings.
     pub(crate) tally: Tally,
     criteria: Criteria,
     diagnosis: Option<Diagnosis>,
-    /// The format was chosen, not recognised.
+    /// Whether the format was chosen, not recognised.
     chosen: bool,
-    /// The format was chosen, or the content or the name of the file tells it.
+    /// Whether the format was chosen, or the file's content or name identifies it.
     recognised: bool,
 }
 
-/// Findings as they come: all are counted, and those that are listed are kept.
+/// Collects findings: all are counted, and those to be listed are kept.
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     pub(crate) kept: Vec<Finding>,
@@ -121,8 +120,8 @@ impl Report {
         report
     }
 
-    /// Sorts findings by their place, with the names of their entries, and
-    /// those that say that something was not checked apart.
+    /// Sorts findings by place, and adds the names of their entries. Those that say that
+    /// something was not checked are also listed separately.
     fn enter(&mut self, mut findings: Vec<Finding>, names: &Naming) {
         findings.sort_by_key(|finding| (finding.offset, finding.kind, finding.entry, finding.part));
         for finding in findings {
@@ -139,7 +138,7 @@ impl Report {
         }
     }
 
-    /// The verdict under a profile, and under what the options denied.
+    /// The verdict under a profile, including what the options deny.
     ///
     /// ```
     /// use weighbridge::{Profile, Verdict};
@@ -159,7 +158,7 @@ impl Report {
         }
     }
 
-    /// The verdict on what was checked, under the profile of the options: not
+    /// The verdict on what was checked, under the profile of the options. Never
     /// [`Verdict::Unchecked`].
     ///
     /// ```
@@ -194,7 +193,7 @@ impl Report {
         self.file.is_none() && other && !self.chosen
     }
 
-    /// Whether the format was chosen, or the content or the name of the file tells it.
+    /// Whether the format was chosen, or the file's content or name identifies it.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -212,8 +211,8 @@ impl Report {
         self.criteria.profile
     }
 
-    /// Whether a finding makes the file invalid, under the profile of the options and what
-    /// they denied.
+    /// Whether a finding makes the file invalid, under the profile of the options and what they
+    /// deny.
     ///
     /// ```
     /// # let mut bytes = weighbridge_tests::samples::safetensors();
@@ -226,7 +225,7 @@ impl Report {
         !self.criteria.accepts(found.finding.rule)
     }
 
-    /// The same report on a file of this name: for bytes that had none.
+    /// Returns the report with a file name, for bytes that had none.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -240,7 +239,7 @@ impl Report {
         self
     }
 
-    /// What the file is, where it is not what it should be.
+    /// The diagnosis, if the file is not what it should be.
     ///
     /// ```
     /// # let mut bytes = weighbridge_tests::samples::safetensors();
@@ -254,7 +253,7 @@ impl Report {
         self.diagnosis.as_ref()
     }
 
-    /// The name of the file, if it has one.
+    /// The file's name, if it has one.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -282,7 +281,7 @@ impl Report {
         self.size
     }
 
-    /// The format, if it is known.
+    /// The format, if known.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -306,7 +305,7 @@ impl Report {
         self.file.as_ref().and_then(File::version)
     }
 
-    /// The file, if it could be opened.
+    /// The opened file, if it could be opened.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -318,7 +317,7 @@ impl Report {
         self.file.as_ref()
     }
 
-    /// What was checked: `structure`, `payloads`.
+    /// The parts that were checked: `structure`, `payloads`.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -330,7 +329,7 @@ impl Report {
         self.checked
     }
 
-    /// What was not checked, and why.
+    /// What was not checked, with reasons.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -345,8 +344,8 @@ impl Report {
         &self.unchecked
     }
 
-    /// What breaks a rule, in the order of the file. Of one rule 1,000 findings are
-    /// listed; [`tally`](Self::tally) counts all.
+    /// The breaches of rules, in file order. At most 1,000 findings are listed per rule;
+    /// [`tally`](Self::tally) counts all.
     ///
     /// ```
     /// # let mut bytes = weighbridge_tests::samples::safetensors();
@@ -362,7 +361,7 @@ impl Report {
         &self.findings
     }
 
-    /// Adds something that was not checked, or counts it where enough is listed.
+    /// Adds something that was not checked, or counts it if enough are listed.
     pub(crate) fn leave(&mut self, unchecked: Unchecked) {
         if (self.unchecked.len() as u64) < limits::FINDINGS_FILE {
             self.unchecked.push(unchecked);
@@ -371,8 +370,8 @@ impl Report {
         }
     }
 
-    /// The report of a [`Session`](crate::Session) on a file of this name, of which nothing
-    /// more is checked.
+    /// The final report of a [`Session`](crate::Session) that checks nothing more, with the
+    /// file's name.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Session};
@@ -398,18 +397,18 @@ impl Report {
 
 #[cfg(all(any(feature = "gguf", feature = "shards"), feature = "std"))]
 impl Report {
-    /// Whether the file and all that was found so far passes.
+    /// Whether the file and all findings so far pass.
     pub(crate) fn passes(&self) -> bool {
         self.file.is_some() && self.criteria.passes(&self.tally)
     }
 
-    /// The listed files are looked at after all.
+    /// Withdraws the note that the listed files were not examined.
     #[cfg(feature = "shards")]
     pub(crate) fn begin_shards(&mut self) {
         self.unchecked.pop();
     }
 
-    /// Adds a finding, whose name is made where it is listed.
+    /// Adds a finding, whose name is only made if it is listed.
     pub(crate) fn find(&mut self, finding: Finding, entry: impl FnOnce() -> Option<Text>) {
         if self.tally.add(&finding) {
             let entry = entry().map(Arc::new);
@@ -417,17 +416,17 @@ impl Report {
         }
     }
 
-    /// What takes findings on a set.
+    /// Returns a sink for findings on a set.
     pub(crate) fn taker(&mut self) -> impl FnMut(Finding, &dyn Fn() -> Option<Text>) {
         |finding, entry| self.find(finding, entry)
     }
 
-    /// Counts what was not checked of another file, and is not listed there.
+    /// Counts unchecked items in another file that are not listed there.
     pub(crate) fn leave_more(&mut self, more: u64) {
         self.unchecked_more += more;
     }
 
-    /// Says that of `gone` files only `most` were looked for, and could not be read.
+    /// Records that only `most` of `gone` files were looked for; those could not be read.
     pub(crate) fn leave_missing(&mut self, gone: usize, most: usize) {
         if gone > most {
             let files = crate::text::plural((gone - most) as u64, "more file");
@@ -437,7 +436,7 @@ impl Report {
         }
     }
 
-    /// Why something that was asked for was not checked, for the report on a set of files.
+    /// Why requested checks were not done, for the report on a set of files.
     pub(crate) fn reasons(&self) -> Vec<String> {
         let asked = self.unchecked.iter().filter(|it| it.was_asked_for());
         let reason = |it: &Unchecked| match it.entry() {
@@ -452,7 +451,7 @@ impl Report {
         self.ignored().iter().map(|ignored| ignored.count).sum()
     }
 
-    /// Says that findings of another file of a set do not count.
+    /// Notes that findings in another file of a set do not count.
     pub(crate) fn note_ignored(&mut self, file: Option<Text>, count: u64) {
         if count > 0 {
             let why = format!("{} ignored", crate::text::plural(count, "finding"));
@@ -460,7 +459,7 @@ impl Report {
         }
     }
 
-    /// Sorts what was found in other files into the rest, in the order of a single file.
+    /// Sorts the findings of other files in with the rest, in the order of a single file.
     pub(crate) fn sort(&mut self) {
         self.findings.sort_by_key(|Found { finding, .. }| {
             (finding.offset, finding.kind, finding.entry, finding.part)

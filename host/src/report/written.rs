@@ -1,16 +1,16 @@
-//! Reports as serde writes them: the object of `weighbridge check --json`. Names and order
-//! of its members are part of the interface.
+//! Serialises reports: the object of `weighbridge check --json`. The names and order of its
+//! members are part of the interface.
 
 use super::{Found, Report, Unchecked};
 use crate::text::Text;
 use alloc::string::{String, ToString as _};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// The schema of a report, `docs/schema/check-1.json` in the repository. Members may be added,
-/// and those that are there keep their meaning.
+/// The schema of a report, `docs/schema/check-1.json` in the repository. Members may be added;
+/// existing ones keep their meaning.
 pub const SCHEMA_CHECK: &str = "weighbridge/check-1";
 
-/// What wrote a report.
+/// The program that wrote a report.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct Tool {
     /// Its name.
@@ -46,7 +46,7 @@ impl Serialize for Report {
 }
 
 impl Report {
-    /// Writes the members that the objects of several commands begin with.
+    /// Writes the members that the objects of several commands start with.
     pub(crate) fn write_head<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         map.serialize_entry("file", &self.name.as_ref().map(Text::lossy))?;
         if let Some(hex) = self.name.as_ref().and_then(Text::hex) {
@@ -58,8 +58,8 @@ impl Report {
         map.serialize_entry("verdict", self.verdict_on_checked().name())
     }
 
-    /// The line that `weighbridge check --json` prints: as serde writes it, with
-    /// control and other characters that hide as `\u` escapes.
+    /// The line that `weighbridge check --json` prints: serialised, with control characters and
+    /// other hidden characters as `\u` escapes.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -70,7 +70,7 @@ impl Report {
     #[cfg(feature = "std")]
     pub fn to_json(&self) -> String {
         let mut out = alloc::vec::Vec::new();
-        // A vector takes all, and all keys are texts.
+        // Writing to a vector does not fail, and all keys are strings.
         let _ = crate::json::write(&mut out, self);
         String::from_utf8(out).unwrap_or_default()
     }
@@ -91,7 +91,7 @@ impl Serialize for Unchecked {
 impl Serialize for Found {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let info = self.finding.rule.info();
-        // A rule whose sentence tells no number is not about numbers.
+        // A rule whose message contains no number has no numbers.
         let counts = info.message.contains('{');
         let number = |name: &str, value: u64| counts.then(|| Number::of(info.message, name, value));
         let mut map = to.serialize_map(None)?;
@@ -111,7 +111,7 @@ impl Serialize for Found {
     }
 }
 
-/// A number of a finding as its message has it.
+/// A number of a finding, in the form used in its message.
 #[derive(serde::Serialize)]
 #[serde(untagged)]
 enum Number {
@@ -121,7 +121,7 @@ enum Number {
 }
 
 impl Number {
-    /// The number that stands for `name` in a message.
+    /// The number for the placeholder `name` in a message.
     fn of(message: &str, name: &str, value: u64) -> Number {
         let is = |form: &str| message.contains(&alloc::format!("{{{name}:{form}}}"));
         if is("i") {

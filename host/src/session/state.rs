@@ -1,4 +1,4 @@
-//! What a session knows of its file so far.
+//! The state of a session.
 
 use super::Session;
 use crate::diagnosis::Diagnosis;
@@ -14,7 +14,7 @@ impl Session<'_> {
     ///
     /// assert_eq!(Session::new(6_000_000_000, Options::new()).len(), 6_000_000_000);
     /// ```
-    #[allow(clippy::len_without_is_empty, reason = "of the file, not of the session")]
+    #[allow(clippy::len_without_is_empty, reason = "the file's length")]
     pub fn len(&self) -> u64 {
         self.store.len()
     }
@@ -35,7 +35,7 @@ impl Session<'_> {
         self.check.file.as_ref()
     }
 
-    /// The tensors, once [`Goal::Index`](crate::Goal::Index) is reached; none before.
+    /// The tensors, empty until [`Goal::Index`](crate::Goal::Index) is reached.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Session};
@@ -50,7 +50,7 @@ impl Session<'_> {
         self.catalog.as_ref().map_or(&[], |catalog| catalog.entries())
     }
 
-    /// What was found so far, in the order in which it was found.
+    /// The findings so far, in the order of discovery.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Session};
@@ -65,7 +65,7 @@ impl Session<'_> {
         &self.check.collected.kept
     }
 
-    /// All findings so far, counted.
+    /// Counts of all findings so far.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Profile, Session};
@@ -93,7 +93,7 @@ impl Session<'_> {
         self.check.checked()
     }
 
-    /// How many entries the audit has passed of those that it goes through now.
+    /// The number of entries that the current step of the audit has passed.
     ///
     /// ```
     /// use weighbridge::{Options, Session};
@@ -104,7 +104,7 @@ impl Session<'_> {
         self.check.position()
     }
 
-    /// The format, once it is known.
+    /// The format, once known.
     ///
     /// ```
     /// use weighbridge::{Format, Goal, Options, Session};
@@ -130,8 +130,8 @@ impl Session<'_> {
         self.check.is_refused()
     }
 
-    /// Whether the file is of a format or a generation that this build does not read, unless
-    /// the options say what it is: as far as [`diagnose`](Self::diagnose) found out.
+    /// Whether this build does not read the file's format or generation, as far as
+    /// [`diagnose`](Self::diagnose) found out. Always `false` if the options state the format.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Session};
@@ -144,8 +144,8 @@ impl Session<'_> {
         self.options.format.is_none() && self.check.is_unsupported()
     }
 
-    /// What the file is, where it is not what it should be: for one that could not be
-    /// opened as far as [`diagnose`](Self::diagnose) found out.
+    /// The diagnosis, if the file is not what it should be. For a file that could not be
+    /// opened, it is limited to what [`diagnose`](Self::diagnose) found out.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Session};
@@ -160,7 +160,7 @@ impl Session<'_> {
         self.check.diagnosis(self.len())
     }
 
-    /// How many bytes were supplied.
+    /// The number of bytes supplied.
     ///
     /// ```
     /// use weighbridge::{Options, Session};
@@ -173,7 +173,7 @@ impl Session<'_> {
         self.store.supplied()
     }
 
-    /// How many bytes are in memory.
+    /// The number of bytes in memory.
     ///
     /// ```
     /// use weighbridge::{Options, Session};
@@ -190,7 +190,7 @@ impl Session<'_> {
         self.catalog.as_ref()
     }
 
-    /// What was found so far.
+    /// A report of the findings so far.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Profile, Session};

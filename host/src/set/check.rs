@@ -1,5 +1,5 @@
-//! The check of a model in several files, the shards of an index or the parts of a split GGUF,
-//! by a host that opens them itself.
+//! Checks a model in several files, the shards of an index or the parts of a split GGUF, for a
+//! host that opens them itself.
 
 use super::found::{Found, SetFile, SetPlace};
 use super::{Member, ShardSet, SplitSet};
@@ -11,8 +11,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use weighbridge_core::{Chunks, File, Finding, Name, NameEncoding, Profile, Severity, Stop, Tally};
 
-/// What was found in all files of a model, at offsets as if the files followed each other: each
-/// is checked by a [`Session`] of its own, and here compared with the others.
+/// Collects the findings of all files of a model, at offsets as if the files were concatenated.
+/// Each file is checked by a [`Session`] of its own, and compared with the others here.
 ///
 /// ```
 /// use weighbridge::{Goal, Model, Options, Profile, Session};
@@ -49,26 +49,26 @@ pub struct SetCheck {
     profile: Profile,
     seed: u64,
     found: Found,
-    /// What was checked in all files; `None` before the first.
+    /// The goals reached in all files; `None` before the first.
     checked: Option<&'static [&'static str]>,
     is_ruled: bool,
     diagnosis: Option<(String, Diagnosis)>,
     map: FileMap,
 }
 
-/// The set, as far as its files were compared.
+/// The set that the files are compared with.
 #[derive(Debug)]
 enum Set {
     Shards(ShardSet),
-    /// With where the part that answers for the set begins.
+    /// With the offset of the part that describes the set.
     Splits(SplitSet, u64),
-    /// A part is to say of which; those before it are no parts, and wait.
+    /// No part has described the set yet; the files before it wait.
     Open(Vec<Waiting>),
-    /// It does not say.
+    /// No part describes a set.
     None,
 }
 
-/// A file that does not say that it is a part.
+/// A file that does not say it is a part.
 #[derive(Debug)]
 struct Waiting {
     no: u64,
@@ -78,10 +78,10 @@ struct Waiting {
 }
 
 impl SetCheck {
-    /// Of the parts of a split GGUF, of which none was looked at yet. They are compared, and
-    /// missing ones reported, once a part says that it is one and has a name like
-    /// `m-00001-of-00003.gguf`: see [`is_compared`](Self::is_compared). Names are hashed with
-    /// the seed, which should not be known to writers.
+    /// Creates a check for the parts of a split GGUF. They are compared, and missing parts
+    /// reported, once a part says that it is one and has a name like `m-00001-of-00003.gguf`:
+    /// see [`is_compared`](Self::is_compared). Names are hashed with the seed, which should not
+    /// be known to writers.
     ///
     /// ```
     /// let check = weighbridge::SetCheck::new(weighbridge::Profile::Strict, 7);
@@ -100,8 +100,8 @@ impl SetCheck {
         }
     }
 
-    /// Of an index that was checked, and of the shards that it lists. Without `shards`, what
-    /// comes next is taken for the parts of a split GGUF, as by [`new`](Self::new).
+    /// Creates a check for a checked index and the shards that it lists. Without `shards`, the
+    /// files that follow are treated as parts of a split GGUF, as by [`new`](Self::new).
     ///
     /// ```
     /// use weighbridge::{FileMap, Goal, Index, Options, Profile, Session};
@@ -139,7 +139,7 @@ impl SetCheck {
         check
     }
 
-    /// Adds what was found in a file, and compares it with the set.
+    /// Adds the findings of a file, and compares it with the set.
     ///
     /// ```
     /// # use weighbridge::{Goal, Model, Options, Profile, Session};
@@ -203,7 +203,7 @@ impl SetCheck {
                 waiting.push(Waiting { no, member, count, names });
                 return;
             }
-            // One that does not open answers as well.
+            // A file that does not open settles it as well: there is no set.
             let Some(mut answers) = answers.filter(|_| opened.is_some()) else {
                 *set = Set::None;
                 return;
@@ -223,7 +223,7 @@ impl SetCheck {
         }
     }
 
-    /// Takes note of how far a file was checked, and of what it is.
+    /// Records how far a file was checked, and its diagnosis.
     fn describe(&mut self, file: &SetFile<'_>, name: &str) {
         let checked = file.session.checked();
         if self.checked.is_none_or(|least| checked.len() < least.len()) {
@@ -235,7 +235,7 @@ impl SetCheck {
         }
     }
 
-    /// Takes note that file number `no`, from 0, is missing, or else cannot be read.
+    /// Records that file number `no`, from 0, is missing, or else that it cannot be read.
     ///
     /// ```
     /// # use weighbridge::{Profile, SetCheck};
@@ -246,7 +246,7 @@ impl SetCheck {
     pub fn absent(&mut self, no: u32, missing: bool) {
         let member = if missing { Member::Missing } else { Member::Unread };
         if !missing {
-            // Nothing was checked in it.
+            // Nothing in it was checked.
             self.checked = Some(&[]);
         }
         let SetCheck { set, found, .. } = self;
@@ -254,7 +254,7 @@ impl SetCheck {
         match set {
             Set::Shards(set) => set.file(no as usize, member, &mut found.taker(0)),
             Set::Splits(set, base) => set.file(number, member, 0, &mut found.taker(*base)),
-            // It waits for the part that answers, as those that are there do.
+            // It waits for the part that describes the set, like the files that are present.
             Set::Open(waiting) => {
                 waiting.push(Waiting { no: number, member, count: 0, names: Vec::new() });
             }
@@ -262,7 +262,7 @@ impl SetCheck {
         }
     }
 
-    /// Compares what all files together have, after the last; of shards with their index.
+    /// Compares the set as a whole after the last file. Shards are compared with their index.
     ///
     /// ```
     /// # use weighbridge::{Options, Profile, Session, SetCheck};
@@ -273,7 +273,7 @@ impl SetCheck {
     /// ```
     ///
     /// # Errors
-    /// [`Stop::NeedBytes`], of the index; then it is to be called again.
+    /// [`Stop::NeedBytes`] for the index; call again when the bytes are available.
     pub fn finish(&mut self, index: &mut Session<'_>) -> Result<(), Stop> {
         let SetCheck { set, found, .. } = self;
         match set {
@@ -286,7 +286,7 @@ impl SetCheck {
         Ok(())
     }
 
-    /// What was found in all files, in no order.
+    /// The findings in all files, in no particular order.
     ///
     /// ```
     /// # use weighbridge::{Profile, SetCheck};
@@ -296,8 +296,8 @@ impl SetCheck {
         &self.found.findings
     }
 
-    /// What the finding at a position is about: the first bytes of the name of a tensor, of
-    /// a key or of a file, and none for a file as a whole.
+    /// The subject of the finding at a position: the first bytes of the name of a tensor, key
+    /// or file; empty for a file as a whole.
     ///
     /// ```
     /// # use weighbridge::{Profile, SetCheck};
@@ -307,7 +307,7 @@ impl SetCheck {
         self.found.names.get(finding).map_or(&[], Text::as_bytes)
     }
 
-    /// All that was found, counted.
+    /// Counts of all findings.
     ///
     /// ```
     /// # use weighbridge::{Profile, SetCheck};
@@ -317,7 +317,7 @@ impl SetCheck {
         &self.found.tally
     }
 
-    /// The goals that were reached in all files.
+    /// The goals reached in all files.
     ///
     /// ```
     /// # use weighbridge::{Profile, SetCheck};
@@ -327,7 +327,7 @@ impl SetCheck {
         self.checked.unwrap_or_default()
     }
 
-    /// Whether the data of some tensor has rules.
+    /// Whether the data of some tensor is subject to rules.
     ///
     /// ```
     /// # use weighbridge::{Profile, SetCheck};
@@ -337,7 +337,8 @@ impl SetCheck {
         self.is_ruled
     }
 
-    /// Whether the files are compared with one another: by an index, or as parts of a split GGUF.
+    /// Whether the files are compared with one another: by an index, or as parts of a split
+    /// GGUF.
     ///
     /// ```
     /// # use weighbridge::{Profile, SetCheck};
@@ -347,7 +348,7 @@ impl SetCheck {
         matches!(self.set, Set::Shards(_) | Set::Splits(..))
     }
 
-    /// The first file that is not what it should be, and what it is.
+    /// The name and the diagnosis of the first file that has one.
     ///
     /// ```
     /// # use weighbridge::{Profile, SetCheck};
@@ -357,7 +358,7 @@ impl SetCheck {
         self.diagnosis.as_ref().map(|(name, diagnosis)| (name.as_str(), diagnosis))
     }
 
-    /// What lies where in all files, as if they followed each other.
+    /// The layout of all files, as if they were concatenated.
     ///
     /// ```
     /// # use weighbridge::{Profile, SetCheck};
@@ -367,7 +368,7 @@ impl SetCheck {
         &self.map
     }
 
-    /// How many tensors an index lists for each file, and how many of them it has.
+    /// For each file, the number of tensors that an index lists, and of those that it has.
     ///
     /// ```
     /// # use weighbridge::{Profile, SetCheck};

@@ -1,4 +1,4 @@
-//! The findings of all files of a model, at offsets as if the files followed each other.
+//! The findings of all files of a model, at offsets as if the files were concatenated.
 
 use super::{SetPart, named};
 use crate::index::Index;
@@ -8,44 +8,44 @@ use crate::text::Text;
 use alloc::vec::Vec;
 use weighbridge_core::{EntryKind, Finding, Metadata, Tally};
 
-/// A file of a model, as far as it was checked.
+/// A checked file of a model.
 #[derive(Clone, Copy, Debug)]
 pub struct SetFile<'f> {
-    /// What was found in it.
+    /// The session that checked it.
     pub session: &'f Session<'f>,
-    /// What it says of the set; of GGUF alone.
+    /// What it states about the set; GGUF only.
     pub stated: &'f SetPart,
     /// Its tensors.
     pub index: &'f Index,
-    /// What lies where in it.
+    /// The layout of its contents.
     pub map: &'f FileMap,
-    /// Whether the data of some tensor has rules.
+    /// Whether the data of some tensor is subject to rules.
     pub is_ruled: bool,
-    /// Its metadata entries, by which findings are named.
+    /// Its metadata entries, used to name findings.
     pub metadata: &'f [Metadata],
 }
 
-/// Which file of a model it is, and what comes before it if the files follow each other.
+/// A file's place in a model, as if the files were concatenated.
 #[derive(Clone, Copy, Debug)]
 pub struct SetPlace<'n> {
     /// Its number, from 0.
     pub no: u32,
     /// Its name.
     pub name: &'n str,
-    /// Where its bytes begin.
+    /// Offset of its first byte.
     pub base: u64,
-    /// The position of its first tensor among all.
+    /// Position of its first tensor among those of all files.
     pub first: u32,
-    /// The position of its first metadata entry among all.
+    /// Position of its first metadata entry among those of all files.
     pub first_entry: u32,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) findings: Vec<Finding>,
-    /// What each is about.
+    /// The subject of each finding.
     pub(super) names: Vec<Text>,
-    /// All of them, kept or not.
+    /// Counts of all findings, kept or not.
     pub(super) tally: Tally,
 }
 
@@ -78,7 +78,7 @@ impl Found {
         }
     }
 
-    /// What takes findings on the set, whose offsets are those of a file that begins at `base`.
+    /// Returns a sink for findings on the set, at offsets relative to `base`.
     pub(super) fn taker(&mut self, base: u64) -> impl FnMut(Finding, &dyn Fn() -> Option<Text>) {
         move |finding, name| {
             let offset = finding.offset.saturating_add(base);

@@ -1,5 +1,4 @@
-//! Models that lie in several files, checked against one another: for hosts that read the files
-//! themselves.
+//! Checks models stored in several files as a whole, for hosts that read the files themselves.
 
 #[cfg(all(feature = "gguf", feature = "shards"))]
 mod check;
@@ -33,50 +32,50 @@ use core::hash::Hasher as _;
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
 use weighbridge_core::{Cursor, File, Finding, Metadata, Name, Source, Stop};
 
-/// What became of a file of a set.
+/// The state of a file in a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Member {
-    /// It breaks no rule that counts.
+    /// The file breaks no rule that counts.
     Valid,
-    /// It breaks one.
+    /// The file breaks a rule that counts.
     Invalid,
-    /// There is no such file.
+    /// The file does not exist.
     Missing,
-    /// It is a link that leads elsewhere.
+    /// The file is a link that leads elsewhere.
     Outside,
-    /// It could not be read, or was not looked for.
+    /// The file could not be read, or was not looked for.
     Unread,
 }
 
-/// Takes a finding on a set, and what makes the name of the entry that it is about.
+/// Receives a finding on a set, and a function that returns the name of its entry.
 pub type Find<'f> = &'f mut dyn FnMut(Finding, &dyn Fn() -> Option<Text>);
 
-/// The name of a tensor, as much of it as is shown.
+/// The name of a tensor, cut to the length that is shown.
 fn named(name: &Name<'_>) -> Option<Text> {
     Some(Text::start_of(name, MOST_NAME))
 }
 
-/// A name in few bytes: there may be millions.
+/// Hashes a name to save memory: there may be millions.
 fn hash(seed: u64, name: &Name<'_>) -> u128 {
     let mut hasher = SipHasher13::new_with_keys(seed, 1);
     name.bytes().for_each(|byte| hasher.write_u8(byte));
     hasher.finish128().as_u128()
 }
 
-/// A way through the metadata of a file, of which not all bytes need be there.
+/// A resumable pass over a file's metadata, which need not be fully in memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Walk {
     cursor: Cursor,
-    /// An entry whose name or value is missing is not asked for again: what was brought for it
+    /// The current entry. It is not read again when its name or value is missing: its own bytes
     /// may be gone by then.
     at_hand: Option<Metadata>,
 }
 
 impl Walk {
-    /// Calls `take` with every entry that is left.
+    /// Calls `take` with each remaining entry.
     ///
     /// # Errors
-    /// [`Stop::NeedBytes`]; then it is to be called again.
+    /// [`Stop::NeedBytes`]; call again when the bytes are available.
     pub(crate) fn each(
         &mut self,
         source: &Source<'_>,

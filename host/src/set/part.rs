@@ -1,10 +1,10 @@
-//! What a GGUF file says of the set that it is one part of.
+//! Reads what a GGUF file states about the split set it belongs to.
 
 use super::Walk;
 use weighbridge_core::{Element, File, Metadata, Source, Span, Stop, Value};
 
-/// What a GGUF file says of the set that it is one part of: for hosts that list its metadata
-/// themselves. The other parts lie in files of their own.
+/// What a GGUF file states about the split set it belongs to, for hosts that list its metadata
+/// themselves. The other parts are separate files.
 ///
 /// ```
 /// use weighbridge::SetPart;
@@ -28,7 +28,7 @@ pub struct SetPart {
     pub(crate) tensors: Option<Number>,
 }
 
-/// A number of the metadata, and where it lies.
+/// A number in the metadata, and its position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Number {
     pub(crate) value: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Number {
 }
 
 impl SetPart {
-    /// Takes note of a metadata entry.
+    /// Reads a metadata entry.
     ///
     /// ```
     /// use weighbridge::SetPart;
@@ -54,7 +54,7 @@ impl SetPart {
     /// ```
     ///
     /// # Errors
-    /// [`Stop::NeedBytes`]; the same entry is to be given again.
+    /// [`Stop::NeedBytes`]; pass the same entry again when the bytes are available.
     pub fn note(&mut self, source: &Source<'_>, file: &File, meta: &Metadata) -> Result<(), Stop> {
         if !matches!(file, File::Gguf(_)) {
             return Ok(());
@@ -75,7 +75,7 @@ impl SetPart {
         Ok(())
     }
 
-    /// Takes note of all metadata.
+    /// Reads all metadata.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Session, SetPart};
@@ -90,7 +90,7 @@ impl SetPart {
     /// ```
     ///
     /// # Errors
-    /// [`Stop::NeedBytes`]; then it is to be called again.
+    /// [`Stop::NeedBytes`]; call again when the bytes are available.
     pub fn read(&mut self, source: &Source<'_>, file: &File) -> Result<(), Stop> {
         let mut walk = core::mem::take(&mut self.walk);
         let read = walk.each(source, file, |meta| self.note(source, file, meta));
@@ -98,7 +98,7 @@ impl SetPart {
         read
     }
 
-    /// Whether it says which part it is, and of how many.
+    /// Whether the file states its number and the number of parts.
     ///
     /// ```
     /// assert!(!weighbridge::SetPart::default().is_numbered());
@@ -128,7 +128,7 @@ impl SetPart {
     }
 }
 
-/// The number, if it is an integer that is not negative.
+/// The value of an integer that is not negative.
 fn whole(element: Option<Element>) -> Option<u64> {
     match element? {
         Element::Uint(value) => Some(value),

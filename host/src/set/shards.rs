@@ -1,4 +1,4 @@
-//! The index of a checkpoint in shards against what its files hold.
+//! Compares the index of a sharded checkpoint with the contents of its files.
 
 use super::{Find, Member, Walk, hash, named};
 use crate::text::Text;
@@ -11,21 +11,22 @@ use weighbridge_core::{
     EntryKind, File, Finding, Metadata, Name, Rule, Source, Span, Status, Stop, Subject, Value,
 };
 
-/// What the index says of a tensor, in few bytes: there may be millions.
+/// A tensor's entry in the index, kept small because there may be millions.
 #[derive(Clone, Copy, Debug)]
 struct Listed {
     /// The hash of its name.
     name: u128,
     /// Position of its entry in the index.
     entry: u32,
-    /// Which of the files; from [`FOUND`] on, the file has it.
+    /// Number of its file; [`FOUND`] is added once the file was seen to contain it.
     shard: u32,
 }
 
-/// Marks a tensor that its file has.
+/// Marks a tensor that its file contains.
 const FOUND: u32 = 1 << 31;
 
-/// What an index lists, and what of it was found in the files: a check that reads nothing itself.
+/// Compares the files of a checkpoint with the tensors that its index lists. Reads nothing
+/// itself.
 ///
 /// ```
 /// use weighbridge::core::{Name, NameEncoding};
@@ -51,22 +52,23 @@ const FOUND: u32 = 1 << 31;
 pub struct ShardSet {
     seed: u64,
     walk: Walk,
-    /// By name; of two with one name the last, as for readers.
+    /// Sorted by hash. Of two tensors with the same name the last counts, as in readers.
     tensors: Vec<Listed>,
-    /// In the order in which they are first named, with the first entry that does.
+    /// In the order of their first mention, with the entry that mentions them.
     files: Vec<(String, Metadata)>,
     numbers: BTreeMap<String, u32>,
-    /// Files of which nothing is known.
+    /// Whether the contents of each file are unknown.
     absent: Vec<bool>,
-    /// Bytes of the data of all tensors.
+    /// Total data bytes of all tensors.
     total: u64,
     complete: bool,
-    /// The entries of tensors that are missing, once all files were seen.
+    /// The entries of missing tensors, once all files were seen.
     missing: Option<Vec<u32>>,
 }
 
 impl ShardSet {
-    /// Nothing yet. Names are hashed with the seed, which should not be known to writers.
+    /// Creates an empty set. Names are hashed with the seed, which should not be known to
+    /// writers.
     ///
     /// ```
     /// assert_eq!(weighbridge::ShardSet::new(7).files().count(), 0);
@@ -86,7 +88,7 @@ impl ShardSet {
         }
     }
 
-    /// Lists the entries of the index whose file may be looked for.
+    /// Reads the index entries whose files may be opened.
     ///
     /// ```
     /// # use weighbridge::{Goal, Options, Session, ShardSet};
@@ -100,7 +102,7 @@ impl ShardSet {
     /// ```
     ///
     /// # Errors
-    /// [`Stop::NeedBytes`]; then it is to be called again.
+    /// [`Stop::NeedBytes`]; call again when the bytes are available.
     pub fn read(&mut self, source: &Source<'_>, file: &File) -> Result<(), Stop> {
         let ShardSet { seed, walk, tensors, files, numbers, .. } = self;
         walk.each(source, file, |meta| {
@@ -124,7 +126,7 @@ impl ShardSet {
         Ok(())
     }
 
-    /// The names of the files, in the order in which they are first listed.
+    /// The names of the files, in the order of their first mention.
     ///
     /// ```
     /// # use weighbridge::{Goal, Options, Session, ShardSet};
@@ -140,7 +142,7 @@ impl ShardSet {
         self.files.iter().map(|(name, _)| name.as_str())
     }
 
-    /// How many tensors are listed for each file, and how many of them it has.
+    /// For each file, the number of tensors listed, and of those that it has.
     ///
     /// ```
     /// # use weighbridge::{Goal, Options, Session, ShardSet};
@@ -163,7 +165,7 @@ impl ShardSet {
         counts
     }
 
-    /// Takes note of a tensor in a file, whose data takes `len` bytes.
+    /// Records a tensor in a file, with `len` bytes of data.
     ///
     /// ```
     /// # use weighbridge::{Goal, Options, Session, ShardSet};
@@ -198,7 +200,7 @@ impl ShardSet {
         }
     }
 
-    /// Takes note of what became of a file, after its tensors.
+    /// Records the state of a file, after its tensors.
     ///
     /// ```
     /// # use weighbridge::{Goal, Options, Session, ShardSet};
@@ -230,7 +232,7 @@ impl ShardSet {
         }
     }
 
-    /// Reports what all files together do not have.
+    /// Reports tensors that their files do not have, and a total size that differs.
     ///
     /// ```
     /// # use weighbridge::{Goal, Options, Session, ShardSet};
@@ -246,7 +248,7 @@ impl ShardSet {
     /// ```
     ///
     /// # Errors
-    /// [`Stop::NeedBytes`]; then it is to be called again.
+    /// [`Stop::NeedBytes`]; call again when the bytes are available.
     pub fn finish(&mut self, source: &Source<'_>, file: &File, find: Find<'_>) -> Result<(), Stop> {
         let missing = match self.missing.take() {
             Some(missing) => missing,
@@ -284,7 +286,7 @@ impl ShardSet {
         }
     }
 
-    /// The entries of tensors that their files do not have, unless the file is absent.
+    /// The entries of tensors that their files do not have, except in files that are absent.
     fn not_found(&self) -> Vec<u32> {
         let missing = self.tensors.iter().filter(|listed| {
             listed.shard < FOUND && self.absent.get(listed.shard as usize) != Some(&true)

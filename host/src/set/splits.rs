@@ -1,8 +1,7 @@
-//! The parts of a GGUF model that is stored in several files, against one another.
+//! Compares the parts of a GGUF model that is split into several files.
 //!
-//! A part knows its number and how many parts there are; the others lie beside it,
-//! under names that end with both: `-00001-of-00003.gguf`. The first part that is there
-//! answers for the set.
+//! A part knows its number and the number of parts. The others lie beside it, under names that
+//! end with both: `-00001-of-00003.gguf`. The first part that is present describes the set.
 
 use super::part::Number;
 use super::{Find, Member, SetPart, hash, named};
@@ -14,10 +13,10 @@ use alloc::string::String;
 use weighbridge_core::format::gguf::rules;
 use weighbridge_core::{EntryKind, Finding, Name, Rule, Subject};
 
-/// How a number is written in the name of a part.
+/// Number of digits in a part's name.
 const DIGITS: usize = 5;
 
-/// The name of a part: what comes before its number, and both numbers.
+/// The name of a part: the stem before its number, and both numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PartName {
     stem: String,
@@ -33,22 +32,22 @@ impl PartName {
         (no > 0 && no <= count).then(|| PartName { stem: stem.to_owned(), no, count })
     }
 
-    /// That of a part, counted from 1.
+    /// The name of part `no`, counted from 1.
     pub(crate) fn part(&self, no: u64) -> String {
         let PartName { stem, count, .. } = self;
         format!("{stem}-{no:0DIGITS$}-of-{count:0DIGITS$}.gguf")
     }
 }
 
-/// Takes a dash and a number of five digits from the end of a name.
+/// Splits a dash and a five-digit number off the end of a name.
 fn split_number(name: &str) -> Option<(&str, u64)> {
     let (rest, digits) = name.split_at_checked(name.len().checked_sub(DIGITS)?)?;
     let all = digits.bytes().all(|byte| byte.is_ascii_digit());
     Some((rest.strip_suffix('-')?, digits.parse().ok().filter(|_| all)?))
 }
 
-/// The parts of a split GGUF, as the first of them that is there states them: a check that reads
-/// nothing itself.
+/// The parts of a split GGUF, as described by the first part that is present. Reads nothing
+/// itself.
 ///
 /// ```
 /// use weighbridge::core::{Name, NameEncoding};
@@ -77,20 +76,20 @@ fn split_number(name: &str) -> Option<(&str, u64)> {
 pub struct SplitSet {
     name: PartName,
     count: Number,
-    /// How many tensors there should be.
+    /// The stated number of tensors.
     total: Option<Number>,
     seed: u64,
-    /// The names of the tensors that were seen, hashed.
+    /// Hashes of the tensor names seen so far.
     names: BTreeSet<u128>,
     tensors: u64,
-    /// A tensor that a part before has, of the part that is being read.
+    /// A tensor of the current part that an earlier part also has.
     twice: Option<Text>,
     complete: bool,
 }
 
 impl SplitSet {
-    /// The set of a part with this name, counted from 1 there; what the name and the part say
-    /// of its numbers is compared. `None` where they differ, or it is of no set.
+    /// Creates the set of a part, and compares its numbers with those in the file name, which
+    /// count from 1. `None` if they differ, or the part is not in a set.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::part();
@@ -145,7 +144,7 @@ impl SplitSet {
         (1..=self.name.count).map(|no| self.name.part(no))
     }
 
-    /// Takes note of the name of a tensor, in the part that comes next.
+    /// Records the name of a tensor in the part to be reported next.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::part();
@@ -165,8 +164,8 @@ impl SplitSet {
         }
     }
 
-    /// Takes note of a part, counted from 1, which says that it has so many tensors, after
-    /// their names.
+    /// Records a part, counted from 1, that states `tensors` tensors. Its tensor names come
+    /// first.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::part();
@@ -202,7 +201,7 @@ impl SplitSet {
         }
     }
 
-    /// Reports what all parts together do not come to.
+    /// Reports a total number of tensors that differs from the stated one.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::part();
@@ -224,7 +223,7 @@ impl SplitSet {
         }
     }
 
-    /// The number of the part that answers for the set, counted from 1.
+    /// The number of the part that describes the set, counted from 1.
     pub(crate) fn no(&self) -> u64 {
         self.name.no
     }

@@ -1,4 +1,4 @@
-//! Statistics on several threads: this one reads and decodes, others sum up.
+//! Statistics on several threads: this one reads and decodes, the others sum up.
 
 use super::{Sums, after, in_turn, part, part_len, pieces};
 use crate::access::Access;
@@ -13,26 +13,26 @@ use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread;
 use weighbridge_core::{File, Histogram, Summary, Tensor};
 
-/// The most threads that sum up: one that reads has no work for more.
+/// Maximum number of threads that sum up: a single reader cannot keep more busy.
 const MOST: usize = 4;
 
-/// How many threads sum up on this machine.
+/// The number of threads for summing up on this machine.
 pub(super) fn count() -> usize {
     thread::available_parallelism().map_or(1, usize::from).min(MOST)
 }
 
-/// A part: the number of its first element, and its bytes.
+/// A part: the index of its first element, and its bytes.
 type Part = (u64, Vec<u8>);
 
-/// A part that was summed up: its buffer, which is used again.
+/// The result for a part, with its buffer for reuse.
 type Done = (u64, Option<Summary>, Vec<u8>);
 
-/// Summaries of parts, merged in their order.
+/// Merges the summaries of parts in order.
 #[derive(Default)]
 struct Merged {
     /// The first element of the next part.
     next: u64,
-    /// Parts after it.
+    /// Later parts that wait for it.
     waiting: BTreeMap<u64, Summary>,
     all: Option<Summary>,
 }
@@ -47,8 +47,8 @@ impl Merged {
     }
 }
 
-/// As [`in_turn`], on so many more threads, with the same result. Where the system gives
-/// fewer, those do the work; where it gives none, this one does.
+/// Like [`in_turn`], on up to `threads` additional threads, with the same result. If the system
+/// provides fewer threads, those do the work; if it provides none, this one does.
 pub(super) fn sum_up(
     access: &Access<'_>,
     file: &File,
@@ -65,7 +65,7 @@ pub(super) fn sum_up(
             builder.spawn_scoped(scope, move || work(tensor, &todo, &results)).ok()
         };
         let running: Vec<_> = (0..threads).map_while(start).collect();
-        // Only the threads hold it now: if all of them end, sending ends too.
+        // Only the threads hold the receiver now: when all of them end, sending fails.
         drop(todo);
         if running.is_empty() {
             return in_turn(access, file, tensor);
@@ -78,7 +78,7 @@ pub(super) fn sum_up(
                 merged.put(first, part, len);
                 next = buffer;
             }
-            // Without receivers a thread has panicked, and so does this one below.
+            // Sending fails only if a thread has panicked; joining it below panics too.
             let _ = parts.send((first, core::mem::replace(bytes, next)));
             first += len;
         };
@@ -107,7 +107,7 @@ pub(super) fn sum_up(
     })
 }
 
-/// Sums up parts until there are no more; returns the counts of all.
+/// Sums up parts until there are no more, and returns the histogram counts.
 fn work(tensor: &Tensor, todo: &Mutex<Receiver<Part>>, results: &Sender<Done>) -> Vec<u64> {
     let mut words = vec![0; Histogram::WORDS];
     loop {
@@ -118,7 +118,7 @@ fn work(tensor: &Tensor, todo: &Mutex<Receiver<Part>>, results: &Sender<Done>) -
             stats.summary()
         });
         bytes.clear();
-        // If the reader has given up, so does this thread, at its next part.
+        // If the reader has given up, this thread ends at its next part.
         let _ = results.send((first, summary, bytes));
     }
 }

@@ -1,4 +1,4 @@
-//! What keys and values take for each position.
+//! The memory for keys and values per position.
 
 use super::count::Counted;
 use super::facts::{Fact, Settings};
@@ -12,35 +12,35 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use weighbridge_core::DType;
 
-/// Layers that keep the same for each position.
+/// Layers that keep the same amount per position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct CacheGroup {
-    /// How many layers.
+    /// Number of layers.
     pub layers: u64,
-    /// Elements that a layer keeps for a position, keys and values.
+    /// Elements that each layer keeps per position, for keys and values.
     pub elements: u64,
-    /// The last so many positions are kept; all, if there is no window.
+    /// Number of most recent positions kept; all if there is no window.
     pub window: Option<u64>,
 }
 
-/// What the keys and values of a sequence take, and its states.
+/// The memory for a sequence's keys and values, and for its states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Cache {
-    /// Layers, by what they keep.
+    /// Layers, grouped by what they keep.
     pub groups: Vec<CacheGroup>,
-    /// Layers that keep a state, alone or besides.
+    /// Layers that keep a state, with or without keys and values.
     pub state: Option<CacheState>,
-    /// What is assumed: sentences.
+    /// The assumptions, as sentences.
     pub assumes: Vec<String>,
 }
 
 impl Cache {
-    /// Bytes of keys and values for one sequence of so many positions, with elements of this type,
-    /// such as `f16` or the blocks of `q8_0`. `None` for a type without a width.
+    /// Bytes of keys and values for one sequence of `positions` positions, with elements of a
+    /// type such as `f16` or the blocks of `q8_0`. `None` for a type without a width.
     ///
     /// ```
     /// use weighbridge::core::DType;
@@ -77,7 +77,7 @@ impl Cache {
     }
 }
 
-/// What is certain of it, or why nothing is.
+/// Returns the cache as far as it is certain, or why it is unknown.
 pub(super) fn of(
     settings: &Settings,
     facts: &[Fact],
@@ -115,7 +115,7 @@ pub(super) fn of(
         }
         let heads = match &heads {
             Ok(heads) => heads,
-            // Shapes say as much where all blocks are alike.
+            // If all blocks are alike, shapes give the same answer.
             Err(what) if layers.plain() => {
                 return from_shapes(counted, cache).map_err(|_| missing(what));
             }
@@ -160,16 +160,16 @@ pub(super) fn of(
     Ok(cache)
 }
 
-/// What decides how much a layer with attention keeps for a position.
+/// The dimensions that decide how much an attention layer keeps per position.
 enum Heads<'f> {
-    /// Compressed keys and values, and the part that is rotated.
+    /// Compressed keys and values, and the rotated part.
     Latent { rank: u64, rope: u64 },
-    /// KV heads, or a list of them for each layer; the lengths of a key and of a value.
+    /// KV heads, or a list of them per layer; the lengths of a key and of a value.
     Each { heads: &'f Value, key: u64, value: u64 },
 }
 
 impl<'f> Heads<'f> {
-    /// What is said of them, or what is not said.
+    /// Reads the dimensions, or returns what is missing.
     fn of(facts: &'f [Fact], layers: &Layers) -> Result<Self, &'static str> {
         let number = |name: &str| Fact::number(facts, name);
         if let Some(rank) = number("kv_lora_rank").filter(|rank| *rank > 0) {
@@ -187,7 +187,7 @@ impl<'f> Heads<'f> {
         Ok(Heads::Each { heads, key, value })
     }
 
-    /// Elements that a layer keeps for a position.
+    /// Elements that a layer keeps per position.
     fn elements(
         &self,
         settings: &Settings,
@@ -204,7 +204,7 @@ impl<'f> Heads<'f> {
             heads => whole_number(heads),
         };
         let heads = heads.ok_or("the number of heads is not said")?;
-        // Those of Gemma 4 that see everything have longer heads, and may have fewer.
+        // Gemma 4's global layers have longer heads, and may have fewer.
         if let (Kind::Attention, Some(length)) =
             (kind, settings.configured_number("global_head_dim"))
             && settings.architecture().is_none()
@@ -223,15 +223,15 @@ impl<'f> Heads<'f> {
     }
 }
 
-/// The number, unless it is negative.
+/// The value of an integer that is not negative.
 pub(super) fn whole_number(value: &Value) -> Option<u64> {
     u64::try_from(value.as_int()?).ok()
 }
 
-/// The window of each layer, where it is said which layers have one.
+/// The window of each layer, if it is known which layers have one.
 struct Windows {
     window: Option<u64>,
-    /// For each layer, or every how many layers; `None` if kinds of layers say it.
+    /// A list by layer, or a period; `None` if the kinds of layers decide.
     pattern: Option<Value>,
 }
 
@@ -278,7 +278,7 @@ impl Windows {
                 Value::Int(slides) => *slides != 0,
                 _ => false,
             },
-            // Every so many layers one sees everything: of 6, five have the window.
+            // One layer per period attends to everything: of 6, five have the window.
             Some(every) => match whole_number(every)? {
                 0 => true,
                 every => layer as u64 % every < every - 1,
@@ -288,7 +288,7 @@ impl Windows {
     }
 }
 
-/// By the rows of the projections of each block.
+/// Derives the cache from the rows of each block's projections.
 fn from_shapes(counted: &Counted, mut cache: Cache) -> Result<Cache, String> {
     if counted.rows.len() as u64 > MOST_LAYERS {
         let layers = counted.rows.len();

@@ -1,4 +1,4 @@
-//! Parameters, counted.
+//! Counts parameters.
 
 use super::facts::{Fact, Settings};
 use super::place::{self, ModelPart, Packed, Role};
@@ -9,7 +9,7 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use weighbridge_core::DType;
 
-/// What tensors come to, as they are given.
+/// Running totals of tensors.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     dtypes: BTreeMap<&'static str, Share>,
@@ -17,10 +17,10 @@ pub(super) struct Counts {
     stacks: BTreeMap<String, BTreeMap<u64, Block>>,
     all: Share,
     others: u64,
-    /// What may be packed, or belong to what is: counted once all names are known.
+    /// Tensors that may be packed, or belong to packed ones: counted once all names are known.
     held: BTreeMap<String, Vec<Held>>,
     embedding: Option<[u64; 2]>,
-    /// Parameters that predict further tokens, as their names say, and those of experts.
+    /// Parameters that predict further tokens according to their names, and those of experts.
     ahead: [u64; 2],
 }
 
@@ -30,7 +30,7 @@ struct Block {
     parts: BTreeMap<ModelPart, u64>,
     rows: Rows,
     experts: BTreeSet<u64>,
-    /// Extent of experts that are stored as one tensor.
+    /// Number of experts stored as one tensor.
     stacked: Option<u64>,
 }
 
@@ -54,17 +54,17 @@ struct Held {
     bytes: u64,
 }
 
-/// What tensors tell of the model.
+/// What the tensors reveal about the model.
 #[derive(Debug, Default)]
 pub(super) struct Counted {
-    /// Parameters of experts of which a token passes some.
+    /// Parameters of experts that only some tokens use.
     pub(super) experts: u64,
     pub(super) parameters: u64,
     /// Extents of the embedding: rows and columns.
     pub(super) embedding: Option<[u64; 2]>,
     /// The blocks of the stack with most parameters, by number.
     pub(super) rows: Vec<Rows>,
-    /// Experts of a block: of a stacked tensor or by their numbers, the most of any block.
+    /// Largest number of experts in a block: by a stacked tensor's extent, or by their numbers.
     pub(super) stacked: Option<u64>,
     pub(super) numbered: Option<u64>,
     /// Numbers of these blocks, with their parameters and those of experts.
@@ -73,7 +73,8 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    /// Parameters that a token passes in so many blocks: the others predict further tokens.
+    /// Parameters that a token uses in the first `main` blocks: the others predict further
+    /// tokens.
     pub(super) fn active(&self, facts: &[Fact], main: Option<u64>) -> Option<u64> {
         let number = |name: &str| Fact::number(facts, name);
         let (all, used) = (number("expert_count")?, number("expert_used_count")?);
@@ -94,7 +95,7 @@ impl Counted {
     }
 }
 
-/// At most this many tensors that belong to one name: those of a sound file are five or so.
+/// Maximum number of tensors held per name: sound files have about five.
 const MOST_HELD: usize = 16;
 
 fn elements(shape: &[u64]) -> u64 {
@@ -117,7 +118,7 @@ impl Counts {
         }
     }
 
-    /// Adds a tensor with so many parameters and other elements.
+    /// Adds a tensor with its numbers of parameters and of other elements.
     fn add(&mut self, name: &str, dtype: DType, parameters: u64, others: u64, bytes: u64) {
         let part = ModelPart::of(name);
         self.others = self.others.saturating_add(others);
@@ -144,7 +145,7 @@ impl Counts {
         Some(self.stacks.get_mut(stack)?.entry(number).or_default())
     }
 
-    /// What the shape of a tensor says of the model.
+    /// Derives properties of the model from the shape of a tensor.
     fn learn(&mut self, name: &str, shape: &[u64]) {
         let role = place::role_of(name);
         if let (Some(Role::Embedding), [rows, columns]) = (role, shape) {
@@ -172,7 +173,7 @@ impl Counts {
         }
     }
 
-    /// Counts what was held, and hands all out.
+    /// Counts the held tensors, and writes all totals to the summary.
     pub(super) fn finish(mut self, settings: &Settings, summary: &mut ModelSummary) -> Counted {
         let mut unknown = 0_u64;
         for (_, group) in core::mem::take(&mut self.held) {
@@ -245,7 +246,7 @@ impl Counts {
     }
 }
 
-/// Parameters in an element of a packed tensor, if that is certain.
+/// Parameters per element of a packed tensor, if certain.
 fn factor(held: &Held, group: &[Held], settings: &Settings) -> Option<u64> {
     let beside = |suffix: &str| {
         group.iter().find(|it| it.name.ends_with(suffix)).map(|it| it.shape.as_slice())
@@ -255,13 +256,13 @@ fn factor(held: &Held, group: &[Held], settings: &Settings) -> Option<u64> {
         Packed::Beside => None,
         Packed::Pairs => Some(2),
         Packed::Compressed => settings.bits().and_then(in_word),
-        // Bytes of bitsandbytes are pairs if they have a table of values, whose names begin
-        // with that of the weight: a column of bytes has no other reason.
+        // bitsandbytes packs pairs of 4 bits into a column of bytes; nothing else stores such a
+        // column.
         Packed::Integers if matches!(held.dtype, DType::U8 | DType::I8) => {
             match (held.shape.as_slice(), held.dtype) {
                 ([_, 1], _) => Some(2),
                 (_, DType::I8) => Some(1),
-                // Pairs of 4 bits as well, as in NVFP4.
+                // May be pairs of 4 bits too, as in NVFP4.
                 _ => None,
             }
         }
@@ -272,9 +273,9 @@ fn factor(held: &Held, group: &[Held], settings: &Settings) -> Option<u64> {
         Packed::Words => {
             let [rows, columns] = held.shape.as_slice() else { return None };
             let by_shape = match (beside(".g_idx"), beside(".scales")) {
-                // GPTQ: 32 / bits rows of the weight in a row, one group number for each.
+                // GPTQ: a row packs 32 / bits rows of the weight, each with a number in `g_idx`.
                 (Some([n]), _) if *rows > 0 && n % rows == 0 => Some(n / rows),
-                // AWQ: as many columns of the weight in one.
+                // AWQ: a column packs as many columns of the weight.
                 (None, Some([_, n])) if *columns > 0 && n > columns && n % columns == 0 => {
                     Some(n / columns)
                 }

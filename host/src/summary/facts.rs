@@ -1,4 +1,4 @@
-//! Settings of an architecture, and where they come from.
+//! Settings of an architecture, with their origins.
 
 use super::cache::whole_number;
 use super::count::Counted;
@@ -12,18 +12,18 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
-/// Something that is known of a model.
+/// A known property of a model.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Fact {
-    /// What it is called in JSON.
+    /// The name in JSON.
     pub name: &'static str,
-    /// The value; a list has an item for each block.
+    /// The value; a list has one item per block.
     pub value: Value,
-    /// Where it comes from.
+    /// The origin of the value.
     pub from: Origin,
-    /// The key of the metadata or of the settings; empty for what is worked out.
+    /// The key in the metadata or the settings; empty for computed facts.
     pub key: String,
 }
 
@@ -37,12 +37,12 @@ impl Fact {
     }
 }
 
-/// Where a fact comes from.
+/// The origin of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum Origin {
-    /// The metadata of the file.
+    /// The file's metadata.
     Metadata,
     /// A `config.json`.
     Config,
@@ -71,19 +71,19 @@ impl Origin {
     }
 }
 
-/// At most this many settings are kept: models have a hundred.
+/// Maximum number of settings kept: models have about a hundred.
 const MOST: usize = 1 << 12;
 
-/// Metadata and settings by their keys.
+/// Metadata and settings by key.
 #[derive(Debug, Default)]
 pub(super) struct Settings {
     metadata: BTreeMap<String, Value>,
     config: BTreeMap<String, Value>,
-    /// Tokens of the tokenizer.
+    /// Number of tokens in the tokenizer.
     pub(super) tokens: Option<u64>,
 }
 
-/// Where the settings of the part that writes text may be.
+/// Prefixes under which the settings of the text model may be.
 const INNER: [&str; 4] = ["", "text_config.", "llm_config.", "language_config."];
 
 impl Settings {
@@ -95,7 +95,7 @@ impl Settings {
         keep(&mut self.config, key, value);
     }
 
-    /// Whether there is any setting of the architecture.
+    /// Whether any setting of the architecture is known.
     pub(super) fn any(&self) -> bool {
         self.architecture().is_some() || !self.config.is_empty()
     }
@@ -118,7 +118,7 @@ impl Settings {
         })
     }
 
-    /// A setting of the architecture that is no fact of its own.
+    /// A setting of the architecture that is not a fact of its own.
     pub(super) fn says(&self, key: &str) -> Option<&Value> {
         self.own(key).or_else(|| self.configured(key)).map(|(_, value)| value)
     }
@@ -127,19 +127,19 @@ impl Settings {
         whole_number(self.own(key)?.1)
     }
 
-    /// A number of a `config.json`.
+    /// A number from a `config.json`.
     pub(super) fn configured_number(&self, key: &str) -> Option<u64> {
         whole_number(self.configured(key)?.1)
     }
 
-    /// Whether the architecture has settings whose keys begin so.
+    /// Whether the architecture has settings with this key prefix.
     pub(super) fn has_prefix(&self, prefix: &str) -> bool {
         let Some(architecture) = self.architecture() else { return false };
         let start = format!("{architecture}.{prefix}");
         self.metadata.keys().any(|key| key.starts_with(&start))
     }
 
-    /// Bits of a parameter that is packed into words.
+    /// Bits per parameter, when packed into words.
     pub(super) fn bits(&self) -> Option<u64> {
         const KEYS: [&str; 3] = [
             "quantization_config.bits",
@@ -159,7 +159,8 @@ fn keep(all: &mut BTreeMap<String, Value>, key: &str, value: &Value) {
 /// The key of the list of tokens.
 pub(super) const TOKENS: &str = "tokenizer.ggml.tokens";
 
-/// All facts, those of the file before those that are worked out, and what is said of layers.
+/// Returns all facts, and what is known of layers. A fact from the file takes precedence over a
+/// computed one.
 pub(super) fn all(
     settings: &Settings,
     counted: &Counted,
@@ -206,7 +207,7 @@ pub(super) fn all(
     (facts, found)
 }
 
-/// Adds what follows from tensors and other facts, and notes what contradicts them.
+/// Adds facts computed from tensors and other facts, and notes contradictions.
 fn work_out(
     settings: &Settings,
     counted: &Counted,
@@ -220,8 +221,8 @@ fn work_out(
         }
     };
     let blocks = counted.rows.len() as u64;
-    // Those that predict further tokens are counted in metadata, and not in a config.json; a file
-    // may leave them out.
+    // Blocks that predict further tokens are counted in metadata, but not in a config.json. A
+    // file may omit them.
     let ahead = Fact::number(facts, "nextn_layer_count").unwrap_or(0);
     if let Some(said) = Fact::number(facts, "block_count")
         && blocks > 0
@@ -251,7 +252,7 @@ fn work_out(
         );
     }
     add(facts, "embedding_length", width, Origin::Shapes);
-    // The same in all blocks, or not certain.
+    // Uncertain unless it is the same in all blocks.
     let same = |of: fn(&super::count::Rows) -> Option<u64>| {
         let first = of(counted.rows.first()?)?;
         counted.rows.iter().all(|rows| of(rows) == Some(first)).then_some(first)
@@ -262,7 +263,7 @@ fn work_out(
     if heads == Some(0) {
         note(notes, "head_count is 0".to_string());
     }
-    // Norms of each head have the length of a head.
+    // Norms applied per head have the length of a head.
     let (query, norm) = (same(|rows| rows.query), same(|rows| rows.query_norm));
     let length =
         norm.zip(query).filter(|(norm, query)| *norm > 0 && norm < query && query % norm == 0);
@@ -280,7 +281,7 @@ fn work_out(
         add(facts, "key_length", each, Origin::Computed);
         let key = Fact::number(facts, "key_length");
         add(facts, "value_length", key, Origin::Computed);
-        // Without grouping each head has its own key and value.
+        // Without grouping, each head has its own key and value.
         let each = Fact::value(facts, "head_count").cloned().filter(|_| !grouped);
         if let (Some(value), None) = (each, Fact::value(facts, "head_count_kv")) {
             let (name, from) = ("head_count_kv", Origin::Computed);

@@ -1,4 +1,4 @@
-//! How many heads keys and values have, where a flag says it.
+//! Derives the number of KV heads from flags.
 
 use super::facts::{Fact, Origin, Settings};
 use crate::value::Value;
@@ -17,8 +17,8 @@ const SHARING: [&str; 8] = [
     "gpt_bigcode",
 ];
 
-/// Takes the number of KV heads from the flags that stand for it. Whether heads may share keys
-/// and values, so that the number of heads says nothing of KV heads.
+/// Sets the number of KV heads from the flags that imply it. Returns whether heads may share
+/// keys and values, so that the number of heads does not imply that of KV heads.
 pub(super) fn settle(settings: &Settings, facts: &mut Vec<Fact>) -> bool {
     let stated = facts.iter().find(|fact| fact.name == "head_count_kv").map(|fact| fact.from);
     if stated == Some(Origin::Metadata) {
@@ -28,7 +28,7 @@ pub(super) fn settle(settings: &Settings, facts: &mut Vec<Fact>) -> bool {
         let (key, value) = settings.configured(key)?;
         Some((key, value.as_bool().or_else(|| Some(value.as_int()? != 0))))
     };
-    // Falcon's newer decoder has groups whatever this flag says.
+    // Falcon's newer decoder groups heads, whatever this flag says.
     let newer = matches!(flag("new_decoder_architecture"), Some((_, Some(true))));
     match flag("multi_query") {
         Some((key, Some(true))) if !newer => return set(facts, 1, key),

@@ -1,4 +1,4 @@
-//! What each layer of a model keeps of a sequence: keys and values, a state, or nothing.
+//! What each layer of a model keeps for a sequence: keys and values, a state, or nothing.
 
 use super::cache::whole_number;
 use super::facts::{Fact, Origin, Settings};
@@ -9,7 +9,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// More layers than any model has: what says more is not believed.
+/// More layers than any model has; larger numbers are rejected.
 pub(super) const MOST_LAYERS: u64 = 1 << 12;
 
 /// What a layer keeps.
@@ -27,7 +27,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Of a type that `transformers` has in lists of layers.
+    /// Parses a layer type as `transformers` writes it in lists.
     fn of(text: &str) -> Option<Kind> {
         Some(match text {
             "full_attention" | "attention" | "chunked_attention" => Kind::Attention,
@@ -56,18 +56,18 @@ impl Kind {
     }
 }
 
-/// The layers that a token passes.
+/// The layers that each token passes through.
 #[derive(Debug)]
 pub(super) struct Layers {
-    /// How many, without those that predict further tokens.
+    /// Number of layers, without those that predict further tokens.
     pub(super) count: u64,
-    /// How many predict further tokens.
+    /// Number of layers that predict further tokens.
     pub(super) ahead: u64,
-    /// How many of the last use the keys and values of earlier ones.
+    /// Number of layers at the end that reuse the keys and values of earlier ones.
     pub(super) shared: u64,
-    /// What each keeps; if that is not said, all have attention.
+    /// What each layer keeps; if unknown, all have attention.
     kinds: Option<Vec<Kind>>,
-    /// Whether `kinds` say which layers have a window.
+    /// Whether `kinds` states which layers have a window.
     pub(super) windowed: bool,
 }
 
@@ -77,7 +77,7 @@ impl Layers {
         known.copied().unwrap_or(Kind::Attention)
     }
 
-    /// Whether all blocks are alike for all that is said.
+    /// Whether all blocks are alike, as far as is known.
     pub(super) const fn plain(&self) -> bool {
         self.kinds.is_none() && self.ahead == 0 && self.shared == 0
     }
@@ -93,7 +93,7 @@ impl Layers {
     }
 }
 
-/// The layers; `None` if their number is not said.
+/// The layers; `None` if their number is unknown.
 pub(super) fn of(settings: &Settings, facts: &[Fact]) -> Result<Option<Layers>, String> {
     let said = facts.iter().find(|fact| fact.name == "block_count");
     let Some((said, blocks)) = said.and_then(|fact| Some((fact.from, whole_number(&fact.value)?)))
@@ -114,7 +114,7 @@ pub(super) fn of(settings: &Settings, facts: &[Fact]) -> Result<Option<Layers>, 
     if ahead > 0 && said == Origin::Names {
         return Err("how many layers a token passes is not said".to_owned());
     }
-    // A config.json does not count those that predict further tokens; metadata does.
+    // A config.json does not count layers that predict further tokens; metadata does.
     let count = if said == Origin::Metadata { blocks - ahead } else { blocks };
     let shared = optional("kv_shared_layer_count")?;
     if shared >= count {
@@ -139,7 +139,7 @@ fn wrong_length(key: &str, len: usize, layers: &Layers) -> String {
     format!("{key} has {len} items, and there are {} layers", layers.count)
 }
 
-/// By the keys of GGUF.
+/// Reads layer kinds from GGUF keys.
 fn in_metadata(
     settings: &Settings,
     facts: &[Fact],
@@ -171,8 +171,8 @@ fn in_metadata(
     if ["mamba", "rwkv", "arwkv"].iter().any(|name| architecture.starts_with(name)) {
         return every(Kind::State);
     }
-    // Layers without attention have no KV heads. Those of Nemotron-H with a feed-forward part have
-    // nothing else.
+    // Layers without attention have no KV heads. In Nemotron-H, layers with a feed-forward part
+    // have nothing else.
     let heads = Fact::value(facts, "head_count_kv").and_then(Value::as_list).ok_or_else(which)?;
     let forward = Fact::value(facts, "feed_forward_length").and_then(Value::as_list);
     let nemotron = architecture.starts_with("nemotron_h");
@@ -191,7 +191,7 @@ fn in_metadata(
     heads.iter().enumerate().map(kind).collect::<Option<_>>().map(Some).ok_or_else(which)
 }
 
-/// By the keys of a `config.json`, and whether they say which layers have a window.
+/// Reads layer kinds from a `config.json`, and whether they state which layers have a window.
 fn in_config(settings: &Settings, layers: &Layers) -> Result<(Option<Vec<Kind>>, bool), String> {
     let types = ["layer_types", "layers_block_type"];
     if let Some((key, value)) = types.iter().find_map(|key| settings.configured(key)) {
@@ -258,7 +258,7 @@ fn in_config(settings: &Settings, layers: &Layers) -> Result<(Option<Vec<Kind>>,
     Ok((both, false))
 }
 
-/// Attention in the last of every so many layers.
+/// Gives the last layer of each interval attention, and the others a state.
 fn last_of_every(layers: &Layers, interval: &Value) -> Result<Vec<Kind>, String> {
     let number = whole_number(interval);
     let attends = every(number, number.and_then(|number| number.checked_sub(1)))
@@ -271,13 +271,13 @@ fn periodic(layers: &Layers, attends: impl Fn(u64) -> bool) -> Vec<Kind> {
     (0..layers.count).map(kind).collect()
 }
 
-/// Whether a layer is at the offset in a period; `None` if none is.
+/// Returns whether a layer is at the offset in its period; `None` if no layer can be.
 fn every(period: Option<u64>, offset: Option<u64>) -> Option<impl Fn(u64) -> bool> {
     let (period, offset) = (period?, offset?);
     (offset < period).then_some(move |layer: u64| layer % period == offset)
 }
 
-/// Whether settings have dims of layers that keep a state.
+/// Whether the settings contain dimensions of layers that keep a state.
 fn keeps_states(settings: &Settings) -> bool {
     const METADATA: [&str; 4] = ["ssm.", "wkv.", "shortconv.", "kda."];
     const CONFIG: [&str; 10] = [
@@ -296,7 +296,7 @@ fn keeps_states(settings: &Settings) -> bool {
         || CONFIG.iter().any(|key| settings.configured(key).is_some())
 }
 
-/// Adds how many layers there are of each kind.
+/// Adds the number of layers of each kind.
 pub(super) fn describe(
     found: &Result<Option<Layers>, String>,
     settings: &Settings,

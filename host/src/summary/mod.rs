@@ -1,7 +1,7 @@
-//! What a model is: its architecture, its parameters, what it takes to run it.
+//! Summarises models: architecture, parameters, and what it takes to run them.
 //!
-//! Facts come from metadata, from a `config.json`, or from the names and shapes of tensors,
-//! and each says from where. What none of these says for certain is left out.
+//! Facts come from metadata, from a `config.json`, or from the names and shapes of tensors, and
+//! each records its origin. Anything uncertain is left out.
 
 mod cache;
 mod count;
@@ -30,21 +30,21 @@ use count::Counts;
 use facts::Settings;
 use weighbridge_core::DType;
 
-/// Parameters and stored bytes of some tensors.
+/// Parameters and stored bytes of a group of tensors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Share {
     /// Number of tensors.
     pub tensors: u64,
-    /// Elements that are trained: packed ones taken apart, without scales and tables.
+    /// Trained elements: packed ones counted individually, without scales and tables.
     pub parameters: u64,
     /// Stored bytes, scales and tables included.
     pub bytes: u64,
 }
 
 impl Share {
-    /// Stored bits for each parameter.
+    /// Stored bits per parameter.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -69,9 +69,9 @@ impl Share {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ModelBlock {
-    /// What the names of the stack begin with.
+    /// The common prefix of the names in the stack.
     pub stack: String,
-    /// The number of the block in it.
+    /// The number of the block in its stack.
     pub number: u64,
     /// Its tensors.
     #[cfg_attr(feature = "serde", serde(flatten))]
@@ -81,7 +81,7 @@ pub struct ModelBlock {
     pub parts: Vec<(ModelPart, u64)>,
 }
 
-/// What a model is.
+/// Summary of a model.
 ///
 /// ```
 /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -94,32 +94,32 @@ pub struct ModelBlock {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ModelSummary {
-    /// Settings of the architecture, in the order in which they are shown.
+    /// Settings of the architecture, in display order.
     pub facts: Vec<Fact>,
     /// All tensors.
     pub all: Share,
-    /// Parameters that a token passes, if the file says how many experts that is.
+    /// Parameters that each token uses, if the file states how many experts that includes.
     pub active: Option<u64>,
-    /// Elements that are no parameters: scales, zero points, tables.
+    /// Elements that are not parameters: scales, zero points, tables.
     pub others: u64,
-    /// By element type, most bytes first.
+    /// Totals by element type, most bytes first.
     #[cfg_attr(feature = "serde", serde(serialize_with = "written::named"))]
     pub dtypes: Vec<(&'static str, Share)>,
-    /// By what tensors are for.
+    /// Totals by the purpose of tensors.
     #[cfg_attr(feature = "serde", serde(serialize_with = "written::named"))]
     pub parts: Vec<(ModelPart, Share)>,
-    /// By block, in the order of stacks and numbers.
+    /// The blocks, by stack and number.
     pub blocks: Vec<ModelBlock>,
-    /// What keys and values take for each position, and states, if that is known.
+    /// The size of keys and values per position, and of states, if known.
     pub cache: Option<Cache>,
-    /// Why it is not known.
+    /// Why it is unknown.
     pub no_cache: Option<String>,
-    /// What does not fit together, and what could not be counted: sentences.
+    /// Contradictions, and what could not be counted, as sentences.
     pub notes: Vec<String>,
 }
 
 impl ModelSummary {
-    /// The value of a fact, by the name that it has in JSON.
+    /// The value of a fact, by its name in JSON.
     ///
     /// ```
     /// use weighbridge::{Summariser, Value};
@@ -135,7 +135,7 @@ impl ModelSummary {
     }
 }
 
-/// Pairs as JSON has them.
+/// Serialises pairs for JSON.
 #[cfg(feature = "serde")]
 mod written {
     use super::{ModelPart, Share};
@@ -163,8 +163,8 @@ mod written {
     }
 }
 
-/// Makes a summary of metadata and of tensors, given one after the other in any order: for
-/// hosts that list them themselves.
+/// Builds a summary from metadata and tensors, given one at a time in any order, for hosts that
+/// list them themselves.
 ///
 /// ```
 /// use weighbridge::core::DType;
@@ -184,7 +184,7 @@ pub struct Summariser {
 }
 
 impl Summariser {
-    /// Takes an entry of the metadata.
+    /// Adds a metadata entry.
     ///
     /// ```
     /// use weighbridge::{Summariser, Value};
@@ -197,7 +197,7 @@ impl Summariser {
         self.settings.metadata(key, value);
     }
 
-    /// Takes the number of tokens of the tokenizer, whose list may be cut.
+    /// Sets the number of tokens of the tokenizer, whose list may be cut.
     ///
     /// ```
     /// use weighbridge::{Summariser, Value};
@@ -211,7 +211,7 @@ impl Summariser {
         self.settings.tokens = Some(count);
     }
 
-    /// Takes a setting of a `config.json`; names of objects in objects are joined by dots.
+    /// Adds a setting of a `config.json`; names of nested objects are joined by dots.
     ///
     /// ```
     /// use weighbridge::{Summariser, Value};
@@ -225,7 +225,7 @@ impl Summariser {
         self.settings.config(key, value);
     }
 
-    /// Takes a tensor: its extents outermost first, and its stored bytes.
+    /// Adds a tensor: its extents, outermost first, and its stored bytes.
     ///
     /// ```
     /// use weighbridge::Summariser;
@@ -239,7 +239,7 @@ impl Summariser {
         self.counts.tensor(name, dtype, shape, bytes);
     }
 
-    /// The summary.
+    /// Returns the summary.
     ///
     /// ```
     /// let summary = weighbridge::Summariser::default().finish();
@@ -262,7 +262,7 @@ impl Summariser {
 }
 
 impl Model<'_> {
-    /// What the model is, by its metadata and the names and shapes of its tensors.
+    /// Summarises the model from its metadata and the names and shapes of its tensors.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -295,10 +295,10 @@ impl Model<'_> {
     }
 }
 
-/// At most this many notes: of a file that contradicts itself, the first say enough.
+/// Maximum number of notes: the first ones suffice for a file that contradicts itself.
 const MOST_NOTES: usize = 64;
 
-/// Adds a sentence, unless there are many.
+/// Adds a note, unless there are too many.
 fn note(notes: &mut Vec<String>, text: String) {
     if notes.len() < MOST_NOTES {
         notes.push(text);

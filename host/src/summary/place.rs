@@ -1,9 +1,9 @@
-//! What a tensor is for and which block it is in, as its name tells.
+//! Derives a tensor's purpose and block from its name.
 
 use alloc::string::String;
 use weighbridge_core::DType;
 
-/// A part of a model, by what its tensors are for.
+/// A part of a model, by the purpose of its tensors.
 ///
 /// ```
 /// use weighbridge::ModelPart;
@@ -14,26 +14,26 @@ use weighbridge_core::DType;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ModelPart {
-    /// Tokens and positions to vectors.
+    /// Maps tokens and positions to vectors.
     Embedding,
-    /// Attention, its projections included.
+    /// Attention, including its projections.
     Attention,
-    /// Feed-forward layers, routers and experts that all tokens pass.
+    /// Feed-forward layers, routers, and experts that every token uses.
     FeedForward,
-    /// Experts of which each token passes some.
+    /// Experts of which each token uses some.
     Experts,
     /// Layers that keep a state instead of keys and values.
     StateSpace,
     /// Norms.
     Norm,
-    /// Vectors to tokens.
+    /// Maps vectors to tokens.
     Output,
-    /// Whatever the name does not tell.
+    /// Not identified by the name.
     Other,
 }
 
 impl ModelPart {
-    /// All, in the order in which they are shown.
+    /// All parts, in display order.
     pub(crate) const ALL: [ModelPart; 8] = [
         ModelPart::Embedding,
         ModelPart::Attention,
@@ -45,7 +45,7 @@ impl ModelPart {
         ModelPart::Other,
     ];
 
-    /// Its name in JSON and in tables.
+    /// The name in JSON and in tables.
     ///
     /// ```
     /// assert_eq!(weighbridge::ModelPart::FeedForward.name(), "feed-forward");
@@ -63,7 +63,7 @@ impl ModelPart {
         }
     }
 
-    /// What the name of a tensor says, in GGUF and in Python's libraries alike.
+    /// Derives the part from a tensor name of GGUF or of Python libraries.
     ///
     /// ```
     /// use weighbridge::ModelPart;
@@ -97,7 +97,7 @@ impl ModelPart {
         {
             ModelPart::FeedForward
         } else if within && segment(&["output"]) {
-            // Of BERT, whose attention has one of its own.
+            // BERT, whose attention has an output of its own.
             ModelPart::FeedForward
         } else if word(&|it| EMBEDDING.contains(&it)) || name.starts_with("token_types") {
             ModelPart::Embedding
@@ -114,10 +114,10 @@ impl serde::Serialize for ModelPart {
     }
 }
 
-/// Parts of names outside of blocks that turn vectors into tokens or classes.
+/// Name parts outside of blocks for tensors that turn vectors into tokens or classes.
 const OUTPUT: &[&str] =
     &["output", "lm_head", "embed_out", "output_proj", "score", "classifier", "head", "cls"];
-/// Projections of attention whose names do not say so.
+/// Attention projections whose names do not mention attention.
 const PROJECTIONS: &[&str] = &[
     "q_proj", "k_proj", "v_proj", "o_proj", "qkv", "qkv_proj", "to_q", "to_k", "to_v", "to_out",
     "wq", "wk", "wv", "wo",
@@ -127,8 +127,8 @@ const FEED_FORWARD: &[&str] =
 const EMBEDDING: &[&str] =
     &["embd", "embed", "embedding", "embeddings", "emb", "wte", "wpe", "embedder"];
 
-/// The stack of blocks that a tensor is in, and the number of its block: the first number
-/// between two dots, and what is before it.
+/// The stack of blocks that contains a tensor, and the number of its block: the part of the
+/// name before its first number between two dots, and that number.
 pub(super) fn block_of(name: &str) -> Option<(&str, u64)> {
     let mut at = 0;
     for part in name.split('.') {
@@ -147,14 +147,14 @@ pub(super) fn predicts_ahead(name: &str) -> bool {
     name.split('.').any(|part| part == "mtp" || part.starts_with("mtp_"))
 }
 
-/// What follows `experts.`: the number of an expert.
+/// The number of an expert, after `experts.`.
 pub(super) fn expert_of(name: &str) -> Option<u64> {
     let (_, rest) = name.split_once("experts.")?;
     rest.split('.').next()?.parse().ok()
 }
 
-/// Whether a tensor holds no parameters, but what is computed from settings or counted while
-/// a model is trained: frequencies, masks, positions.
+/// Whether a tensor holds no parameters, but values computed from settings or counted during
+/// training: frequencies, masks, positions.
 pub(super) fn is_table(name: &str, shape: &[u64]) -> bool {
     let last = name.rsplit('.').next().unwrap_or(name);
     let whole = name.strip_suffix(".weight").unwrap_or(name);
@@ -174,7 +174,7 @@ const TABLES: &[&str] = &[
     "running_var",
 ];
 
-/// Whether a tensor holds the scales of others, as its name says without doubt.
+/// Whether the name of a tensor identifies it as the scales of others.
 pub(super) fn is_scale(name: &str) -> bool {
     let last = name.rsplit('.').next().unwrap_or(name);
     SCALES.contains(&last) || last.starts_with("bitsandbytes__") || name.contains(".quant_state.")
@@ -198,22 +198,22 @@ const SCALES: &[&str] = &[
     "weight_zero_point",
 ];
 
-/// A tensor whose elements may hold several parameters each, or be scales of one that does.
+/// A tensor that may pack several parameters per element, or belong to one that does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Packed {
-    /// `qweight` of GPTQ and AWQ, whose scales are `scales`.
+    /// `qweight` of GPTQ and AWQ, with scales in `scales`.
     Words,
-    /// Pairs of 4 bits in bytes, by their names (`_blocks`, `weight_packed`).
+    /// Pairs of 4 bits per byte, according to the names (`_blocks`, `weight_packed`).
     Pairs,
-    /// `weight_packed` of compressed-tensors, in words.
+    /// `weight_packed` of compressed-tensors, packed into words.
     Compressed,
-    /// A `weight` of integers: of bitsandbytes in bytes, of MLX in words.
+    /// A `weight` of integers: bytes in bitsandbytes, words in MLX.
     Integers,
-    /// `scales`, `qzeros`, `biases`, `g_idx`, `_scales`: scales if there is a packed tensor.
+    /// `scales`, `qzeros`, `biases`, `g_idx`, `_scales`: scales if a packed tensor exists.
     Beside,
 }
 
-/// What a tensor is packed as, and the name that it shares with its scales.
+/// How a tensor may be packed, and the name that it shares with its scales.
 pub(super) fn packed(name: &str, dtype: DType) -> Option<(Packed, String)> {
     let base = |suffix: &str| name.strip_suffix(suffix).map(String::from);
     let integer = matches!(dtype, DType::I8 | DType::U8 | DType::I32 | DType::U32);
@@ -236,7 +236,7 @@ pub(super) fn packed(name: &str, dtype: DType) -> Option<(Packed, String)> {
         .map(|base| (Packed::Beside, base))
 }
 
-/// A tensor whose shape says something of the model as a whole.
+/// A tensor whose shape reveals a property of the whole model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Embedding,
@@ -249,7 +249,7 @@ pub(super) enum Role {
     Up,
 }
 
-/// What the shape of the tensor of this name says, if anything.
+/// The role of the tensor with this name, if any.
 pub(super) fn role_of(name: &str) -> Option<Role> {
     if name.contains("cross") || name.contains("encoder_attn") {
         return None;

@@ -1,6 +1,6 @@
-//! Facts by name, with the keys that settings have them under.
+//! The names of facts, with their keys in settings.
 
-/// A fact, its keys in GGUF after the architecture, and in a `config.json`.
+/// A fact, its keys in GGUF after the architecture, and its keys in a `config.json`.
 pub(super) type Row = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 pub(super) const ROWS: &[Row] = &[
@@ -79,7 +79,7 @@ pub(super) const ROWS: &[Row] = &[
     ("vocab_size", &["vocab_size"], &["vocab_size"]),
 ];
 
-/// Keys of metadata that are the same in all architectures.
+/// Metadata keys that are the same in all architectures.
 pub(super) const GENERAL: &[(&str, &[&str], &[&str])] = &[
     ("name", &["general.name", "modelspec.title", "ss_output_name"], &["_name_or_path"]),
     (
@@ -91,7 +91,7 @@ pub(super) const GENERAL: &[(&str, &[&str], &[&str])] = &[
     ("file_type", &["general.file_type"], &["quantization_config.quant_method"]),
 ];
 
-/// What llama.cpp calls a file in which most tensors have a type.
+/// llama.cpp's name for a file in which most tensors have a certain type.
 pub(super) fn file_type(code: i128) -> Option<&'static str> {
     const NAMES: [&str; 39] = [
         "F32",

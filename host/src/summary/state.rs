@@ -1,20 +1,20 @@
-//! What layers keep that have a state of fixed size.
+//! The size of the state in layers with a fixed-size state.
 
 use super::facts::{Fact, Settings};
 
-/// Layers that keep a state, which takes the same for any number of positions.
+/// Layers that keep a state, whose size does not depend on the number of positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct CacheState {
-    /// How many layers.
+    /// Number of layers.
     pub layers: u64,
-    /// Elements that a layer keeps for a sequence, if that is known.
+    /// Elements that each layer keeps per sequence, if known.
     pub elements: Option<u64>,
 }
 
 impl CacheState {
-    /// Bytes for one sequence in `f32`, as llama.cpp has them.
+    /// Bytes per sequence in `f32`, the type that llama.cpp uses.
     ///
     /// ```
     /// use weighbridge::{Summariser, Value};
@@ -37,7 +37,7 @@ impl CacheState {
     }
 }
 
-/// What a recurrence and the convolution before it keep.
+/// Dimensions of a recurrence and of the convolution before it.
 struct Dims {
     conv: u64,
     inner: u64,
@@ -46,7 +46,7 @@ struct Dims {
 }
 
 impl Dims {
-    /// The convolution keeps all positions of its kernel but one.
+    /// Elements kept; the convolution keeps all positions of its kernel but one.
     fn elements(&self) -> Option<u64> {
         let both = self.groups.checked_mul(2)?.checked_mul(self.state)?;
         let conv = self.conv.checked_sub(1)?.checked_mul(self.inner.checked_add(both)?)?;
@@ -54,7 +54,7 @@ impl Dims {
     }
 }
 
-/// Elements of the state of a layer, if settings say them.
+/// Elements of a layer's state, if the settings give them.
 pub(super) fn elements(settings: &Settings, facts: &[Fact]) -> Option<u64> {
     let hidden = Fact::number(facts, "embedding_length");
     if settings.architecture().is_some() {
@@ -62,7 +62,7 @@ pub(super) fn elements(settings: &Settings, facts: &[Fact]) -> Option<u64> {
         if let Some(kept) = number("shortconv.l_cache") {
             return kept.checked_sub(1)?.checked_mul(hidden?);
         }
-        // Kimi's layers and RWKV's have states of other forms.
+        // Kimi and RWKV have states of other forms.
         if settings.has_prefix("kda.") || settings.has_prefix("wkv.") {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Chat templates: the parts of Jinja that they are made of, and what they touch.
+//! Analyses chat templates, reading the subset of Jinja that they use.
 
 mod lexer;
 
@@ -7,10 +7,10 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use lexer::{Lexer, Token};
 
-/// At most this many of each kind are listed: templates have a dozen.
+/// Maximum number of items listed of each kind: templates have about a dozen.
 const MOST: usize = 128;
 
-/// What a chat template touches.
+/// What a chat template reads, calls and writes.
 ///
 /// ```
 /// use weighbridge::Template;
@@ -24,32 +24,32 @@ const MOST: usize = 128;
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Template {
-    /// Variables that it reads and does not set before.
+    /// Variables that it reads without setting them first.
     pub variables: Vec<String>,
-    /// Functions that it calls, but for those of Jinja and its own macros.
+    /// Functions that it calls, except those of Jinja and its own macros.
     pub functions: Vec<String>,
     /// Filters that it applies.
     pub filters: Vec<String>,
-    /// Roles that it compares with.
+    /// Roles that it compares against.
     pub roles: Vec<String>,
     /// Special tokens and tags that it writes.
     pub markers: Vec<String>,
-    /// What no template of a chat needs, and attacks do.
+    /// Constructs that no chat template needs, but that attacks use.
     pub warnings: Vec<TemplateWarning>,
 }
 
-/// Something in a template that deserves a look before it is rendered.
+/// A construct to inspect before the template is rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct TemplateWarning {
     /// Offset in the template, in bytes.
     pub offset: u64,
-    /// Its line, from 1.
+    /// Its line, counted from 1.
     pub line: u64,
-    /// What stands there.
+    /// The text of the construct.
     pub text: String,
-    /// Why it is noteworthy: a sentence without its full stop.
+    /// Why it is noteworthy, as a sentence without a full stop.
     pub why: &'static str,
 }
 
@@ -69,7 +69,7 @@ const INNER: &str = "leads to what Python keeps inside";
 const BY_NAME: &str = "reaches for attributes by name";
 const OTHERS: &str = "loads another template";
 
-/// Attributes without underscores that lead out of a template.
+/// Attributes without underscores that give access beyond a template.
 const INSIDE: &[&str] = &[
     "cr_code",
     "cr_frame",
@@ -83,7 +83,7 @@ const INSIDE: &[&str] = &[
     "mro",
     "tb_frame",
 ];
-/// What Jinja has of its own.
+/// Jinja's own names.
 const BUILT_IN: &[&str] = &[
     "caller",
     "cycler",
@@ -100,7 +100,7 @@ const BUILT_IN: &[&str] = &[
 ];
 
 impl Template {
-    /// What a template touches. It is read once, and never rendered.
+    /// Analyses a template in a single pass, without rendering it.
     ///
     /// ```
     /// use weighbridge::Template;
@@ -126,7 +126,7 @@ impl Template {
         }
     }
 
-    /// The pieces of a template, one after the other: together they are its text.
+    /// Splits a template into pieces in order; together they are its whole text.
     ///
     /// ```
     /// use weighbridge::Template;
@@ -150,7 +150,7 @@ impl Template {
             let end = at + token.len(text, at);
             match pieces.last_mut() {
                 Some((last, _, to)) if *last == kind => *to = end,
-                // Spaces between tokens belong to what is before them.
+                // Spaces between tokens belong to the piece before them.
                 Some((_, _, to)) => {
                     *to = at;
                     pieces.push((kind, at, end));
@@ -171,7 +171,7 @@ fn is_inner(name: &str) -> bool {
     name.starts_with("__") && name.len() > 2
 }
 
-/// Whether a string in quotes has such a name, once its escapes are decoded.
+/// Whether a quoted string contains such a name, after decoding its escapes.
 fn has_inner(text: &str) -> bool {
     let text = lexer::unescaped(text);
     let whole = text.trim_start_matches('_');
@@ -180,11 +180,11 @@ fn has_inner(text: &str) -> bool {
         let name = word.split_once("__").map_or("", |(_, after)| after.trim_start_matches('_'));
         name.ends_with("__") || (!name.is_empty() && name == whole)
     });
-    // Half of such a name, to be put together.
+    // Half of such a name, to be concatenated.
     inner || text == "__" || (text.len() > 2 && text.ends_with("__"))
 }
 
-/// What a statement binds.
+/// The names that a statement binds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Binds {
     #[default]
@@ -199,7 +199,7 @@ enum Binds {
     With,
 }
 
-/// How far a comparison of a role is.
+/// Progress in recognising a comparison with a role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Role {
     #[default]
@@ -219,20 +219,20 @@ struct Reader<'t> {
     markers: BTreeSet<String>,
     warnings: Vec<TemplateWarning>,
     bound: BTreeSet<String>,
-    /// Bound once the statement ends.
+    /// Names to bind when the statement ends.
     later: Vec<String>,
     binds: Binds,
     role: Role,
     depth: u32,
-    /// The next name is the keyword of a statement.
+    /// Whether the next name is the keyword of a statement.
     begins: bool,
-    /// A name whose use the next token tells.
+    /// A name whose use depends on the next token.
     name: Option<&'t str>,
-    /// Whether it stands after `=`.
+    /// Whether the name follows `=`.
     assigned: bool,
-    /// What is before the next token: a name or a sign.
+    /// The token before the next one: a name or an operator.
     before: &'t str,
-    /// Lines up to a place.
+    /// An offset, and the number of lines before it.
     line: (usize, u64),
 }
 
@@ -266,7 +266,7 @@ impl<'t> Reader<'t> {
                 } else if INSIDE.contains(&lexer::unescaped(text).as_str()) {
                     self.warn(at, text, INNER);
                 } else if self.before == "''" {
-                    // Strings side by side are one.
+                    // Adjacent strings are concatenated.
                     self.warn(at, text, BY_NAME);
                 }
                 self.markers_of(text);
@@ -334,7 +334,7 @@ impl<'t> Reader<'t> {
         self.before = name;
     }
 
-    /// Decides what the last name was, by what follows it.
+    /// Classifies the last name by the token that follows it.
     fn name_ends(&mut self, next: Option<&Token<'t>>) {
         let Some(name) = self.name.take() else { return };
         let sign = match next {
@@ -358,7 +358,7 @@ impl<'t> Reader<'t> {
             _ => {}
         }
         if (sign == "=" && self.depth > 0) || self.bound.contains(name) {
-            // The name of an argument, or a name of its own.
+            // The name of an argument, or a name that the template binds.
         } else if BUILT_IN.contains(&name) {
         } else if sign == "(" {
             list(&mut self.functions, name);
@@ -400,7 +400,7 @@ impl<'t> Reader<'t> {
         self.warnings.push(TemplateWarning { offset: at as u64, line: line + 1, text, why });
     }
 
-    /// Special tokens and tags: `<|…|>`, `<…>`, `[INST]`.
+    /// Collects special tokens and tags: `<|…|>`, `<…>`, `[INST]`.
     fn markers_of(&mut self, text: &str) {
         for (open, close) in [('<', '>'), ('[', ']')] {
             let mut rest = text;
@@ -409,7 +409,7 @@ impl<'t> Reader<'t> {
                 if self.markers.len() >= MOST {
                     return;
                 }
-                // Of `<<SYS>>` the inner one.
+                // Of `<<SYS>>`, the inner tag.
                 let most: usize = after.chars().take(48).map(char::len_utf8).sum();
                 let near = after.get(..most).unwrap_or_default();
                 let Some((name, _)) = near.split_once(close) else { continue };

@@ -1,30 +1,30 @@
-//! The table of a tokenizer, as GGUF stores it.
+//! The vocabulary of a tokenizer, as GGUF stores it.
 
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use weighbridge_core::{Endianness, is_hidden};
 
-/// What a token is, as its number in `tokenizer.ggml.token_type` says.
+/// The kind of a token, from its number in `tokenizer.ggml.token_type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TokenKind {
     /// Text.
     Normal,
-    /// Stands for what no token does.
+    /// Stands for text that no token matches.
     Unknown,
-    /// Directs the model, and is not shown.
+    /// Controls the model, and is not shown.
     Control,
-    /// Added, and never split.
+    /// Added to the vocabulary, and never split.
     UserDefined,
     /// Never used.
     Unused,
-    /// One byte.
+    /// A single byte.
     Byte,
 }
 
 impl TokenKind {
-    /// Of this number; `None` for one that stands for nothing.
+    /// Returns the kind for a number; `None` if the number is not assigned.
     ///
     /// ```
     /// use weighbridge::TokenKind;
@@ -44,7 +44,7 @@ impl TokenKind {
         })
     }
 
-    /// Its name.
+    /// The name of the kind.
     ///
     /// ```
     /// assert_eq!(weighbridge::TokenKind::UserDefined.name(), "user-defined");
@@ -63,13 +63,13 @@ impl TokenKind {
 
 /// More tokens than any model has: 16 times 256,000.
 const MOST_TOKENS: usize = 1 << 22;
-/// Bytes of all tokens, of which large vocabularies have 3 MB.
+/// Maximum total bytes of tokens; large vocabularies have 3 MB.
 const MOST_BYTES: usize = 64 << 20;
-/// Between texts that are searched as one: no character, and not in what is searched for.
+/// Separates texts that are searched as one string: not a character, and never searched for.
 const BETWEEN: char = '\u{10FFFF}';
 
-/// The tokens of a model, searchable: made of the arrays of a GGUF file as their bytes stream
-/// by.
+/// A searchable table of a model's tokens, built from the arrays of a GGUF file as their bytes
+/// stream in.
 ///
 /// ```
 /// use weighbridge::{Endianness, Vocabulary};
@@ -89,10 +89,10 @@ pub struct Vocabulary {
     byte_level: bool,
     raw: Vec<u8>,
     ends: Vec<u32>,
-    /// Texts in lower case, and where each ends.
+    /// Lower-case texts, and where each ends.
     folded: String,
     folded_ends: Vec<u32>,
-    /// Bytes of an entry that is not complete.
+    /// Bytes of an incomplete entry.
     pending: Vec<u8>,
     kinds: Vec<u8>,
     scores: Vec<f32>,
@@ -101,8 +101,8 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// None yet, of a tokenizer of this model (`tokenizer.ggml.model`) with so many tokens:
-    /// what comes after them is not read.
+    /// Creates an empty table for `count` tokens of a tokenizer of type `model`
+    /// (`tokenizer.ggml.model`). Bytes after the last token are ignored.
     ///
     /// ```
     /// use weighbridge::{Endianness, Vocabulary};
@@ -125,7 +125,7 @@ impl Vocabulary {
         }
     }
 
-    /// Takes the next bytes of the array of tokens, after its head.
+    /// Adds the next bytes of the token array, after its header.
     ///
     /// ```
     /// use weighbridge::{Endianness, Vocabulary};
@@ -164,7 +164,7 @@ impl Vocabulary {
         if self.big { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) }
     }
 
-    /// Adds the entry that is complete.
+    /// Adds the completed entry.
     fn add(&mut self) {
         let token = self.pending.get(8..).unwrap_or_default();
         if self.ends.len() >= MOST_TOKENS || self.raw.len() + token.len() > MOST_BYTES {
@@ -181,7 +181,7 @@ impl Vocabulary {
         self.pending.clear();
     }
 
-    /// Takes the next types: four bytes each, in whole numbers of them.
+    /// Adds the next kinds, as complete four-byte numbers.
     ///
     /// ```
     /// use weighbridge::{Endianness, TokenKind, Vocabulary};
@@ -197,7 +197,7 @@ impl Vocabulary {
         }
     }
 
-    /// Takes the next scores: floats of four bytes, in whole numbers of them.
+    /// Adds the next scores, as complete four-byte floats.
     ///
     /// ```
     /// use weighbridge::{Endianness, Vocabulary};
@@ -213,7 +213,7 @@ impl Vocabulary {
         }
     }
 
-    /// How many tokens there are so far.
+    /// The number of tokens so far.
     ///
     /// ```
     /// use weighbridge::{Endianness, Vocabulary};
@@ -226,7 +226,7 @@ impl Vocabulary {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no tokens yet.
     ///
     /// ```
     /// use weighbridge::{Endianness, Vocabulary};
@@ -237,7 +237,7 @@ impl Vocabulary {
         self.ends.is_empty()
     }
 
-    /// Whether there are more tokens than are kept, or longer ones.
+    /// Whether tokens were dropped because there are too many or they are too long.
     ///
     /// ```
     /// use weighbridge::{Endianness, Vocabulary};
@@ -251,7 +251,7 @@ impl Vocabulary {
         self.cut
     }
 
-    /// The bytes of a token, as they are in the file.
+    /// The bytes of a token, as stored in the file.
     ///
     /// ```
     /// use weighbridge::{Endianness, Vocabulary};
@@ -264,8 +264,8 @@ impl Vocabulary {
         self.raw.get(start.map_or(0, |start| *start as usize)..end)
     }
 
-    /// A token as people read it: spaces are `␣`, line ends `\n`, what cannot be seen `\u{…}`,
-    /// bytes that are no text `\x…`.
+    /// A readable form of a token: spaces are `␣`, line breaks `\n`, invisible characters
+    /// `\u{…}`, and bytes that are not UTF-8 `\x…`.
     ///
     /// ```
     /// use weighbridge::{Endianness, Vocabulary};
@@ -283,7 +283,7 @@ impl Vocabulary {
         })
     }
 
-    /// What a token is, if the file says.
+    /// The kind of a token, if the file states it.
     ///
     /// ```
     /// use weighbridge::{Endianness, Vocabulary};
@@ -305,8 +305,8 @@ impl Vocabulary {
         self.scores.get(id).copied()
     }
 
-    /// Tokens that contain a text, upper and lower case alike, and are of a kind. The token
-    /// whose id the text is comes first.
+    /// The ids of tokens of a kind that contain `text`, ignoring case. If `text` is itself the
+    /// id of a token, that token comes first.
     ///
     /// ```
     /// use weighbridge::{Endianness, Vocabulary};
@@ -349,7 +349,7 @@ impl Vocabulary {
     }
 }
 
-/// The first of ascending ends beyond `at`, looked for from the front in growing steps.
+/// Finds the first of the ascending `ends` beyond `at` by galloping search.
 fn within(ends: &[u32], at: u32) -> usize {
     let mut step = 1;
     while ends.get(step).is_some_and(|end| *end <= at) {
@@ -359,7 +359,7 @@ fn within(ends: &[u32], at: u32) -> usize {
     reach.partition_point(|end| *end <= at)
 }
 
-/// The bytes that a token stands for.
+/// The bytes that a token represents.
 fn decoded(text: &str, byte_level: bool) -> Vec<u8> {
     if byte_level {
         let bytes: Option<Vec<u8>> = text.chars().map(byte_of).collect();
@@ -374,8 +374,8 @@ fn decoded(text: &str, byte_level: bool) -> Vec<u8> {
     text.replace('▁', " ").into_bytes()
 }
 
-/// The byte that a character of byte-level BPE stands for: printable ones for themselves, and
-/// the others in their order from U+0100 on.
+/// The byte that a character of byte-level BPE represents: printable ones represent themselves,
+/// the others are mapped in order from U+0100.
 fn byte_of(c: char) -> Option<u8> {
     let code = u32::from(c);
     let byte = match code {
@@ -388,7 +388,7 @@ fn byte_of(c: char) -> Option<u8> {
     u8::try_from(byte).ok()
 }
 
-/// Bytes as people read them.
+/// Formats bytes for display.
 fn visible(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -419,7 +419,7 @@ mod tests {
             .iter()
             .flat_map(|token| [&(token.len() as u64).to_le_bytes(), *token].concat())
             .collect();
-        // However the bytes arrive.
+        // In chunks of any size.
         all.chunks(5).for_each(|bytes| vocabulary.push(bytes));
         vocabulary
     }
@@ -476,7 +476,7 @@ mod tests {
         assert_eq!(all.search("\u{10FFFF}", None), [0_u32; 0]);
         all.push_kinds(&[1, 0, 0, 0, 3, 0, 0, 0]);
         assert_eq!(all.search("", Some(TokenKind::Control)), [1]);
-        // Types and tokens may differ in number.
+        // There may be more or fewer kinds than tokens.
         assert_eq!((all.kind(2), all.score(0)), (None, None));
     }
 
@@ -489,7 +489,7 @@ mod tests {
         all.push(b"abc");
         assert!(all.is_cut());
         assert_eq!(all.len(), 1);
-        // What follows the last token is not one.
+        // Bytes after the last token are not a token.
         let mut all = of("llama", &[b"a"]);
         all.push(&1_u64.to_le_bytes());
         all.push(b"b");

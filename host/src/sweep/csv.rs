@@ -1,4 +1,4 @@
-//! Sweeps as CSV.
+//! Writes sweeps as CSV.
 
 use super::{Measured, Sweep, TensorWeights};
 use crate::health::Sign;
@@ -10,7 +10,7 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use std::io::{self, Write};
 
-/// The columns.
+/// The column names.
 const COLUMNS: [&str; 17] = [
     "name",
     "dtype",
@@ -32,8 +32,8 @@ const COLUMNS: [&str; 17] = [
 ];
 
 impl Sweep {
-    /// Writes a line of CSV for each tensor, after one with the names of the columns. No cell
-    /// has control characters, or is a formula for a spreadsheet.
+    /// Writes a CSV header with the column names, then a line per tensor. No cell contains
+    /// control characters, or is a formula for a spreadsheet.
     ///
     /// ```
     /// use weighbridge::{FileInput, Options, Sweep};
@@ -49,7 +49,7 @@ impl Sweep {
     /// ```
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors from `out`.
     pub fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}", COLUMNS.join(","))?;
         self.tensors.iter().try_for_each(|it| writeln!(out, "{}", line(it)))
@@ -100,7 +100,7 @@ fn numbers(Measured { weights, signs, duplicate_of }: &Measured) -> [String; 14]
     ]
 }
 
-/// A text as a cell; one that a spreadsheet would take for a formula is marked.
+/// Formats a text as a cell; one that a spreadsheet would take for a formula is marked.
 fn cell(text: &str) -> String {
     let mark = if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
     match text.contains(['"', ',', '\r', '\n']) {

@@ -1,5 +1,5 @@
-//! Sweeps as serde writes them: the object of `weighbridge stats --json`. Names and order of
-//! its members are part of the interface.
+//! Serialises sweeps: the object of `weighbridge stats --json`. The names and order of its
+//! members are part of the interface.
 
 use super::{Measured, Sweep, TensorWeights};
 use crate::entry::Shape;
@@ -13,8 +13,8 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
-/// The schema of a sweep, `docs/schema/stats-1.json` in the repository. Members may be added,
-/// and those that are there keep their meaning.
+/// The schema of a sweep, `docs/schema/stats-1.json` in the repository. Members may be added;
+/// existing ones keep their meaning.
 pub const SCHEMA_STATS: &str = "weighbridge/stats-1";
 
 impl Serialize for Sweep {

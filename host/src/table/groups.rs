@@ -1,4 +1,4 @@
-//! Levels of the tree of names, and totals by type.
+//! Groups tensors by levels of their names, and sums them by type.
 
 use super::Selection;
 use super::sort::sorted;
@@ -8,48 +8,48 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use weighbridge_core::DType;
 
-/// A level of the tree of names.
+/// A node in the tree of names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Group {
-    /// Range of the segment in the name of `first`.
+    /// Range of this node's segment in the name of `first`.
     pub segment: Range<usize>,
-    /// The first tensor below.
+    /// The first tensor in the group.
     pub first: u32,
-    /// Tensors below.
+    /// Number of tensors.
     pub count: u32,
-    /// Stored bytes below.
+    /// Stored bytes.
     pub stored: u64,
-    /// Elements below.
+    /// Number of elements.
     pub elements: u64,
-    /// Findings below.
+    /// Number of findings.
     pub findings: u32,
-    /// The type of all below, if it is one.
+    /// The type of all tensors, if they have the same.
     pub dtype: Option<DType>,
-    /// Whether the name of `first` ends here.
+    /// Whether the node is a single tensor, whose name ends here.
     pub leaf: bool,
-    /// How many bytes the names of all below have in common.
+    /// Length of the prefix that all names in the group share.
     common: usize,
 }
 
-/// The tensors of one type.
+/// The totals of one element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Total {
     /// The type.
     pub dtype: DType,
-    /// How many there are.
+    /// Number of tensors.
     pub count: u64,
-    /// Their elements.
+    /// Number of elements.
     pub elements: u64,
-    /// Their stored bytes.
+    /// Stored bytes.
     pub stored: u64,
 }
 
 impl Selection {
-    /// Groups the rows that were chosen last by what follows the first `prefix` bytes of their
-    /// names, up to and with the next separator (a dot or a slash); or a later one, where all below
-    /// share it. What is alone in its group stands for itself.
+    /// Groups the rows of the last query by their names after the first `prefix` bytes, up to
+    /// and including the next separator (a dot or a slash), or a later one if all names in the
+    /// group share it. A tensor alone in its group is shown by itself.
     ///
     /// ```
     /// use weighbridge::table::{Filter, Selection, Sort};
@@ -80,7 +80,7 @@ impl Selection {
             }
             _ => groups.push(next),
         };
-        // Those of a group mostly follow each other, so that few remain to be sorted.
+        // Rows of a group are mostly adjacent, so that few runs remain to be sorted.
         let mut runs: Vec<Group> = Vec::new();
         for row in self.rows() {
             let i = *row as usize;
@@ -121,7 +121,7 @@ impl Selection {
         groups
     }
 
-    /// The rows that were chosen last by type, the most stored bytes first.
+    /// The totals of the last query's rows by type, in descending order of stored bytes.
     ///
     /// ```
     /// use weighbridge::table::{Filter, Selection, Sort};
@@ -147,7 +147,7 @@ impl Selection {
                 None => totals.push(Total { dtype, count: 1, elements, stored }),
             }
         }
-        // There are few types: each goes before those that take less.
+        // There are few types, so an insertion sort suffices.
         for end in 1..totals.len() {
             let mut at = end;
             while at > 0 && totals[at - 1].stored < totals[at].stored {

@@ -1,4 +1,4 @@
-//! Tables of tensors, as viewers show them: sorted, filtered, and grouped by name.
+//! Tables of tensors for viewers: sorted, filtered, and grouped by name.
 
 mod groups;
 mod sort;
@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use sort::sort;
 use weighbridge_core::{DType, EntryKind, Finding};
 
-/// The positions of findings in the order of a file: by offset.
+/// Returns the positions of findings, sorted by offset.
 ///
 /// ```
 /// use weighbridge::{Goal, Options, Session};
@@ -32,13 +32,13 @@ pub fn by_offset(findings: &[Finding]) -> Vec<u32> {
     sorted(findings.len(), &mut |a, b| key(a) < key(b))
 }
 
-/// The column that rows are sorted by.
+/// The column to sort rows by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Key {
     /// Position in the index.
     #[default]
     Index,
-    /// Name, numbers in it by value.
+    /// Name, with numbers in it compared by value.
     Name,
     /// Name of the type.
     DType,
@@ -52,23 +52,23 @@ pub enum Key {
     Rank,
     /// Number of findings.
     Findings,
-    /// What [`give`](Selection::give) took for each tensor.
+    /// The number passed to [`give`](Selection::give) for each tensor.
     Given,
 }
 
-/// How rows are sorted.
+/// The order of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sort {
     /// The column to sort by.
     pub key: Key,
-    /// Greatest first.
+    /// Whether the greatest come first.
     pub descending: bool,
 }
 
-/// Which rows are shown.
+/// The conditions for showing a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Part of the name in lower case; empty for any.
+    /// Part of the name, in lower case; empty for any.
     pub text: Vec<u8>,
     /// Start of the name.
     pub prefix: Vec<u8>,
@@ -76,7 +76,7 @@ pub struct Filter {
     pub dtypes: Option<Vec<DType>>,
     /// Least and most stored bytes.
     pub stored: Option<(u64, u64)>,
-    /// Only those that findings are about.
+    /// Whether to show only tensors with findings.
     pub faulty: bool,
 }
 
@@ -93,7 +93,7 @@ impl Filter {
     }
 }
 
-/// Whether `name` holds `text`, which is in lower case.
+/// Whether `name` contains `text`, which is in lower case.
 fn contains(name: &[u8], text: &[u8]) -> bool {
     let Some((first, rest)) = text.split_first() else { return true };
     let Some(last) = name.len().checked_sub(text.len()) else { return false };
@@ -105,10 +105,9 @@ fn contains(name: &[u8], text: &[u8]) -> bool {
     })
 }
 
-/// The rows of a table that were asked for last, each the position of a tensor in an index.
-/// It is for one index: what was sorted or counted is kept for the next time, as long as there
-/// are as many tensors and findings. After [`Index::note`] or other findings,
-/// [`forget`](Self::forget) it.
+/// The rows of the last query, each the position of a tensor in an index. A selection serves
+/// one index: orders and counts are kept for reuse while the numbers of tensors and findings
+/// stay the same. After [`Index::note`] or a change of findings, call [`forget`](Self::forget).
 ///
 /// ```
 /// use weighbridge::table::{Filter, Key, Selection, Sort};
@@ -124,24 +123,24 @@ fn contains(name: &[u8], text: &[u8]) -> bool {
 /// ```
 #[derive(Debug, Default)]
 pub struct Selection {
-    /// The key of each tensor for [`Key::Given`]; those without come last.
+    /// The key of each tensor for [`Key::Given`]; tensors without a key come last.
     given: Vec<Option<u64>>,
-    /// Whether each tensor may be shown at all; empty for all.
+    /// Whether each tensor may be shown; empty for all.
     allowed: Vec<bool>,
     sort: Sort,
     filter: Filter,
-    /// How many tensors and findings there were.
+    /// The numbers of tensors and findings for the last query.
     stamp: Option<(usize, usize)>,
     rows: Vec<u32>,
-    /// The rank of each tensor among all names; made when first needed.
+    /// The rank of each tensor among all names; computed when first needed.
     ranks: Vec<u32>,
     findings: Vec<u32>,
-    /// The stamp that `findings` were counted at.
+    /// The numbers for which `findings` was counted.
     counted: Option<(usize, usize)>,
 }
 
 impl Selection {
-    /// Counts the findings of each tensor, unless there are as many as the last time.
+    /// Counts the findings of each tensor, unless their number is unchanged.
     ///
     /// ```
     /// use weighbridge::table::Selection;
@@ -164,8 +163,8 @@ impl Selection {
         }
     }
 
-    /// Counts and chooses anew when it is next asked: there are other findings, or other places
-    /// of data.
+    /// Discards the counts and rows, so that the next query computes them again. Required if
+    /// findings or data offsets have changed.
     ///
     /// ```
     /// # let mut bytes = weighbridge_tests::samples::safetensors();
@@ -187,7 +186,7 @@ impl Selection {
         self.stamp = None;
     }
 
-    /// Takes a number for each tensor to sort by with [`Key::Given`]; NaN come last.
+    /// Sets a number for each tensor, used by [`Key::Given`]; NaNs come last.
     ///
     /// ```
     /// use weighbridge::table::{Filter, Key, Selection, Sort};
@@ -205,7 +204,7 @@ impl Selection {
         self.stamp = None;
     }
 
-    /// Admits only these of `len` tensors from now on; `None` for all.
+    /// Restricts later queries to `rows`, out of `len` tensors; `None` for no restriction.
     ///
     /// ```
     /// use weighbridge::table::{Filter, Selection, Sort};
@@ -227,7 +226,7 @@ impl Selection {
         self.stamp = None;
     }
 
-    /// Chooses the rows that pass a filter, in order.
+    /// Selects the rows that pass a filter, sorted.
     ///
     /// ```
     /// use weighbridge::table::{Filter, Key, Selection, Sort};
@@ -266,7 +265,7 @@ impl Selection {
         &self.rows
     }
 
-    /// The rows that were chosen last.
+    /// The rows of the last query.
     ///
     /// ```
     /// assert!(weighbridge::table::Selection::default().rows().is_empty());
@@ -275,7 +274,7 @@ impl Selection {
         &self.rows
     }
 
-    /// How many findings are about a tensor, as of the last count.
+    /// The number of findings about a tensor, as of the last count.
     ///
     /// ```
     /// assert_eq!(weighbridge::table::Selection::default().findings(7), 0);
@@ -312,19 +311,19 @@ impl Selection {
                 (false, false) => key(i),
             })
             .collect();
-        // Equal keys keep the order of the index.
+        // The sort is stable: equal keys stay in index order.
         sort(&mut self.rows, &mut |a, b| at(&keys, a as usize) < at(&keys, b as usize));
     }
 }
 
-/// Bits that are ordered as the numbers are; none for what is no number.
+/// Maps a number to bits with the same order; `None` for NaN.
 fn ordered(number: f64) -> Option<u64> {
     let bits = number.to_bits();
     let sign = 1 << 63;
     (!number.is_nan()).then_some(if bits & sign == 0 { bits | sign } else { !bits })
 }
 
-/// The first eight bytes, which order names of types.
+/// The first eight bytes of a type name, packed into an integer with the same order.
 fn packed(name: &str) -> u64 {
     let bytes = name.bytes().chain(core::iter::repeat(0));
     bytes.take(8).fold(0, |packed, byte| (packed << 8) | u64::from(byte))
@@ -342,7 +341,7 @@ fn name_ranks(index: &Index) -> Vec<u32> {
     ranks
 }
 
-/// How many findings are about each of `tensors` tensors.
+/// The number of findings about each of `tensors` tensors.
 fn by_tensor(all: &[Finding], tensors: usize) -> Vec<u32> {
     let mut counts = vec![0; tensors];
     for finding in all {

@@ -1,15 +1,14 @@
-//! One sort for all tables.
+//! A single sort function for all tables.
 //!
-//! The standard library's are made anew for every type, at 3 to 5 KB each; what
-//! is sorted here are always positions.
+//! The standard library's sorts are instantiated for every type, at 3 to 5 KB each. Tables only
+//! ever sort positions.
 
 use alloc::vec::Vec;
 
-/// Sorts positions so that `less` holds between none and one before it. Equal
-/// ones keep their order. `less` must be a total order for the result to make
-/// sense.
+/// Sorts positions in place by `less`. The sort is stable. `less` must be a strict weak order
+/// for the result to make sense.
 pub(crate) fn sort(rows: &mut [u32], less: &mut dyn FnMut(u32, u32) -> bool) {
-    // Most tables are in order as they come.
+    // Most tables are already sorted.
     if rows.array_windows().all(|[before, row]| !less(*row, *before)) {
         return;
     }
@@ -38,7 +37,7 @@ pub(crate) fn sort(rows: &mut [u32], less: &mut dyn FnMut(u32, u32) -> bool) {
     rows.copy_from_slice(&from);
 }
 
-/// The positions of `0..len`, sorted.
+/// Returns the positions `0..len`, sorted.
 pub(crate) fn sorted(len: usize, less: &mut dyn FnMut(u32, u32) -> bool) -> Vec<u32> {
     let mut rows: Vec<u32> = (0..u32::try_from(len).unwrap_or(u32::MAX)).collect();
     sort(&mut rows, less);
@@ -63,7 +62,7 @@ mod tests {
             expected.sort_by_key(|i| keys[*i as usize]);
             let found = sorted(keys.len(), &mut |a, b| keys[a as usize] < keys[b as usize]);
             assert_eq!(found, expected);
-            // In order but for the last.
+            // Sorted except for the last.
             let of = |i: u32| if i + 1 == len { 0 } else { i / 3 };
             expected = (0..len).collect();
             expected.sort_by_key(|i| of(*i));

@@ -1,4 +1,4 @@
-//! Elements as bytes that do not depend on the file that holds them.
+//! Elements as bytes that do not depend on the format of the file.
 
 use super::Tensor;
 use crate::data::{self, Order};
@@ -8,8 +8,8 @@ use weighbridge_core::{DType, Encoding, Endianness, Layout, Span, Status};
 
 impl Tensor<'_, '_> {
     /// Calls `take` with the bytes of all elements: decoded, in row-major order and
-    /// little-endian. They are equal in every format that holds the same tensor, and what a
-    /// digest of it is made of. Elements that share a byte, and blocks, are as they are stored.
+    /// little-endian. They are the same in every format that stores the tensor, and its digest
+    /// is computed from them. Packed elements and blocks are passed as stored.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -24,7 +24,7 @@ impl Tensor<'_, '_> {
     /// ```
     ///
     /// # Errors
-    /// Those of `take`, [`Error::Unsupported`] where there are no such bytes, with the reason,
+    /// Errors from `take`; [`Error::Unsupported`] with the reason if there are no such bytes;
     /// and when the data cannot be read.
     pub fn canonical<E: From<Error>>(
         &self,
@@ -44,8 +44,8 @@ impl Tensor<'_, '_> {
         })
     }
 
-    /// Where the bytes that [`canonical`](Self::canonical) gives lie in the file, if they are
-    /// stored as they are.
+    /// The range of the file that contains the bytes of [`canonical`](Self::canonical), if they
+    /// are stored in that form.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -56,7 +56,7 @@ impl Tensor<'_, '_> {
     /// ```
     ///
     /// # Errors
-    /// As [`canonical`](Self::canonical).
+    /// Like [`canonical`](Self::canonical).
     pub fn canonical_span(&self) -> Result<Option<Span>, Error> {
         let (swapped, order) = self.form()?;
         if swapped != 1 || order != Order::Rows {
@@ -72,7 +72,7 @@ impl Tensor<'_, '_> {
         Ok(raw.then_some(Span::new(piece.offset, piece.stored)))
     }
 
-    /// How many bytes are swapped at a time, and the order of the elements.
+    /// The number of bytes to reverse at a time, and the order of the elements.
     fn form(&self) -> Result<(usize, Order), Error> {
         let no = |why: &str| Err(Error::Unsupported(why.into()));
         match self.status() {

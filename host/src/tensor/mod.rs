@@ -1,4 +1,4 @@
-//! The data of one tensor.
+//! Access to the data of one tensor.
 
 mod canonical;
 mod numbers;
@@ -26,10 +26,10 @@ use core::ops::Deref;
 use weighbridge_core::codec::Decoder;
 use weighbridge_core::{Audit, EntryKind, Finding, Format, Severity, Span, Status};
 
-/// What the entry for a chunk takes in a file that has a table of them.
+/// Bytes of a chunk's entry, in files that have a table of chunks.
 const CHUNK: u64 = 16;
 
-/// A tensor of a [`Model`]: its [`Entry`], and its data.
+/// A tensor of a [`Model`]: its [`Entry`] and its data.
 ///
 /// ```
 /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -60,10 +60,9 @@ impl Deref for Tensor<'_, '_> {
     }
 }
 
-/// What is there beside numbers.
 impl<'m, 'a> Tensor<'m, 'a> {
-    /// Calls `take` with the first `limit` elements in row-major order, with rows of a
-    /// column, or with entries of a sparse tensor in the order of the file.
+    /// Calls `take` with the first `limit` elements in row-major order, rows of a column, or
+    /// entries of a sparse tensor in file order.
     ///
     /// ```
     /// use weighbridge::{Error, Shown};
@@ -80,7 +79,7 @@ impl<'m, 'a> Tensor<'m, 'a> {
     /// ```
     ///
     /// # Errors
-    /// Those of `take`, and when the data cannot be read.
+    /// Errors from `take`, and when the data cannot be read.
     pub fn values<E: From<Error>>(
         &self,
         limit: u64,
@@ -90,8 +89,8 @@ impl<'m, 'a> Tensor<'m, 'a> {
         values::first(access, file, &self.tensor, limit, &mut take)
     }
 
-    /// Whether [`values`](Self::values) gives the first `limit` elements. What is stored
-    /// encoded is decoded for that.
+    /// Whether [`values`](Self::values) can show the first `limit` elements. Decodes encoded
+    /// data to find out.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -107,7 +106,7 @@ impl<'m, 'a> Tensor<'m, 'a> {
         values::can_show(&self.model.access, &self.model.file, &self.tensor, limit)
     }
 
-    /// What the elements are like; `None` if they are no numbers.
+    /// Statistics of the elements; `None` if they are not numbers.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -124,8 +123,8 @@ impl<'m, 'a> Tensor<'m, 'a> {
         stats::of(&self.model.access, &self.model.file, &self.tensor)
     }
 
-    /// What the elements are like, and what is noteworthy about them; `None` if they are no
-    /// numbers. `seed` is that of the digest by which equal tensors are found.
+    /// Statistics of the elements and their noteworthy properties; `None` if they are not
+    /// numbers. `seed` is for the digest that identifies equal tensors.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -143,7 +142,7 @@ impl<'m, 'a> Tensor<'m, 'a> {
         health::of(&self.model.access, &self.model.file, &self.tensor, seed)
     }
 
-    /// The tensor as a file of NumPy.
+    /// The tensor as a NumPy file.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -157,12 +156,12 @@ impl<'m, 'a> Tensor<'m, 'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where NumPy has no such array.
+    /// [`Error::Unsupported`] if NumPy has no such array.
     pub fn npy(&self) -> Result<Npy<'m, 'a>, Error> {
         Npy::of(self)
     }
 
-    /// Calls `take` with the decoded bytes of all elements, in the order of the file.
+    /// Calls `take` with the decoded bytes of all elements, in file order.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -177,7 +176,7 @@ impl<'m, 'a> Tensor<'m, 'a> {
     /// ```
     ///
     /// # Errors
-    /// Those of `take`, and when the data cannot be read.
+    /// Errors from `take`, and when the data cannot be read.
     pub fn stream<E: From<Error>>(
         &self,
         take: impl FnMut(&[u8]) -> Result<(), E>,
@@ -186,7 +185,7 @@ impl<'m, 'a> Tensor<'m, 'a> {
         data::bytes(&self.model.access, &self.model.file, &self.tensor, len, take)
     }
 
-    /// How many bytes the data decodes to, if it can be decoded.
+    /// The number of bytes that the data decodes to.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::compressed();
@@ -198,7 +197,7 @@ impl<'m, 'a> Tensor<'m, 'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where it cannot, with the reason.
+    /// [`Error::Unsupported`] with the reason, if it cannot be decoded.
     pub fn decoded_len(&self) -> Result<u64, Error> {
         if self.chunk_count() == 0 && self.elements() == 0 && self.status() == Status::Sound {
             return Ok(0);
@@ -221,7 +220,7 @@ impl<'m, 'a> Tensor<'m, 'a> {
         }
     }
 
-    /// The pieces that its data lies in.
+    /// The pieces in which the data is stored.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -249,7 +248,7 @@ impl<'m, 'a> Tensor<'m, 'a> {
         })
     }
 
-    /// The metadata of this tensor, entry by entry.
+    /// Iterates over the metadata of this tensor.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::columns();
@@ -264,7 +263,7 @@ impl<'m, 'a> Tensor<'m, 'a> {
         Entries::new(&self.model.access, self.model.file, Some(self.tensor))
     }
 
-    /// What only its format knows of it: quantisation, checksum, codec.
+    /// Format-specific properties: quantisation, checksum, codec.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::columns();
@@ -289,8 +288,8 @@ impl<'m, 'a> Tensor<'m, 'a> {
         access.ask_or_end(|source| Particulars::of(source, file, &tensor))
     }
 
-    /// Checks the data of this tensor alone, to its last byte: what is wrong with it, and
-    /// what was not checked.
+    /// Checks the data of this tensor alone, to its last byte. Returns the faults found, and
+    /// findings about what was not checked.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -307,7 +306,7 @@ impl<'m, 'a> Tensor<'m, 'a> {
         self.run(FileAudit::of_payload(*file, self.tensor.index, options), Goal::Payloads)
     }
 
-    /// Why it is broken: the fatal findings of the file's structure that are about it.
+    /// Why the tensor is broken: the fatal findings about it in the file's structure.
     ///
     /// ```
     /// # let mut bytes = weighbridge_tests::samples::safetensors();
@@ -342,7 +341,7 @@ impl<'m, 'a> Tensor<'m, 'a> {
         Ok(found.kept)
     }
 
-    /// Whether it is a column of a data view, whose rows may vary in length.
+    /// Whether this is a column of a data view, whose rows may vary in length.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::columns();

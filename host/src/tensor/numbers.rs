@@ -1,4 +1,4 @@
-//! Elements as numbers of one type.
+//! Reads elements as numbers of one type.
 
 use super::Tensor;
 use crate::access::zeros;
@@ -12,8 +12,8 @@ use weighbridge_core::codec;
 use weighbridge_core::{Chunk, Encoding, Endianness, File, Status};
 
 impl<'a> Tensor<'_, 'a> {
-    /// All elements in row-major order: decoded, in the byte order of this machine, and
-    /// widened where `T` holds more than the stored type.
+    /// Returns all elements in row-major order: decoded, in native byte order, and widened if
+    /// the stored type is smaller than `T`.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -24,13 +24,13 @@ impl<'a> Tensor<'_, 'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Lossy`] where `T` does not hold every element of the stored type, and
-    /// when the data is broken, cannot be decoded, or is no array.
+    /// [`Error::Lossy`] if `T` cannot represent every value of the stored type; also when the
+    /// data is broken, cannot be decoded, or is not an array.
     pub fn to_vec<T: Number>(&self) -> Result<Vec<T>, Error> {
         self.to_vec_with(Conversion::Widen)
     }
 
-    /// The same with a conversion that checks or rounds each element.
+    /// Like [`to_vec`](Self::to_vec), with a conversion that may check or round each element.
     ///
     /// ```
     /// use weighbridge::{Conversion, Error, Model};
@@ -44,14 +44,14 @@ impl<'a> Tensor<'_, 'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`to_vec`](Self::to_vec); [`Error::Inexact`] names the first element that does
-    /// not come out the same.
+    /// Those of [`to_vec`](Self::to_vec); [`Error::Inexact`] names the first element that is
+    /// not preserved.
     pub fn to_vec_with<T: Number>(&self, conversion: Conversion) -> Result<Vec<T>, Error> {
         self.slice_with(0..self.length()?, conversion)
     }
 
-    /// Elements in a range, as they are counted in row-major order. Of data that is
-    /// stored as it is nothing else is read; what is compressed is decoded up to there.
+    /// Returns a range of elements, counted in row-major order. Reads nothing else of raw data;
+    /// compressed data is decoded up to the end of the range.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -61,12 +61,13 @@ impl<'a> Tensor<'_, 'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`to_vec`](Self::to_vec), and [`Error::Length`] beyond the last element.
+    /// Those of [`to_vec`](Self::to_vec), and [`Error::Length`] beyond the last element.
     pub fn slice<T: Number>(&self, range: Range<u64>) -> Result<Vec<T>, Error> {
         self.slice_with(range, Conversion::Widen)
     }
 
-    /// The same along the first axis: row `i` is all that has the first index `i`.
+    /// Returns a range along the first axis: row `i` contains all elements with first index
+    /// `i`.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -77,7 +78,7 @@ impl<'a> Tensor<'_, 'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`slice`](Self::slice).
+    /// Those of [`slice`](Self::slice).
     pub fn rows<T: Number>(&self, range: Range<u64>) -> Result<Vec<T>, Error> {
         let unknown = || Error::Unsupported("its extents are not known".into());
         let shape = self.shape().known().ok_or_else(unknown)?;
@@ -93,7 +94,7 @@ impl<'a> Tensor<'_, 'a> {
         self.slice(range.start.saturating_mul(row)..range.end.saturating_mul(row))
     }
 
-    /// Fills `out` with all elements, as [`to_vec`](Self::to_vec) gives them.
+    /// Fills `out` with all elements, converted as by [`to_vec`](Self::to_vec).
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -105,7 +106,7 @@ impl<'a> Tensor<'_, 'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`to_vec`](Self::to_vec), and [`Error::Length`] if `out` has another length.
+    /// Those of [`to_vec`](Self::to_vec), and [`Error::Length`] if `out` has another length.
     pub fn read_into<T: Number>(&self, out: &mut [T]) -> Result<(), Error> {
         let expected = self.length()?;
         if out.len() as u64 != expected {
@@ -114,7 +115,7 @@ impl<'a> Tensor<'_, 'a> {
         self.convert(0..expected, Conversion::Widen, out)
     }
 
-    /// The elements where they lie in memory, without a copy.
+    /// Borrows the elements in memory, without a copy.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::aligned();
@@ -125,8 +126,8 @@ impl<'a> Tensor<'_, 'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Unsupported`] with the reason: the file is not in memory, the type or the
-    /// byte order is another one, the data is encoded or not aligned.
+    /// [`Error::Unsupported`] with the reason: the file is not in memory, the type or the byte
+    /// order differs, or the data is encoded or not aligned.
     pub fn as_slice<T: Number>(&self) -> Result<&'a [T], Error> {
         let no = |why: &str| Err(Error::Unsupported(format!("it is no slice: {why}")));
         self.usable()?;
@@ -184,7 +185,7 @@ impl<'a> Tensor<'_, 'a> {
             && self.order()? == Order::Rows
             && let Some(chunk) = self.whole_chunk()?
         {
-            // Straight to where they are wanted.
+            // Decodes straight into `out`.
             return data::fill(access, &chunk, bytemuck::cast_slice_mut(out));
         }
         let (dtype, endianness) = (self.dtype(), self.tensor.endianness);
@@ -219,7 +220,7 @@ impl<'a> Tensor<'_, 'a> {
         size_of::<T>() == 1 || (self.tensor.endianness == Endianness::Little) == little
     }
 
-    /// The one chunk of the data, if that is as long as the elements are.
+    /// The only chunk of the data, if it is exactly as long as the elements.
     fn whole_chunk(&self) -> Result<Option<Chunk>, Error> {
         let chunk = self.chunk()?;
         Ok(chunk.filter(|chunk| data::len(chunk) == self.bytes()))
@@ -233,8 +234,8 @@ impl<'a> Tensor<'_, 'a> {
         self.model.access.ask(|source| self.model.file.chunk(source, &self.tensor, 0))
     }
 
-    /// Fails if so many elements cannot come of the stored bytes, so that a few bytes do
-    /// not ask for all memory.
+    /// Fails if the stored bytes cannot decode to this many elements, so that a few bytes cannot
+    /// request all memory.
     fn bound(&self, elements: u64) -> Result<(), Error> {
         let bytes = self.dtype().bytes(elements).unwrap_or(u64::MAX);
         let Some(span) = self.span() else { return Ok(()) };
@@ -246,7 +247,7 @@ impl<'a> Tensor<'_, 'a> {
         Ok(())
     }
 
-    /// How many elements there are, if they can be read as an array.
+    /// The number of elements, if they can be read as an array.
     fn length(&self) -> Result<u64, Error> {
         self.usable()?;
         let no = |why: &str| Err(Error::Unsupported(why.into()));
@@ -288,7 +289,7 @@ impl<'a> Tensor<'_, 'a> {
         data::order(&self.model.access, &self.tensor)
     }
 
-    /// The elements of a column, row by row, as little-endian numbers.
+    /// Returns the elements of a column, row by row, as little-endian numbers.
     #[cfg(feature = "idv")]
     fn column(&self, header: &weighbridge_core::format::idv::Header) -> Result<Vec<u8>, Error> {
         let shape = self.shape().known().unwrap_or_default();

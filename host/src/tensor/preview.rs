@@ -1,4 +1,4 @@
-//! What of a tensor's elements can be shown without checking all of its data.
+//! Decides which elements can be shown without checking all data of a tensor.
 
 use super::Tensor;
 use crate::data::{self, Order};
@@ -9,23 +9,23 @@ use alloc::borrow::ToOwned as _;
 use alloc::format;
 use weighbridge_core::Status;
 
-/// What of a tensor's elements can be shown.
+/// The parts of a tensor that can be shown.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Preview {
-    /// Whether [`values`](Tensor::values) gives as many as were asked for.
+    /// Whether [`values`](Tensor::values) returns as many elements as requested.
     pub values: bool,
-    /// Whether there are [`stats`](Tensor::stats), if they were asked for.
+    /// Whether [`stats`](Tensor::stats) are available, if requested.
     pub stats: bool,
-    /// What is not checked of its data, if anything.
+    /// The part of its data that is not checked, if any.
     pub unchecked: Option<Unchecked>,
 }
 
 impl Tensor<'_, '_> {
-    /// What can be shown of the first `values` elements, if they are asked for, and of the
-    /// statistics, for a program that shows the tensors of a file one after the other. What
-    /// is stored encoded is decoded for that; [`Model::left_out`](crate::Model::left_out)
-    /// says when all of it becomes too much.
+    /// Decides what can be shown of the first `values` elements and of the statistics, if
+    /// requested, for a program that shows the tensors of a file in order. Decodes encoded data
+    /// to find out; [`Model::left_out`](crate::Model::left_out) reports when that becomes too
+    /// much.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -41,7 +41,7 @@ impl Tensor<'_, '_> {
     pub fn preview(&self, values: Option<u64>, stats: bool) -> Result<Preview, Error> {
         let mut preview = Preview { values: false, stats: false, unchecked: None };
         if self.model.left_out().is_none() {
-            // Rows of a column are no elements that are summed up.
+            // Rows of a column are not elements that can be summed up.
             let rows = self.is_column() && values.is_some();
             if !rows {
                 self.look(if stats { self.elements() } else { values.unwrap_or(0) })?;
@@ -58,7 +58,7 @@ impl Tensor<'_, '_> {
         Ok(preview)
     }
 
-    /// Takes note that the first `count` elements are looked at, if they are in one piece.
+    /// Records that the first `count` elements are read, if they are in one piece.
     fn look(&self, count: u64) -> Result<(), Error> {
         if self.chunk_count() != 1 {
             return Ok(());
@@ -72,9 +72,11 @@ impl Tensor<'_, '_> {
         Ok(())
     }
 
-    /// What is left open of its data, of which elements may have been `asked` for and `shown`.
+    /// The part of its data left unchecked, given whether elements were `asked` for and
+    /// `shown`.
     fn unchecked(&self, asked: bool, shown: bool) -> Result<Option<Unchecked>, Error> {
-        // Where there is no data, or a finding says why it cannot be had, nothing is left open.
+        // Without data, or if a finding explains why it is unavailable, nothing is left
+        // unchecked.
         if self.chunk_count() == 0 || self.status() == Status::Broken {
             return Ok(None);
         }

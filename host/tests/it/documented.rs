@@ -1,4 +1,4 @@
-//! Every public function has an example in its documentation, which uses it and runs.
+//! Every public function has an example in its documentation that runs and calls it.
 
 use std::path::Path;
 
@@ -40,7 +40,7 @@ fn public_function(line: &str) -> Option<String> {
     Some(rest.strip_prefix("fn ")?.chars().take_while(is_name).collect())
 }
 
-/// Whether a block of code that is compiled and run calls the function.
+/// Whether a code block that is compiled and run calls the function.
 fn is_used(name: &str, doc: &str) -> bool {
     let blocks = doc.split("```").skip(1).step_by(2);
     let mut run = blocks.filter(|block| block.starts_with('\n'));
@@ -56,7 +56,7 @@ fn every_public_function_has_an_example() {
     assert!(missing.is_empty(), "without an example:\n{}", missing.join("\n"));
 }
 
-/// Lines between the braces of a function of an example.
+/// The number of lines, without comments, in the body of an example's function.
 fn lines(example: &str, function: &str) -> usize {
     let path = format!("{}/examples/{example}.rs", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).expect("an example");

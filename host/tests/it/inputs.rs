@@ -1,4 +1,4 @@
-//! One file, read from everywhere.
+//! The same file, read through every kind of input.
 
 use std::io;
 use std::sync::Mutex;
@@ -11,7 +11,7 @@ use weighbridge::{
 use weighbridge_tests::encode::safetensors::{File, Tensor};
 use weighbridge_tests::samples;
 
-/// A store that counts what is asked of it.
+/// A store that records which ranges are requested.
 struct Counted<'b> {
     bytes: &'b [u8],
     asked: Mutex<Vec<Span>>,
@@ -52,7 +52,7 @@ fn every_input_gives_the_same_elements() {
     }
 }
 
-/// Of a large file only the header and what is asked for is read.
+/// Only the header and the requested range of a large file are read.
 #[test]
 fn a_slice_of_a_large_tensor_reads_that_slice() {
     let large = Tensor::new("large", "F32", &[1 << 20]);
@@ -97,7 +97,7 @@ fn a_session_lists_tensors_without_any_input() {
     assert_eq!((emb.name().as_str(), emb.span().map(|span| span.len)), (Some("emb"), Some(12)));
 }
 
-/// What `ask` answers once all that it needs was supplied, in ranges of 16 bytes.
+/// The answer of `ask` once all the bytes it needs were supplied, in ranges of 16 bytes.
 fn settle<T>(
     bytes: &[u8],
     session: &mut Session<'_>,

@@ -1,9 +1,9 @@
-//! What layers keep, of models whose layers are not alike, against numbers worked out by hand.
+//! The cache of models with several kinds of layers, compared with numbers worked out by hand.
 
 use weighbridge::core::DType;
 use weighbridge::{Cache, ModelSummary, Summariser, Value};
 
-/// Settings of a config.json: objects in objects by dots.
+/// Settings of a config.json; names of nested objects are joined by dots.
 pub(crate) fn config(settings: &[(&str, Value)]) -> Summariser {
     let mut summariser = Summariser::default();
     settings.iter().for_each(|(key, value)| summariser.config(key, value));
@@ -49,7 +49,7 @@ pub(crate) fn of_config(settings: &[(&str, Value)]) -> Option<Taken> {
     taken(&config(settings).finish())
 }
 
-/// Why nothing is claimed.
+/// The reason why the cache is unknown.
 pub(crate) fn refused(settings: &[(&str, Value)]) -> String {
     let found = config(settings).finish();
     assert_eq!(found.cache, None);
@@ -96,11 +96,11 @@ fn jamba_has_attention_in_one_layer_of_a_period() {
     assert_eq!(number(&found, "state_layer_count"), Some(28));
     assert_eq!(number(&found, "expert_layer_count"), Some(16));
     assert_eq!(found.notes, [""; 0]);
-    // The last period is not whole: of 13 layers, 4 and 12 attend, of 12 only 4.
+    // The last period is incomplete: of 13 layers, 4 and 12 attend, of 12 only 4.
     let cut = |layers| with(&jamba(), &[("num_hidden_layers", INT(layers))]);
     assert_eq!(of_config(&cut(13)).map(|it| it.0), Some(keys(2)));
     assert_eq!(of_config(&cut(12)).map(|it| it.0), Some(keys(1)));
-    // Every layer, or none.
+    // All layers attend, then none.
     let all = with(&jamba(), &[("attn_layer_period", INT(1)), ("attn_layer_offset", INT(0))]);
     assert_eq!(of_config(&all), Some((keys(32), None)));
     let far = with(&jamba(), &[("attn_layer_period", INT(64)), ("attn_layer_offset", INT(63))]);
@@ -137,7 +137,7 @@ fn periods_without_sense_claim_nothing() {
     assert!(
         refused(&with(&jamba(), &[("num_hidden_layers", huge.clone())])).contains("believable")
     );
-    // Sizes that no number holds are not known, and the rest is.
+    // Sizes that overflow are unknown; the rest is not affected.
     let wide = with(&jamba(), &[("mamba_expand", huge), ("mamba_d_conv", INT(0))]);
     assert_eq!(of_config(&wide), Some((keys(4), Some((28, None)))));
 }
@@ -167,7 +167,7 @@ fn nemotron_h_has_a_letter_for_each_layer() {
     assert_eq!(taken(&found), Some((keys(1), Some((2, Some(state))))));
     assert_eq!(found.fact("layer_types").and_then(Value::as_str), Some("M-M*-E"));
     assert_eq!(number(&found, "attention_layer_count"), Some(1));
-    // The same as a list, under the names before and now.
+    // The same as a list, with old and new type names.
     for names in [
         ["mamba", "mlp", "mamba", "attention", "mlp", "moe"],
         ["linear_attention", "mlp", "linear_attention", "full_attention", "mlp", "moe"],
@@ -208,7 +208,7 @@ fn nemotron_h_in_gguf_has_zeros_instead() {
     let state = 2 * (3 * (8192 + 2 * 8 * 128) + 128 * 8192) * 4;
     let found = metadata("nemotron_h", &settings).finish();
     assert_eq!(taken(&found), Some((keys(1), Some((2, Some(state))))));
-    // Of other architectures every layer has a feed-forward part.
+    // In other architectures every layer has a feed-forward part.
     let found = metadata("jamba", &settings).finish();
     assert_eq!(taken(&found).map(|it| it.1), Some(Some((4, Some(state * 2)))));
     let short = with(&settings, &[("feed_forward_length", numbers(&[0, 1]))]);
@@ -256,7 +256,7 @@ fn granite_and_bamba_list_layers() {
         assert!(refused(&bamba(strange)).contains("of 4 layers"));
     }
     assert!(refused(&bamba(Value::Null)).contains("which ones is not said"));
-    // Attention alone, as in the small models of the family.
+    // Attention only, as in the small models of the family.
     let dense = with(&granite(), &[("layer_types", texts(&["attention"; 4]))]);
     assert_eq!(of_config(&dense), Some((f64::from(4 * 4 * 2 * 128 * 1000 * 2), None)));
     for types in
@@ -288,7 +288,7 @@ fn intervals_and_flags_say_which_layers_attend() {
     // Of 9 layers, 3 and 7 attend.
     let found = base(&[("full_attention_interval", INT(4))]);
     assert_eq!(taken(&found), Some((keys(2), Some((7, Some(7 * one))))));
-    // Of 9 blocks the last predicts further tokens.
+    // The last of 9 blocks predicts further tokens.
     let ahead = ("nextn_predict_layers", INT(1));
     let found = base(&[("full_attention_interval", INT(4)), ahead.clone()]);
     assert_eq!(taken(&found), Some((keys(2), Some((6, Some(6 * one))))));

@@ -1,4 +1,4 @@
-//! What a limit leaves out is said.
+//! Anything left out because of a limit is reported.
 
 use weighbridge::{Error, Model, Options, Profile, Verdict, check_with};
 use weighbridge_tests::encode::ztensor::{self, Tensor};

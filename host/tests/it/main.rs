@@ -12,7 +12,7 @@ mod tensors;
 
 use weighbridge::{Goal, Options, Poll, Report, Session};
 
-/// The report of a session that is given what it asks for, in pieces of so many bytes.
+/// The report of a session that is supplied with `piece` bytes at a time.
 fn in_pieces(file: &[u8], options: Options, piece: usize) -> Report {
     let goal = Goal::Payloads;
     let mut session = Session::new(file.len() as u64, options);

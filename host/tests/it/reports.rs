@@ -1,18 +1,18 @@
-//! Reports, however the bytes arrive.
+//! Reports do not depend on how the bytes arrive.
 
 use crate::in_pieces;
 use weighbridge::{Format, Goal, Model, Options, Profile, Verdict, check, check_with};
 use weighbridge_tests::{fixtures, samples};
 
-/// A fixture is found to be the same as a whole and in pieces, and its verdict is what
-/// its rules say.
+/// A fixture gives the same findings as a whole and in pieces, and the verdict that follows
+/// from its rules.
 #[test]
 fn sessions_find_what_whole_files_have() {
     let mut seen = 0;
     for (format, fixtures) in fixtures::all() {
         let format = Format::by_name(format).expect("a known format");
         for fixture in fixtures.iter().step_by(3) {
-            // Some ask for the work of seconds.
+            // Some fixtures would take seconds of work.
             let options = Options::new().format(format).seed(7).work(1 << 24);
             let whole = check_with(&fixture.bytes, &options).expect("it is checked");
             let pieces = in_pieces(&fixture.bytes, options, 100);

@@ -1,10 +1,10 @@
-//! Which payloads have rules: `Audit::has_rules` knows all that an audit can find broken.
+//! Which payloads have rules: `Audit::has_rules` covers every fault that an audit can find.
 
 use weighbridge::core::{Audit, Cursor};
 use weighbridge::{Format, Goal, Options, Session, Severity};
 use weighbridge_tests::fixtures;
 
-/// How many findings there are that say something is wrong, up to `goal`.
+/// The number of findings up to `goal` that report a fault.
 fn wrong(bytes: &[u8], format: Option<Format>, goal: Goal) -> u64 {
     let options = Options::new();
     let options = format.map_or(options.clone(), |format| options.format(format));
@@ -14,7 +14,7 @@ fn wrong(bytes: &[u8], format: Option<Format>, goal: Goal) -> u64 {
     [Severity::Fatal, Severity::Violation, Severity::Lint].map(|it| tally.count(it)).iter().sum()
 }
 
-/// Whether a tensor has data with rules.
+/// Whether the data of some tensor is subject to rules.
 fn is_ruled(bytes: &[u8], format: Option<Format>) -> bool {
     let options = Options::new();
     let options = format.map_or(options.clone(), |format| options.format(format));

@@ -1,5 +1,5 @@
-//! Keys that heads or layers share, and layers that are no part of a pass, against numbers worked
-//! out by hand.
+//! KV heads that heads or layers share, and layers that a pass skips, compared with numbers
+//! worked out by hand.
 
 use crate::layers::{INT, config, metadata, of_config, refused, taken, texts, with};
 use weighbridge::core::DType;
@@ -17,8 +17,8 @@ fn one_flag_says_that_heads_share_a_key() {
         with(&settings, more)
     };
     let (yes, no) = (Value::Bool(true), Value::Bool(false));
-    // Heads of 4544 / 71 = 64 elements, one of them for keys and values: what is said of their
-    // number is not used.
+    // Heads have 4544 / 71 = 64 elements, and there is one KV head, whatever other number is
+    // stated.
     let layer = |heads: u32| Some((f64::from(32 * heads * 2 * 64 * 1000 * 2), None));
     for more in [
         vec![("multi_query", yes.clone())],
@@ -44,7 +44,7 @@ fn one_flag_says_that_heads_share_a_key() {
         ("multi_query", yes.clone()),
     ];
     assert_eq!(of_config(&code), Some((f64::from(40 * 2 * 128 * 1000 * 2), None)));
-    // ChatGLM counts groups.
+    // ChatGLM states the number of groups.
     let glm = [
         ("num_layers", INT(28)),
         ("hidden_size", INT(4096)),
@@ -54,7 +54,7 @@ fn one_flag_says_that_heads_share_a_key() {
     ];
     assert_eq!(of_config(&glm), Some((f64::from(28 * 2 * 2 * 128 * 1000 * 2), None)));
     refused(&glm[..4]);
-    // Metadata says it in a key of its own.
+    // Metadata has a key of its own for it.
     let mut both = metadata(
         "falcon",
         &[
@@ -89,7 +89,8 @@ fn the_last_layers_may_use_what_earlier_ones_keep() {
     let expected = f64::from(2 * (256 + 256) * (1000 + 6 * 512) * 2);
     assert_eq!(of_config(&gemma(INT(3))), Some((expected, None)));
     assert_eq!(of_config(&gemma(INT(9))), Some((f64::from(2 * 512 * 512 * 2), None)));
-    // Gemma 4: layers that see everything have heads of 512, and of another number with this flag.
+    // Gemma 4: global layers have heads of 512 elements, and another number of them with this
+    // flag.
     let mut longer = gemma(INT(3));
     longer.push(("text_config.global_head_dim", INT(512)));
     longer.push(("text_config.num_global_key_value_heads", INT(1)));
@@ -98,7 +99,7 @@ fn the_last_layers_may_use_what_earlier_ones_keep() {
     assert_eq!(of_config(&longer), Some((expected_of(2), None)));
     longer.push(("text_config.attention_k_eq_v", Value::Bool(true)));
     assert_eq!(of_config(&longer), Some((expected_of(1), None)));
-    // The same by the keys of GGUF.
+    // The same with GGUF keys.
     let flags = types.iter().map(|kind| Value::Bool(*kind == "sliding_attention")).collect();
     let settings = [
         ("block_count", INT(10)),
@@ -155,15 +156,15 @@ fn layers_that_predict_further_tokens_are_no_part_of_a_pass() {
     assert_eq!(found.notes, [""; 0]);
     assert_eq!(taken(&found), expected);
     assert_eq!(found.all.parameters, 4 * 450);
-    // A token passes three blocks, with one expert of four.
+    // A token uses three blocks, with one of four experts.
     assert_eq!(found.active, Some(3 * (50 + 100)));
-    // In a stack of their own as well.
+    // The same if those layers are in a stack of their own.
     let mut summariser = config(&settings("num_hidden_layers", "mtp_num_hidden_layers", 3));
     blocks(&mut summariser, "model.layers.", 0..3);
     blocks(&mut summariser, "mtp.layers.", 0..1);
     let found = summariser.finish();
     assert_eq!((taken(&found), found.active), (expected, Some(3 * (50 + 100))));
-    // Metadata of GGUF counts all four.
+    // GGUF metadata counts all four.
     let mut summariser = metadata(
         "glm4moe",
         &[
@@ -185,7 +186,7 @@ fn layers_that_predict_further_tokens_are_no_part_of_a_pass() {
         settings[1].1 = INT(strange);
         assert!(refused(&settings).contains("nextn_layer_count"));
     }
-    // More blocks than both are contradicted.
+    // More blocks than both together are a contradiction.
     let mut summariser = config(&settings("num_hidden_layers", "num_nextn_predict_layers", 3));
     blocks(&mut summariser, "model.layers.", 0..5);
     assert!(summariser.finish().notes[0].contains("block_count is 3, and tensors are in 5"));

@@ -1,4 +1,4 @@
-//! Summaries of models, against numbers that were worked out by hand.
+//! Summaries of models, compared with numbers worked out by hand.
 
 use weighbridge::core::DType;
 use weighbridge::{Model, ModelPart, ModelSummary, Origin, Summariser, Value};
@@ -27,7 +27,7 @@ fn float(value: f32) -> gguf::Value {
     gguf::Value::Number(6, value.to_bits().into())
 }
 
-/// Two blocks of width 64 with 8 heads, 2 of them for keys and values.
+/// Two blocks of width 64 with 8 heads, and 2 KV heads.
 fn llama() -> Vec<Tensor> {
     let mut all = vec![
         Tensor::new("token_embd.weight", Q8_0, &[64, 100]),
@@ -114,7 +114,7 @@ fn without_metadata_names_and_shapes_are_all() {
     assert_eq!(from("vocab_size"), Some((100, Origin::Shapes)));
     assert_eq!(from("embedding_length"), Some((64, Origin::Shapes)));
     assert_eq!(from("feed_forward_length"), Some((128, Origin::Shapes)));
-    // How many heads there are is not in shapes; how many rows of keys and values is.
+    // Shapes do not give the number of heads, but the number of key and value rows.
     assert_eq!((from("head_count"), found.fact("architecture")), (None, None));
     let cache = found.cache.expect("rows are enough");
     assert_eq!(cache.bytes(4096, DType::F16), Some(f64::from(2 * (16 + 16) * 4096 * 2)));
@@ -163,7 +163,7 @@ fn windows_and_lists_of_heads_are_followed() {
     let found = with(&[window.clone(), (key, pattern)]);
     let bytes = |found: &ModelSummary| found.cache.as_ref()?.bytes(4096, DType::F16);
     assert_eq!(bytes(&found), Some(f64::from(2 * 16 * (4096 + 1024) * 2)));
-    // Without it is not known which layers have a window.
+    // Without the pattern, it is unknown which layers have a window.
     let found = with(&[window]);
     assert_eq!(bytes(&found), Some(f64::from(2 * 2 * 16 * 4096 * 2)));
     assert!(found.cache.expect("at most").assumes.iter().any(|it| it.contains("the most")));
@@ -219,7 +219,7 @@ fn packed_elements_are_taken_apart() {
         let found = summariser.finish();
         (found.all.parameters, found.others, found.notes.len())
     };
-    // GPTQ of 4 bits: 64 × 32 parameters.
+    // 4-bit GPTQ: 64 × 32 parameters.
     let gptq: &[(&str, DType, &[u64])] = &[
         ("m.qweight", DType::I32, &[8, 32]),
         ("m.qzeros", DType::I32, &[1, 4]),

@@ -108,8 +108,8 @@ fn sparse_tensors_are_no_array_but_have_entries() {
     assert!(entries.len() <= 1);
 }
 
-/// Whatever is wrong with a file, reading all of it ends, and what is read twice is the
-/// same.
+/// However broken a file is, reading all of it ends, and reading it twice gives the same
+/// result.
 #[test]
 fn broken_files_give_errors_and_nothing_else() {
     let mut read = 0_u64;

@@ -1,6 +1,6 @@
-//! The fields of the header.
+//! Reads the fields of the header.
 //!
-//! Fields are read without a check each: a missing field reads as 0 or as no bytes, and is
+//! Reads are not checked one by one: a missing field reads as 0 or as an empty slice, and is
 //! reported at the end of the entry.
 
 use super::{field, low, rules};
@@ -10,7 +10,7 @@ use crate::model::dims::{bincode_uint, product};
 use crate::parse::{Reader, reader::Overlong};
 use crate::rule::{Halt, Rule};
 
-/// An integer, and its offset.
+/// An integer and its offset.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Int {
     pub(super) value: u64,
@@ -22,7 +22,7 @@ pub(super) struct Int {
 #[derive(Debug, Default)]
 pub(super) struct Entry<'a> {
     pub(super) name: &'a [u8],
-    /// End of the name.
+    /// Its offset is the end of the name.
     pub(super) dtype: Int,
     pub(super) rank: Int,
     pub(super) dims_at: Word,
@@ -35,14 +35,14 @@ pub(super) struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// The place of the name.
+    /// Byte range of the name.
     pub(super) fn name_span(&self) -> Span {
         let len = word(widen(self.name.len()));
         Span::new(wide(self.dtype.at.wrapping_sub(len)), wide(len))
     }
 }
 
-/// Reports a field that begins at `at`, and ends the entry.
+/// Reports the field that begins at `at` and stops reading the entry.
 #[cold]
 fn refuse(r: &mut Reader<'_, '_>, rule: Rule, at: Word, expected: u64, found: u64) {
     // Nothing is reported about a missing field.
@@ -53,7 +53,7 @@ fn refuse(r: &mut Reader<'_, '_>, rule: Rule, at: Word, expected: u64, found: u6
     }
 }
 
-/// Reads an integer of full width.
+/// Reads an integer of up to 64 bits.
 fn int(r: &mut Reader<'_, '_>, int: &mut Int) -> u64 {
     int.at = r.here();
     let first = r.resident().first().copied().unwrap_or(0);
@@ -87,12 +87,12 @@ fn least(wider: u8) -> u64 {
     }
 }
 
-/// Reads a count of items of at least `least` bytes each; more than there is room for break
-/// `rule`.
+/// Reads a count of items of at least `least` bytes each. A count that exceeds the remaining
+/// bytes breaks `rule`.
 fn many(r: &mut Reader<'_, '_>, least: Word, rule: Rule, n: &mut Int) -> Word {
     let found = int(r, n);
     let left = r.left();
-    // Each item takes at least a byte, so their number fits in memory size.
+    // Each item takes at least a byte, so a count up to `left` fits a word.
     let most = wide(word(found)).saturating_mul(wide(least));
     if found > left || most > left {
         let most = if DETAILS { div_rem(left, wide(least)) } else { None };
@@ -123,7 +123,7 @@ pub(super) fn pass_pair(r: &mut Reader<'_, '_>) -> Result<(), Halt> {
     r.settle()
 }
 
-/// Reads the length of the header.
+/// Reads the header length.
 pub(super) fn fixed(r: &mut Reader<'_, '_>) -> u64 {
     r.bytes(word(field::LENGTH)).first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
@@ -138,7 +138,7 @@ pub(super) fn count(r: &mut Reader<'_, '_>, least: Word, rule: Rule) -> u32 {
     low(count)
 }
 
-/// Reads a metadata entry and returns its value; the caller settles.
+/// Reads a metadata entry and returns its value; the caller calls `settle`.
 pub(super) fn pair<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> &'a [u8] {
     r.overlong = Overlong::NONE;
     entry.name = text(r, rules::M2);
@@ -146,7 +146,7 @@ pub(super) fn pair<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> &'a [u8
     text(r, rules::M2)
 }
 
-/// Reads a tensor of the list.
+/// Reads a tensor entry.
 pub(super) fn entry<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> Result<(), Halt> {
     r.overlong = Overlong::NONE;
     entry.name = text(r, rules::T3);
@@ -174,8 +174,7 @@ pub(super) fn entry<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> Result
     r.settle()
 }
 
-/// Reports the integer that is longer than necessary, if there is one, among the bytes just
-/// read.
+/// Reports an overlong integer among the bytes just read, if there is one.
 pub(super) fn flag_overlong(r: &mut Reader<'_, '_>) {
     let at = r.overlong.at;
     if at != 0 {

@@ -1,16 +1,16 @@
 //! BinTensors (`.bt`), the layout of releases 0.1 and later.
 //!
-//! The length of the header, the header in bincode 2's standard configuration,
-//! one buffer. There is no magic and no version.
+//! The header length, the header in bincode 2's standard configuration, one
+//! buffer. There is no magic and no version.
 //!
 //! | field | stored as |
 //! |---|---|
-//! | header length | `u64`, little-endian; counts all that follows up to the data |
+//! | header length | `u64`, little-endian; counts everything up to the data |
 //! | metadata tag | one byte: 0 none, 1 some |
 //! | metadata, if any | count, then that many keys and values |
 //! | tensors | count, then that many entries |
 //! | padding | spaces up to a multiple of 8 |
-//! | data | tensor after tensor in the order of the list |
+//! | data | the tensors, in list order |
 //!
 //! | field of an entry | stored as |
 //! |---|---|
@@ -24,14 +24,14 @@
 //! otherwise 251, 252 or 253 and two, four or eight bytes, little-endian.
 //!
 //! Order of suppression. A broken length (`F1`, `F2`, `F3`) or structure (`F4`,
-//! `V1`, `V2`, `M1`, `M2`, `T1`, `T3`, `T5`) ends what can be validated. Each
-//! tensor has to begin where the one before ends: `O2` comes before `O1`, then
-//! `S1`, `S2` and `S3`; an entry of which only the start is wrong breaks `O1`
-//! alone, and one of which only the end is wrong breaks `S3` or `O2` and says
-//! nothing of the next. `B2` is reported for the first tensor that the end of
-//! the file cuts; those after it are broken without a finding each. `T6` and
-//! `M6` do not make `C1` and `M5` of neighbours. `C1` and `M5` are about the
-//! list as a whole, so the first place is reported.
+//! `V1`, `V2`, `M1`, `M2`, `T1`, `T3`, `T5`) ends validation. Each tensor must
+//! begin where the previous one ends. `O2` suppresses `O1` and `S3`; of `S1`,
+//! `S2` and `S3`, only the first is reported. An entry with only a wrong start
+//! breaks `O1` alone; one with only a wrong end breaks `S3` or `O2` and does not
+//! affect the next. `B2` is reported for the first tensor cut off by the end of
+//! the file; those after it are marked broken without a finding each. Adjacent
+//! duplicates break `T6` or `M6` but not `C1` or `M5`. `C1` and `M5` concern the
+//! list as a whole, so only the first entry out of order is reported.
 
 pub mod rules;
 
@@ -59,17 +59,17 @@ mod field {
     use crate::model::DType;
 
     pub(super) const LENGTH: u64 = 8;
-    /// Length of the longest header that any release reads.
+    /// Maximum header length that any release reads.
     pub(super) const LONGEST: u64 = 100_000_000;
     pub(super) const NONE: u8 = 0;
     pub(super) const SOME: u8 = 1;
-    /// The largest one-byte integer; above it are the tags of wider ones.
+    /// The largest one-byte integer; larger bytes are the tags of wider integers.
     pub(super) const ONE_BYTE: u8 = 250;
     pub(super) const TWO_BYTES: u8 = 251;
     pub(super) const SIXTEEN_BYTES: u8 = 254;
-    /// Length of an element type, or of another integer, after the tag of eight bytes.
+    /// Length of an integer, such as an element type, with the tag for eight bytes.
     pub(super) const WIDE: Word = 9;
-    /// Minimum length of a metadata entry and of a tensor.
+    /// Minimum lengths of a metadata entry and a tensor entry.
     pub(super) const PAIR: Word = 2;
     pub(super) const ENTRY: Word = 5;
     pub(super) const ALIGN: u64 = 8;
@@ -97,8 +97,8 @@ mod field {
     pub(super) const WIDER: [Word; 3] = [5, 9, 12];
 }
 
-/// What the header says, as far as it was proved. No header is so long that an
-/// offset in it takes more than 32 bits.
+/// The validated header. Its length is limited to 100 MB, so the offsets in it
+/// fit 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Header {
     /// Offset of the data: the end of the header.
@@ -111,18 +111,18 @@ pub struct Header {
     count: u32,
 }
 
-/// What is remembered from one call to the next.
+/// State kept between calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct State {
-    /// Where the data of the next tensor should begin, as the tensor before states it.
+    /// Expected start of the next tensor's data: the end stated by the previous entry.
     stated: u64,
-    /// The same as its shape has it, if that is another place.
+    /// The same, computed from the previous tensor's shape.
     shaped: u64,
-    /// The entry before, where the order of the list is validated.
+    /// The previous entry, for validating the order of the list.
     before: order::Before,
-    /// What listing has found out about the order.
+    /// The order as found while listing.
     listed: sweep::Listed,
-    /// What opening has read.
+    /// Header fields read while opening.
     #[cfg(feature = "windows")]
     header: Header,
 }
@@ -139,7 +139,7 @@ impl parse::State for State {
     const ALONE: State = State { stated: Cursor::UNKNOWN, ..State::START };
 }
 
-/// Where an iteration stands.
+/// Position of an iteration.
 type Cursor = parse::Cursor<State>;
 
 impl Container for Header {
@@ -153,8 +153,8 @@ impl Container for Header {
 
     const ENDS_WITH_TENSORS: bool = true;
 
-    /// Without a magic, a file is recognised by a length that fits and the tag of the
-    /// metadata.
+    /// There is no magic, so a file is recognised by a header length that fits and by the
+    /// metadata tag.
     fn detect(head: &[u8], len: u64) -> bool {
         let Some((length, rest)) = head.split_first_chunk() else {
             return false;
@@ -264,7 +264,7 @@ impl Container for Header {
         self.payload(r, c)
     }
 
-    /// Where files are in memory as a whole, the order is validated with the entries.
+    /// For a file that is fully in memory, the order is validated along with the entries.
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         if r.is_partial() {
             return self.audit_order(r, c);
@@ -303,17 +303,17 @@ impl Container for Header {
 }
 
 impl Header {
-    /// Nothing is known yet.
+    /// A header before anything has been read.
     const NONE: Header = Header { data_at: 0, meta_at: 0, list_at: 0, meta_count: 0, count: 0 };
 
-    /// Offset of the data from the file's start; the offsets of the list count
-    /// from there.
+    /// Offset of the data from the file's start; the offsets in the list are
+    /// relative to it.
     #[allow(clippy::as_conversions, reason = "u32 to u64 in a const fn")]
     pub const fn data_at(&self) -> u64 {
         self.data_at as u64
     }
 
-    /// Whether the file has metadata, which may still be without an entry.
+    /// Whether the file has metadata, which may be empty.
     pub const fn has_metadata(&self) -> bool {
         self.meta_at > 0
     }
@@ -323,8 +323,7 @@ impl Header {
         self.meta_count
     }
 
-    /// The stored element type of a tensor, of which this build may know
-    /// nothing.
+    /// The stored element type of a tensor, which may be unknown to this build.
     ///
     /// # Errors
     /// [`Absent`] when the entry is not resident.
@@ -335,7 +334,7 @@ impl Header {
         Ok(bincode_uint(stored).map_or(0, |(_, code)| code))
     }
 
-    /// Goes to the next entry of the metadata or of the tensors; where that is.
+    /// Moves to the next metadata or tensor entry and returns its offset.
     fn go(&self, r: &mut Reader<'_, '_>, c: &Cursor, kind: EntryKind) -> u64 {
         let list = if kind == EntryKind::Tensor { self.list_at } else { self.meta_at };
         let at = wide(word(c.at).max(word(list.into())));
@@ -346,7 +345,7 @@ impl Header {
 
     fn describe(&self, index: u32, at: u64, entry: &Entry<'_>, status: Status) -> Tensor {
         let name = entry.name_span();
-        // Proved where the entry is sound.
+        // Verified only if the entry is sound.
         let data = Span {
             offset: self.data_at().wrapping_add(entry.start.value),
             len: entry.end.value.wrapping_sub(entry.start.value),
@@ -371,13 +370,13 @@ impl Header {
         }
     }
 
-    /// How many bytes the file has after the header.
+    /// Number of bytes after the header.
     fn data_len(&self, r: &Reader<'_, '_>) -> u64 {
         r.source().len().saturating_sub(self.data_at())
     }
 }
 
-/// An offset or a number in the header, which has no more bytes than that.
+/// Narrows an offset or count in the header, which is always below 2³².
 fn low(n: Word) -> u32 {
     u32::try_from(wide(n) & 0xFFFF_FFFF).unwrap_or(0)
 }

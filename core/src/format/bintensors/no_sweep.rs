@@ -1,10 +1,10 @@
-//! A build that examines every entry in full.
+//! Replaces the sweep in builds that check every entry in full.
 
 use super::fields::Entry;
 use super::{Cursor, Header};
 use crate::parse::Reader;
 
-/// Nothing: the order is validated by itself.
+/// Empty, because the order is validated separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Listed;
 

@@ -6,8 +6,8 @@ use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
 impl Header {
-    /// Passes over the metadata. Between calls the cursor is before one of its
-    /// entries.
+    /// Skips the metadata. Between calls the cursor stands before a metadata
+    /// entry.
     pub(super) fn open_steps(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         let mut header = Header::NONE;
         #[cfg(not(feature = "windows"))]
@@ -42,8 +42,8 @@ impl Header {
         Ok(header)
     }
 
-    /// Reads up to the first metadata entry or, if there is no metadata, up to
-    /// the number of tensors.
+    /// Reads up to the first metadata entry or, without metadata, up to the
+    /// tensor count.
     fn front(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
         let len = word(r.source().len());
         r.region(0, field::LENGTH, rules::F1);
@@ -55,8 +55,8 @@ impl Header {
             (rule, most, found) = (rules::F2, field::LONGEST, length);
         } else if data_at <= len {
             self.data_at = low(data_at);
-            // Starts again, so that both are requested together: a host may hold no more
-            // than the latest request.
+            // Starts again, so that the length and what follows are requested together: a
+            // host may hold no more than the latest request.
             r.region(0, wide(data_at), rules::F4);
             fields::fixed(r);
             match r.bytes(1).first().copied().unwrap_or(field::NONE) {

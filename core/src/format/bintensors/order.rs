@@ -1,9 +1,8 @@
 //! The order of the lists, and the padding after them.
 //!
-//! An entry and the previous one need not be resident together, so both are read again
-//! after all were validated, by the functions of [`walk`], unless a host has followed the order
-//! while it listed the tensors. For files that are in memory as a whole, that happens during
-//! validation.
+//! An entry and its predecessor need not be resident together, so [`walk`] reads both again
+//! after all entries are validated, unless the order was already checked while the tensors
+//! were listed. For files that are fully in memory, it is checked during validation.
 
 use super::{Cursor, fields::Entry};
 use super::{Header, field, rules};
@@ -13,7 +12,7 @@ use crate::parse::Reader;
 use crate::rule::{EntryKind, Rule, general::BYTES_CHANGED};
 
 impl Header {
-    /// Validates the length of the padding, which begins at `at`, and goes there.
+    /// Moves to the padding at `at` and validates its length.
     fn pad(&self, r: &mut Reader<'_, '_>, at: u64) {
         r.region(at, self.data_at(), BYTES_CHANGED);
         r.about(EntryKind::File, 0);
@@ -47,10 +46,10 @@ impl Header {
     }
 }
 
-/// The entry before, and whether the list was in order up to there.
+/// The previous entry, and whether the list is in order up to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Before {
-    /// Where it begins.
+    /// Offset of the entry.
     pub(super) offset: u64,
     ordered: bool,
     dtype: u64,
@@ -58,13 +57,13 @@ pub(super) struct Before {
 }
 
 impl Before {
-    /// There is none.
+    /// The state before the first entry.
     pub(super) const NONE: Before =
         Before { offset: 0, ordered: true, dtype: u64::MAX, name: Span::new(0, 0) };
 }
 
-/// Validates whether entry `index` of a list comes after the one before; the first
-/// that does not breaks `rule`.
+/// Checks that `entry` does not sort before the previous one; the first that does
+/// breaks `rule`.
 pub(super) fn follow(r: &mut Reader<'_, '_>, c: &mut Cursor, entry: &Entry<'_>, rule: Rule) {
     let Before { ordered, dtype, name, .. } = c.state.before;
     let (own_dtype, own) = (entry.dtype.value, entry.name_span());

@@ -1,8 +1,8 @@
 //! The rules of BinTensors.
 //!
-//! The specification describes what the writer does and leaves most of what a
-//! reader must refuse to the published crate. Where both are silent, a rule is
-//! a lint; where the crate refuses a file, it is at least a violation.
+//! The specification describes what the writer does and leaves most rejections
+//! to the published crate. Where both are silent, a rule is a lint; where the
+//! crate rejects a file, it is at least a violation.
 
 use crate::format::Format;
 use crate::rule::rules;

@@ -1,5 +1,5 @@
-//! Whether a tensor's fields agree with one another, with the tensor before
-//! and with the length of the file.
+//! Checks that a tensor's fields agree with one another, with the previous
+//! tensor and with the file's length.
 
 use super::fields::{self, Entry};
 use super::{Cursor, Header, State, field, is_utf8, rules};
@@ -8,14 +8,14 @@ use crate::input::Span;
 use crate::model::Status;
 use crate::parse::Reader;
 
-/// Validates the name, the type and the shape of an entry; returns the length of its data
-/// if that is [`Status::Sound`].
+/// Validates an entry's name, type and shape. Returns its status and, if that is
+/// [`Status::Sound`], the length of its data.
 pub(super) fn validate(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> (Status, u64) {
     let (dtype, code) = (entry.dtype.at, entry.dtype.value);
     r.check(is_utf8(entry.name), rules::T2, entry.name_span(), 0, 0);
     let is_wide = entry.rank.at.wrapping_sub(dtype) == field::WIDE;
     r.check(!is_wide, rules::V3, Span::new(wide(dtype), wide(field::WIDE)), 0, code);
-    // A type in 64 bits is longer than it must be as well; once is enough.
+    // A 64-bit element type is overlong as well, but is reported only once.
     if !(is_wide && r.overlong.at == dtype) {
         fields::flag_overlong(r);
     }
@@ -42,9 +42,8 @@ pub(super) fn validate(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> (Status, u6
 }
 
 impl Header {
-    /// Validates where the data of an entry lies, and leaves in the cursor where that
-    /// of the next should begin. The cursor
-    /// stands after the entry already.
+    /// Validates the data offsets of an entry, and records in the cursor where the data of
+    /// the next should begin. The cursor already stands after the entry.
     pub(super) fn validate_place(
         &self,
         r: &mut Reader<'_, '_>,
@@ -79,14 +78,14 @@ impl Header {
                 sound = false;
             }
         }
-        // The next tensor begins where this one says it ends or, if that is in
-        // doubt, where its shape says so.
+        // The next tensor may begin at the stated end or at the end that follows from
+        // the shape.
         (c.state.stated, c.state.shaped) = (stated, shaped);
 
         let (len, data_at) = (self.data_len(r), self.data_at());
         let (reach, furthest) = (stated.min(shaped), stated.max(shaped));
         if reach > len {
-            // Tensors after the first that is cut are broken without a finding.
+            // Tensors after the first truncated one are broken without a finding.
             if state.min(extra) <= len {
                 let file_end = data_at.saturating_add(reach);
                 r.flag(rules::B2, ends.offset, ends.len, file_end, r.source().len());

@@ -1,9 +1,9 @@
-//! Passing over the valid part of the list.
+//! Skips the valid part of the list.
 //!
-//! Nearly all lists are valid from the first entry to the last. This passes over entries
-//! for which [`Header::tensor`] would report nothing; at anything else, such as an integer
-//! that is not in its shortest form, the sweep ends and the entry is checked in full. That
-//! takes a fifth of the time.
+//! Nearly all lists are valid from the first entry to the last. The sweep skips entries for
+//! which [`Header::tensor`] would report nothing. It ends at anything else, such as an integer
+//! that is not in its shortest form, and that entry is checked in full. Skipping takes a fifth
+//! of the time.
 
 use super::fields::Entry;
 use super::{Cursor, Header, field, is_utf8, rules};
@@ -25,16 +25,16 @@ pub(super) struct Brief<'a> {
     left: usize,
 }
 
-/// What listing all tensors has found out about their order.
+/// The order of the tensors, as found while listing them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Listed {
     order: Order,
-    /// Position, type and name of the entry before or, if the order is broken, of the first that
-    /// comes too late.
+    /// Index, type and name of the previous entry or, if the order is broken, of the first entry
+    /// out of order.
     index: u32,
     dtype: u64,
     name: Span,
-    /// The end of the list, once it is reached.
+    /// The end of the list, once reached.
     end: u64,
 }
 
@@ -49,7 +49,7 @@ impl Listed {
     pub(super) const START: Listed =
         Listed { order: Order::Kept, index: 0, dtype: u64::MAX, name: Span::new(0, 0), end: 0 };
 
-    /// The name of the entry before, if it is still needed and resident.
+    /// The name of the previous entry, if it is still needed and resident.
     fn before<'a>(&mut self, source: &Source<'a>) -> &'a [u8] {
         if self.order != Order::Kept {
             return &[];
@@ -60,7 +60,7 @@ impl Listed {
         })
     }
 
-    /// Compares entry `index`, with its name at `name_at`, with the one before, `before`.
+    /// Compares entry `index`, whose name is at `name_at`, with the previous name `before`.
     #[inline(always)]
     fn compare<'a>(
         &mut self,
@@ -84,14 +84,15 @@ impl Listed {
         self.compare(&mut before, (index, entry.dtype.value), (entry.name, name_at));
     }
 
-    /// The list ended at `end`.
+    /// Records that the list ended at `end`.
     pub(super) fn finish(&mut self, end: u64) {
         self.end = end;
     }
 }
 
 impl Header {
-    /// Takes the order from the listing; returns the end of the list, if it was listed.
+    /// Reports the order found while listing and returns the end of the list; `None` if the
+    /// list was not listed to its end or its order is unknown.
     pub(super) fn order_listed(&self, r: &mut Reader<'_, '_>, c: &Cursor) -> Option<u64> {
         let Listed { order, index, name, end, .. } = c.state.listed;
         if end == 0 || order == Order::Unknown {
@@ -111,7 +112,7 @@ impl Header {
         goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
     ) {
         let mut listed = c.state.listed;
-        // Who reports nothing needs no order.
+        // A muted reader reports nothing, so the order is not needed.
         if r.is_muted() {
             listed.order = Order::Unknown;
         }
@@ -130,8 +131,8 @@ impl Header {
         c.state.listed = listed;
     }
 
-    /// Passes again over entries that [`sweep_sound`](Self::sweep_sound) has passed, up to
-    /// `until`: only their names are looked at.
+    /// Skips again the entries that [`sweep_sound`](Self::sweep_sound) has already skipped, up
+    /// to `until`, reading only their names.
     pub(super) fn sweep_names<'a>(
         &self,
         r: &mut Reader<'_, 'a>,
@@ -158,7 +159,7 @@ impl Header {
             (last, rest, next) = (rest, after, index.saturating_add(1));
         }
         if next > c.index {
-            // None only if the bytes have changed since: the names are kept all the same.
+            // `None` only if the bytes have changed since; the names are kept anyway.
             let end = brief(last).map_or(Cursor::UNKNOWN, |(brief, _)| brief.end);
             r.pass(rest);
             (c.at, c.index) = (r.at(), next);
@@ -166,8 +167,8 @@ impl Header {
         }
     }
 
-    /// Passes over entries that are valid and in order, from the start of the list, or over
-    /// valid entries once the order does not matter. Returns whether there were any.
+    /// Skips entries that are valid and in order, from the start of the list, or all valid
+    /// entries if `compares` is false. Returns whether any were skipped.
     pub(super) fn sweep_in_order(
         &self,
         r: &mut Reader<'_, '_>,
@@ -195,11 +196,10 @@ impl Header {
         c.index > from
     }
 
-    /// Passes over entries whose data lies where it should and for which
-    /// `goes_on` holds, but never over the
-    /// last one of the list: its end is compared with that of the file.
-    /// It gets the position, the offsets of the entry and of its name, and what
-    /// else is known of it.
+    /// Skips entries whose data lies where it should and for which `goes_on`
+    /// returns true, but never the last entry of the list: its end is compared
+    /// with that of the file. `goes_on` gets the index, the offsets of the entry
+    /// and its name, and the entry itself.
     #[inline]
     pub(super) fn sweep_while<'a>(
         &self,
@@ -245,7 +245,7 @@ fn brief(input: &[u8]) -> Option<(Brief<'_>, &[u8])> {
     let (dtype, rest) = int(rest)?;
     let (rank, mut rest) = int(rest)?;
     let mut elements = 1_u64;
-    // Ends at the latest when the bytes do.
+    // Ends at the latest when the input does.
     for _ in 0..rank {
         let (extent, after) = int(rest)?;
         elements = product(elements, extent)?;
@@ -258,8 +258,8 @@ fn brief(input: &[u8]) -> Option<(Brief<'_>, &[u8])> {
     Some((Brief { name, dtype, size, start, end, left }, rest))
 }
 
-/// The name of the entry at the start of `input`, which is known to be sound, how many bytes
-/// are left after it, and the rest.
+/// The name of the entry at the start of `input`, which is known to be sound, the number of
+/// bytes after the name, and the input after the entry.
 #[inline(always)]
 fn known(input: &[u8]) -> Option<(&[u8], usize, &[u8])> {
     let (len, rest) = int(input)?;
@@ -272,7 +272,7 @@ fn known(input: &[u8]) -> Option<(&[u8], usize, &[u8])> {
     Some((name, left, past(past(rest)?)?))
 }
 
-/// What follows the integer at the start of `input`.
+/// The input after the integer at its start.
 #[inline(always)]
 fn past(input: &[u8]) -> Option<&[u8]> {
     let wider = input.first()?.saturating_sub(field::ONE_BYTE);
@@ -297,13 +297,13 @@ fn int(input: &[u8]) -> Option<(u64, &[u8])> {
 /// Marks the length of an integer that fits a shorter form.
 const OVERLONG: u8 = 0x80;
 
-/// Tags of integers that follow in so many bytes.
+/// Tags of four-byte and eight-byte integers.
 const FOUR_BYTES: u8 = 252;
 const EIGHT_BYTES: u8 = 253;
 
-/// Reads an integer after a width tag: its value and its length, which is 0 if it cannot be
-/// read. Not inlined, because it would be copied for each field; a pair of numbers fits in
-/// registers.
+/// Reads an integer with a width tag. Returns its value and its length, which is 0 if it
+/// cannot be read. Not inlined, because it would be copied for each field; a pair of numbers
+/// fits in registers.
 #[inline(never)]
 fn wide(input: &[u8]) -> (u64, u8) {
     let Some((tag, rest)) = input.split_first() else {

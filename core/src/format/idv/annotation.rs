@@ -1,4 +1,4 @@
-//! The value of an annotation: a text or a number in place, or a payload that must be
+//! Values of annotations: a text or number stored in place, or a payload that must be
 //! decoded.
 
 use super::codec::Codec;
@@ -13,11 +13,11 @@ use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
 impl Header {
-    /// Codec and payload of a valid annotation. Its decoded length is recorded only if it
-    /// is not compressed.
+    /// The codec and payload of a valid annotation. The decoded length is known only if the
+    /// payload is not compressed.
     ///
     /// # Errors
-    /// [`Absent`] when its entry is not resident.
+    /// [`Absent`] when the entry is not resident.
     pub fn annotation_payload(
         &self,
         source: &Source<'_>,
@@ -35,7 +35,8 @@ impl Header {
         }
     }
 
-    /// Codec and payload of the annotation at `at`, muted; fails only if bytes are missing.
+    /// The codec and payload of the annotation at `at`; fails only if bytes are missing. The
+    /// caller mutes the reader.
     pub(crate) fn payload_at(
         &self,
         r: &mut Reader<'_, '_>,
@@ -97,7 +98,7 @@ pub(crate) fn has_payload(meta: &Metadata) -> bool {
     meta.kind == EntryKind::Attribute && meta.status == Status::Sound
 }
 
-/// The text of an uncompressed block that holds one valid text.
+/// The location of the text in an uncompressed block that holds one valid text.
 fn only_text(r: &mut Reader<'_, '_>, block: Span) -> Result<Option<NameAt>, Halt> {
     r.region(block.offset, block.end().unwrap_or(0), rules::B_SHORT);
     let (count, end) = (r.next_u32(), r.next_u32());

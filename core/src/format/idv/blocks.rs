@@ -1,4 +1,4 @@
-//! Lookup tables: the places of a column's blocks, and whether their lengths fit their
+//! Lookup tables: the locations of a column's blocks, and whether their lengths fit their
 //! rows.
 //!
 //! | entry at | size | field |
@@ -28,7 +28,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// The rule that the place of its block breaks, and the field that does.
+    /// The rule that the block's location breaks, and the offset of the faulty field.
     fn fault(&self, header: &Header) -> Option<(Rule, u8)> {
         if u64::from(self.stored) > LARGEST {
             Some((rules::L_COMPLEN, 8))
@@ -41,7 +41,7 @@ impl Entry {
         }
     }
 
-    /// The block, if it has a valid place; else empty.
+    /// Offset and length of the block; empty if its location is invalid.
     pub(super) fn block(&self, header: &Header) -> (Word, Word) {
         match self.fault(header) {
             None => (place(self.offset), word(u64::from(self.stored))),
@@ -50,31 +50,30 @@ impl Entry {
     }
 }
 
-/// How many bytes rows take once they are decoded.
+/// The decoded length of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Measure {
     /// Bits per row; 0 if unknown.
     width: u8,
-    /// Additional bits: fields shared by all rows, or less than one unit of filling.
+    /// Additional bits: fields shared by all rows, or less than one unit of padding.
     more: u8,
 }
 
 impl Measure {
-    /// Unknown.
     pub(super) const UNKNOWN: Measure = Measure { width: 0, more: 0 };
-    /// Two bits per row; the last 32-bit word is filled up.
+    /// Two bits per row; the last 32-bit word is padded.
     pub(super) const WORDS: Measure = Measure { width: 2, more: 31 };
     /// At least an entry count, an end position per row and the length of a string.
     pub(super) const TEXT: Measure = Measure { width: 32, more: 40 };
     /// At least a vector count, a size, a value count per row and an index count.
     pub(super) const VECTOR: Measure = Measure { width: 32, more: 96 };
 
-    /// This many bits per row; the last byte is filled up.
+    /// `width` bits per row; the last byte is padded.
     pub(super) const fn bits(width: u8) -> Measure {
         Measure { width, more: 7 }
     }
 
-    /// Bits of a value with a fixed width and nothing else.
+    /// Number of bits per value, if values have a fixed width and nothing else is stored.
     pub(super) fn scalar(self) -> Option<u8> {
         (self.width > 0 && self.more == 7).then_some(self.width)
     }
@@ -90,7 +89,7 @@ impl Measure {
         }
     }
 
-    /// The same, before the codec's parameters are known.
+    /// Returns the same before the codec's parameters are known.
     pub(super) fn of_definition(definition: &Definition) -> Self {
         match definition.vector && definition.is_known() {
             true => Measure::VECTOR,
@@ -108,7 +107,7 @@ impl Measure {
         Some(if self == Measure::WORDS { bytes & !3 } else { bytes })
     }
 
-    /// Whether that is the exact length.
+    /// Whether the minimum length is the exact length.
     pub(crate) const fn is_exact(self) -> bool {
         self.more < 32
     }
@@ -123,18 +122,18 @@ impl Measure {
     }
 }
 
-/// The blocks of one column that are still to be validated.
+/// The blocks of one column that remain to be validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Blocks {
     /// Offset of the next entry.
     at: Word,
     pub(super) left: Word,
-    /// Number of the next entry.
+    /// Index of the next entry.
     number: Word,
     /// Offset of the column's entry.
     column: u64,
     rows_per_block: Word,
-    /// The rows of the last block.
+    /// Number of rows in the last block.
     last: Word,
     measure: Measure,
     raw: bool,
@@ -142,7 +141,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// There are none.
+    /// No blocks.
     pub(super) const NONE: Blocks = Blocks {
         at: 0,
         left: 0,
@@ -177,7 +176,7 @@ impl Blocks {
     }
 }
 
-/// Number of rows in the last of this many blocks: fewer than 2^31, so wrapping does not
+/// Number of rows in the last of `blocks` blocks: fewer than 2^31, so wrapping does not
 /// matter.
 fn last(header: &Header, blocks: Word, rows_per_block: Word) -> Word {
     let before = blocks.wrapping_sub(1).wrapping_mul(rows_per_block);
@@ -212,7 +211,7 @@ impl Header {
         }))
     }
 
-    /// Takes the entry at `at`; `left` entries remain, itself included.
+    /// Reads the entry at `at`; `left` entries remain, including this one.
     pub(super) fn lookup(
         &self,
         r: &mut Reader<'_, '_>,
@@ -228,7 +227,7 @@ impl Header {
         entry.offset = r.next_u64();
         entry.stored = r.next_u32();
         entry.decoded = r.next_u32();
-        // All of the table was proved to be in the file.
+        // The whole table is known to lie inside the file.
         if WINDOWS && let Err(halt) = r.settle() {
             self.widen(r, column);
             return Err(halt);
@@ -236,8 +235,8 @@ impl Header {
         Ok(())
     }
 
-    /// Validates one block, or one entry of the table of contents; all of them in a build
-    /// without windows.
+    /// Validates one block, or reads one entry of the table of contents; validates all blocks
+    /// if the file is fully in memory.
     pub(super) fn audit_blocks(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         let mut column = Column::NONE;
         if r.is_partial() {
@@ -256,14 +255,14 @@ impl Header {
         Ok(())
     }
 
-    /// The next entry of the table of contents, which was validated before.
+    /// Reads the next entry of the table of contents, muted, because it was validated before.
     pub(super) fn silently_next(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
         column: &mut Column,
     ) -> Result<(), Halt> {
-        // Without windows no audit is muted here.
+        // Without windows, no audit is muted here.
         let muted = WINDOWS && r.is_muted();
         r.mute();
         let taken = self.next_column(r, c, column);
@@ -271,7 +270,7 @@ impl Header {
             r.unmute();
         }
         if c.done && self.columns > 0 && c.index >= self.columns {
-            // Whether the table of contents is the last region.
+            // Checks that the table of contents is the last region.
             let (end, tail) = (c.at, wide(self.tail));
             let span = Span::new(end, tail.saturating_sub(end));
             r.about(EntryKind::File, 0);
@@ -280,7 +279,7 @@ impl Header {
         taken
     }
 
-    /// Validates the next block of a column, and advances.
+    /// Validates the next block of a column and advances.
     pub(super) fn validate_block_at(
         &self,
         r: &mut Reader<'_, '_>,

@@ -1,4 +1,4 @@
-//! Codecs: the values of a column, and how they are stored.
+//! Codecs: the type of a column's values, and how they are stored.
 
 use super::definition::Definition;
 use super::family::{self, Family};
@@ -30,9 +30,9 @@ pub enum Item {
     Number(DType),
     /// Text (`TextSpan`).
     Text,
-    /// One bit a value (`Boolean`).
+    /// One bit per value (`Boolean`).
     Bit,
-    /// Two bits a value in words of 32, 10 for missing (`DvBool`).
+    /// Two bits per value in 32-bit words; 10 means missing (`DvBool`).
     TwoBits,
     /// Ticks of 100 ns, i64 (`TimeSpan`, `DvTimeSpan`).
     TimeSpan,
@@ -43,20 +43,20 @@ pub enum Item {
     DateTimeOffset,
     /// 128 bits (`DataViewRowId`, `RowId`, `UInt128`).
     RowId,
-    /// Ranks from 1, 0 for missing (`Key2`, `Key`).
+    /// Ranks starting at 1; 0 means missing (`Key2`, `Key`).
     Key(Key),
 }
 
 /// The parameters of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// The unsigned integer that a rank is stored as.
+    /// The unsigned integer type in which a rank is stored.
     pub stored: DType,
     /// Number of values; `None` if the file does not record it.
     pub count: Option<u64>,
-    /// The value of rank 1; not 0 in old files only.
+    /// The value of rank 1; nonzero only in old files.
     pub min: u64,
-    /// Whether ranks are dense; not in old files only.
+    /// Whether ranks are dense; false only in old files.
     pub contiguous: bool,
 }
 
@@ -65,15 +65,15 @@ pub struct Key {
 pub struct Vector {
     /// Product of the dims; 0 if the length varies from row to row.
     pub size: u32,
-    /// The dims; 0 for one that varies.
+    /// The dims; a varying dim is 0.
     pub dims: DimsAt,
     /// Product of the dims that do not vary.
     pub unit: u64,
 }
 
 impl Codec {
-    /// The codec of a validated definition, with its parameters; unknown if it is broken,
-    /// or its bytes are not resident.
+    /// The codec of a validated definition, with its parameters; unknown if the definition is
+    /// broken or not resident.
     pub(super) fn of(source: &Source<'_>, definition: &Definition) -> Codec {
         let mut codec = Codec { item: Item::Unknown, vector: None };
         if let Ok(bytes) = source.get(definition.span())
@@ -85,7 +85,7 @@ impl Codec {
         codec
     }
 
-    /// Bits of one row, if all rows have the same width and nothing else is stored.
+    /// Number of bits per row, if all rows have the same width and nothing else is stored.
     pub(super) fn fixed_bits(&self) -> Option<u64> {
         if self.vector.is_some() {
             return None;
@@ -109,12 +109,12 @@ impl Codec {
         self.vector.is_some() || !any
     }
 
-    /// Whether every part of it is known.
+    /// Whether every part of the codec is known.
     pub const fn is_known(&self) -> bool {
         !matches!(self.item, Item::Unknown)
     }
 
-    /// The type of its elements.
+    /// The element type.
     pub const fn dtype(&self) -> DType {
         match self.item {
             Item::Unknown => DType::Unknown,
@@ -144,7 +144,7 @@ impl Vector {
     }
 }
 
-/// The values of a valid definition, or the items of its vectors.
+/// The codec of a valid definition's values, or of its vectors' items.
 fn item(bytes: &[u8], depth: u32) -> Option<Item> {
     let (_, (name, parameters)) = split(bytes).ok()?;
     let family = family::of(name.as_bytes()?);
@@ -162,7 +162,7 @@ fn item(bytes: &[u8], depth: u32) -> Option<Item> {
     key(rest, family, stored).ok().map(|(_, key)| Item::Key(key))
 }
 
-/// The parameters of a key, after the definition of its stored type.
+/// Reads the parameters of a key, which follow the definition of its stored type.
 fn key(input: &[u8], family: Family, stored: DType) -> Parsed<'_, Key> {
     if family == family::KEY {
         let (rest, count) = le_u64(input)?;

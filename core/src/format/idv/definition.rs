@@ -25,12 +25,12 @@ pub(super) struct Definition {
     /// Offset and number of a vector's dims.
     dims: Word,
     rank: u32,
-    /// The product of the dims; 0 for single values and vectors that vary.
+    /// The product of the dims; 0 for single values and vectors of varying length.
     pub(super) size: u32,
     pub(super) vector: bool,
     /// The type of the values, or of the items of vectors.
     pub(super) item: Family,
-    /// It breaks no rule without which it cannot be read.
+    /// Whether the definition has no fault that makes it unreadable.
     pub(super) sound: bool,
 }
 
@@ -51,7 +51,7 @@ impl Definition {
         Span::new(wide(self.at), wide(self.end.wrapping_sub(self.at)))
     }
 
-    /// The place of a vector's dims; empty for other values.
+    /// Location of a vector's dims; empty for other values.
     pub(super) fn dims(&self) -> DimsAt {
         DimsAt {
             offset: wide(self.dims),
@@ -62,12 +62,12 @@ impl Definition {
         }
     }
 
-    /// Whether every part of it is known.
+    /// Whether every part of the definition is known.
     pub(super) fn is_known(&self) -> bool {
         self.item != family::UNKNOWN
     }
 
-    /// Its parameters cannot be read, so they are unknown.
+    /// Resets the parameters to unknown, because they cannot be read.
     fn forget(&mut self) {
         (self.item, self.vector) = (family::UNKNOWN, false);
         (self.size, self.dims, self.rank) = (0, 0, 0);
@@ -75,7 +75,7 @@ impl Definition {
     }
 }
 
-/// The common start of entries of both tables of contents.
+/// The common start of the entries in both tables of contents.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
     /// Start of the entry.
@@ -88,11 +88,11 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// None yet.
+    /// A head before anything has been read.
     pub(super) const NONE: Head =
         Head { at: 0, name: Text::NONE, definition: Definition::NONE, compression: 0 };
 
-    /// Reads it from the current position, and validates the definition. A name whose
+    /// Reads the head at the current position and validates the definition. A name whose
     /// length is malformed breaks `rule`.
     pub(super) fn take(&mut self, r: &mut Reader<'_, '_>, rule: Rule) {
         self.at = r.here();
@@ -106,33 +106,32 @@ impl Head {
         self.definition.end
     }
 
-    /// Whether the data cannot be read only because something is unknown.
+    /// Whether the data is unreadable because the codec or compression is unknown.
     pub(super) fn is_dead(&self) -> bool {
         !self.definition.is_known() || self.compression > 2
     }
 }
 
-/// An outer definition, or the innermost one.
+/// One of several nested definitions.
 #[derive(Clone, Copy)]
 struct Level {
-    /// Where the parameters begin and end.
+    /// Start and end of the parameters.
     at: Word,
     end: Word,
     family: Family,
     sound: bool,
 }
 
-/// How many definitions may be nested; deeper ones are not read.
+/// Maximum number of nested definitions; deeper ones are not read.
 #[allow(clippy::as_conversions, reason = "a small number")]
 const LEVELS: usize = limits::CODEC_DEPTH as usize;
 
-/// Reads a definition and validates it. A fault inside the parameters is reported and
-/// leaves the rest of the entry readable; the reader halts if the end of the definition is
-/// unknown.
+/// Reads and validates a definition. A fault inside the parameters is reported and leaves
+/// the rest of the entry readable; the reader halts if the end of the definition is unknown.
 ///
-/// Definitions nest: names and lengths are read on the way in and kept, because a call for
-/// each would be large for a small stack; parameters are read on the way out. After a fault
-/// further in, the parameters around it are not read.
+/// Definitions nest. Names and lengths are read on the way in and kept, because recursion
+/// would take too much of a small stack; parameters are read on the way out. After a fault in
+/// an inner definition, the parameters around it are not read.
 pub(super) fn definition(r: &mut Reader<'_, '_>, d: &mut Definition) {
     *d = Definition { at: r.here(), ..Definition::NONE };
     let (outer, rule) = (r.end(), r.overrun_rule());
@@ -147,7 +146,7 @@ pub(super) fn definition(r: &mut Reader<'_, '_>, d: &mut Definition) {
         depth = depth.wrapping_add(1);
     }
     if r.is_halted() {
-        // A fault of the first name or length breaks the whole entry.
+        // A fault in the outermost name or length breaks the whole entry.
         let Some(before) = depth.checked_sub(1) else { return };
         depth = before;
     }
@@ -190,7 +189,7 @@ pub(super) fn definition(r: &mut Reader<'_, '_>, d: &mut Definition) {
     r.overrun(rule);
 }
 
-/// Goes to the end of a definition, which the region up to `outer` has.
+/// Moves to the end of a definition, and widens the region to `outer`.
 fn leave(r: &mut Reader<'_, '_>, end: Word, outer: u64) {
     r.limit(outer, rules::T_CODEC_PARAM);
     let left = end.wrapping_sub(r.here());
@@ -199,7 +198,7 @@ fn leave(r: &mut Reader<'_, '_>, end: Word, outer: u64) {
     }
 }
 
-/// Reads the name and the length, and goes to the parameters.
+/// Reads the name and the length, and stops before the parameters.
 fn enter(r: &mut Reader<'_, '_>, level: &mut Level, depth: usize) {
     let mut name = Text::NONE;
     let bytes = r.string(rules::T_CODEC_NAME, &mut name);
@@ -210,7 +209,7 @@ fn enter(r: &mut Reader<'_, '_>, level: &mut Level, depth: usize) {
     if len > largest {
         r.fail(rules::T_CODEC_LEN, length_at, taken, largest, len);
     } else if len > r.left() {
-        // Breaks the rule of the region, with the reader before what does not fit.
+        // Breaks the rule of the region, and leaves the reader before the parameters.
         if let Err(halt) = r.skip(len) {
             r.halt(halt);
         }
@@ -237,8 +236,8 @@ fn enter(r: &mut Reader<'_, '_>, level: &mut Level, depth: usize) {
     }
 }
 
-/// Reads the parameters of a family; those that begin with a definition come after it, and
-/// `d` is its result.
+/// Reads the parameters of a family. If they begin with a definition, the reader stands after
+/// it, and `d` holds its result.
 fn parameters(r: &mut Reader<'_, '_>, d: &mut Definition, level: &Level) {
     match level.family {
         family::VECTOR => vector(r, d, level.at),
@@ -247,12 +246,12 @@ fn parameters(r: &mut Reader<'_, '_>, d: &mut Definition, level: &Level) {
     }
 }
 
-/// The span of the inner definition, whose outer parameters begin at `at`.
+/// Length of the inner definition, which begins the parameters at `at`.
 fn inner(r: &Reader<'_, '_>, at: Word) -> u64 {
     wide(r.here().wrapping_sub(at))
 }
 
-// A frame of its own for the parameters of each family: the stack is small.
+// Each family's parameters have their own stack frame, because the stack is small.
 fn vector(r: &mut Reader<'_, '_>, d: &mut Definition, start: Word) {
     if d.vector {
         let len = inner(r, start);
@@ -278,7 +277,7 @@ fn vector(r: &mut Reader<'_, '_>, d: &mut Definition, start: Word) {
     d.vector = true;
     (d.size, d.dims, d.rank) = (size, at, rank);
     if rank == 0 {
-        // No dims means one dim that varies; the count itself reads as its 0.
+        // No dims means one varying dim; the count, which is 0, doubles as that dim.
         (d.size, d.dims, d.rank) = (0, count_at, 1);
     }
 }
@@ -316,7 +315,7 @@ fn key(r: &mut Reader<'_, '_>, d: &mut Definition, level: &Level) {
         r.check(contiguous == 1, rules::T_CODEC_KEY_GAPS, Span::new(flag_at, 1), 1, 0);
         r.check(min == 0, rules::T_CODEC_KEY_MIN, Span::new(min_at, 8), 0, min);
     }
-    // Numbers that are too small wrap.
+    // A count below the minimum wraps and does not fit.
     let fits = count.wrapping_sub(least) <= most.wrapping_sub(least);
     r.check(fits, rules::T_CODEC_KEY_COUNT, Span::new(wide(count_at), count_len), most, count);
 }

@@ -1,10 +1,10 @@
-//! Loadnames, and the codec families that they name.
+//! Loadnames and the codec families they name.
 
 use super::blocks::Measure;
 use super::codec::Item;
 use crate::model::DType;
 
-/// A codec family: a number, the index in [`ITEMS`].
+/// A codec family, as an index into [`ITEMS`].
 pub(super) type Family = u8;
 
 pub(super) const UNKNOWN: Family = 0;
@@ -26,8 +26,8 @@ pub(super) const VECTOR: Family = 22;
 pub(super) const KEY: Family = 23;
 pub(super) const OLD_KEY: Family = 24;
 
-/// Type and length of the values of each family but the last three, whose parameters begin
-/// with another definition.
+/// Type and length of the values of each family except the last three, whose parameters
+/// begin with another definition.
 const ITEMS: &[(DType, Measure)] = &[
     (DType::Unknown, Measure::UNKNOWN),
     (DType::U8, Measure::bits(8)),
@@ -88,13 +88,13 @@ pub(super) fn of(name: &[u8]) -> Family {
     found.map_or(UNKNOWN, |(_, family)| *family)
 }
 
-/// Whether parameters begin with another definition.
+/// Whether the family's parameters begin with another definition.
 pub(super) fn nests(family: Family) -> bool {
     family >= VECTOR
 }
 
-/// The family of keys over `item` and the largest key, if `item` is an unsigned integer, or
-/// a key, which the loader accepts.
+/// The family of keys stored as `item`, and the largest key. `item` must be an unsigned
+/// integer, or a key, which the loader accepts.
 pub(super) fn key_of(item: Family) -> Option<(Family, u64)> {
     const MOST: [u64; 4] = [0xFF, 0xFFFF, 0xFFFF_FFFF, u64::MAX];
     let width = item.wrapping_sub(UNSIGNED);
@@ -102,7 +102,7 @@ pub(super) fn key_of(item: Family) -> Option<(Family, u64)> {
     (width < 8).then_some((KEYS.wrapping_add(width & 3), *most))
 }
 
-/// Type and length of the values.
+/// Type and length of the values of a family.
 pub(super) fn values(item: Family) -> (DType, Measure) {
     ITEMS.get(usize::from(item)).copied().unwrap_or((DType::Unknown, Measure::UNKNOWN))
 }

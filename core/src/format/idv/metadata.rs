@@ -1,4 +1,4 @@
-//! Annotations of columns, and the slot names that came before them.
+//! Annotations of columns, and the slot names that preceded them in 1.1.1.3.
 //!
 //! | metadata table of contents | type |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | block offset | i64 |
 //! | block size | LEB128 |
 //!
-//! The block is the payload of one row. Slot names, in 1.1.1.3, are pairs of
-//! an index, i32, and a string.
+//! The block is the payload of one row. Slot names are pairs of an index, i32,
+//! and a string.
 
 use super::blocks::Measure;
 use super::definition::Head;
@@ -24,34 +24,34 @@ use crate::model::{Metadata, Status};
 use crate::parse::{Reader, reader::Overlong};
 use crate::rule::{EntryKind, Halt};
 
-/// Phases of the iteration over the attributes of a column.
+/// Phases of the iteration over a column's attributes.
 mod phase {
     pub(super) const PLACE: u8 = 0;
     pub(super) const ANNOTATIONS: u8 = 1;
     pub(super) const SLOTS: u8 = 2;
 }
 
-/// In [`Metadata::tag`], in addition to the compression kind: the value is one text, whose
-/// block can be read without the entry.
+/// A value of [`Metadata::tag`] besides the compression kinds: the value is one uncompressed
+/// text, whose block can be read without the entry.
 pub(super) const TEXT: u32 = 0x100;
 
-/// An annotation or a slot name, validated. It is large, so it is filled in place.
+/// A validated annotation or slot name. It is large, so it is filled in place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attribute {
     pub(super) head: Head,
     /// The index of a slot.
     slot: u32,
-    /// Its block, empty if invalid; for a slot name, the index of the slot.
+    /// Offset and length of the block, or of a slot name's index; empty if invalid.
     pub(super) stored: Word,
     pub(super) stored_len: Word,
-    /// It is valid.
+    /// Whether the attribute is valid.
     pub(super) sound: bool,
-    /// It exists.
+    /// Whether the attribute exists.
     pub(super) found: bool,
 }
 
 impl Attribute {
-    /// None yet.
+    /// An attribute before anything has been read.
     pub(super) const NONE: Attribute = Attribute {
         head: Head::NONE,
         slot: 0,
@@ -61,12 +61,12 @@ impl Attribute {
         found: false,
     };
 
-    /// Its block; empty if invalid.
+    /// Byte range of the block; empty if invalid.
     pub(super) fn block(&self) -> Span {
         Span::new(wide(self.stored), wide(self.stored_len))
     }
 
-    /// Whether its value can be read.
+    /// Whether the value can be read.
     fn status(&self) -> Status {
         match self.sound {
             true if self.head.is_dead() => Status::Unsupported,
@@ -75,7 +75,7 @@ impl Attribute {
         }
     }
 
-    /// The compression kind, and whether it is one text.
+    /// The compression kind, or [`TEXT`].
     fn tag(&self) -> u32 {
         let Head { definition, compression, .. } = &self.head;
         let text = *compression == 0 && !definition.vector && definition.item == family::TEXT;
@@ -84,8 +84,8 @@ impl Attribute {
 }
 
 impl Header {
-    /// The next attribute of the column `owner`: the offset of its entry, then its
-    /// position.
+    /// Returns the next attribute of the column `owner`, given by the offset of its entry and
+    /// its index.
     pub(crate) fn attribute_of(
         &self,
         r: &mut Reader<'_, '_>,
@@ -122,7 +122,7 @@ impl Header {
         }))
     }
 
-    /// The places of a column's attributes.
+    /// Finds the table of a column's attributes.
     fn find(
         &self,
         r: &mut Reader<'_, '_>,
@@ -136,7 +136,7 @@ impl Header {
         if !muted {
             r.unmute();
         }
-        // Unless bytes have changed, the column exists: it was validated before.
+        // Unless bytes have changed, the column exists, because it was validated before.
         found?;
         if column.metadata != 0 {
             c.state.table = [column.metadata, 0, 0, 0];
@@ -151,11 +151,12 @@ impl Header {
         Ok(())
     }
 
-    /// The next annotation of the column `owner`, validated; none after the last one, or if
-    /// the place of the next is unknown.
+    /// Reads and validates the next annotation of the column `owner`; none is found after the
+    /// last one, or if the offset of the next is unknown.
     ///
-    /// The cursor keeps the metadata table of contents, empty if its rest is unknown; the
-    /// next entry, 0 before their number was read; and the number of entries left.
+    /// The cursor keeps the offset of the metadata table of contents, 0 if the rest of the
+    /// table is unknown; the offset of the next entry, 0 until the number of entries has been
+    /// read; and the number of entries left.
     pub(super) fn next_annotation(
         &self,
         r: &mut Reader<'_, '_>,
@@ -179,7 +180,7 @@ impl Header {
         r.about(EntryKind::Attribute, owner.1);
         r.about_part(number);
         if *metadata < self.toc && *at >= self.toc {
-            // It would begin in the column table of contents.
+            // The entry would begin in the column table of contents.
             let passed = u64::from(number);
             let count = wide(*left).wrapping_add(passed);
             r.flag(rules::M_COUNT_MISMATCH, wide(*at), 1, count, passed);
@@ -195,8 +196,8 @@ impl Header {
         Ok(())
     }
 
-    /// Reads the number of entries of a metadata table of contents; 0 if unknown. The
-    /// reader is then after it.
+    /// Reads the number of entries of a metadata table of contents, 0 if unknown, and leaves
+    /// the reader after it.
     fn count(
         &self,
         r: &mut Reader<'_, '_>,
@@ -224,14 +225,14 @@ impl Header {
         Ok(if fits { count } else { 0 })
     }
 
-    /// Starts an entry of the metadata table of contents at `metadata`.
+    /// Starts reading the entry at `at` of the metadata table of contents at `metadata`.
     fn entry(&self, r: &mut Reader<'_, '_>, metadata: Word, at: Word) {
         let end = wide(if metadata < self.toc { self.toc } else { self.tail });
         r.region(wide(at), end, rules::M_EOF);
         r.read_ahead(end.min(wide(at).saturating_add(limits::METADATA_AHEAD)));
     }
 
-    /// Reads and validates an annotation; none if its end is unknown.
+    /// Reads and validates an annotation; none is found if its end is unknown.
     fn annotation(
         &self,
         r: &mut Reader<'_, '_>,
@@ -242,7 +243,7 @@ impl Header {
     ) -> Result<(), Halt> {
         let mut taken = Ok(());
         if WINDOWS && !r.is_muted() {
-            // First muted: all of its bytes must be resident.
+            // Reads it muted first, because all of its bytes must be resident.
             r.mute();
             taken = self.validate_annotation(r, metadata, at, annotation);
             r.unmute();
@@ -253,7 +254,7 @@ impl Header {
         self.passed(r, at, owner, taken, annotation)
     }
 
-    /// After an attribute that was read, or could not be.
+    /// Handles the outcome of reading an attribute.
     fn passed(
         &self,
         r: &mut Reader<'_, '_>,
@@ -317,8 +318,8 @@ impl Header {
         Ok(())
     }
 
-    /// The next pair of slot index and name. The cursor keeps its offset, the end of the
-    /// last one, and their number.
+    /// Reads the next pair of slot index and name. The cursor keeps the pair's offset, the end
+    /// of the last pair, and the number of pairs.
     fn slot_name(
         &self,
         r: &mut Reader<'_, '_>,

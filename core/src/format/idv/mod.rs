@@ -1,8 +1,8 @@
 //! The binary data view of ML.NET (`.idv`), versions 1.1.1.1 to 1.1.1.6.
 //!
-//! Little-endian. A header of 256 bytes, regions in any order, a tail of 8
-//! bytes. A file holds columns over one number of rows; the rows of a column
-//! are stored in blocks, and a lookup table says where each block lies.
+//! Little-endian. A 256-byte header, regions in any order, an 8-byte tail. All
+//! columns of a file have the same number of rows; a column's rows are stored
+//! in blocks, and its lookup table gives the location of each block.
 //!
 //! | header at | size | field |
 //! |---|---|---|
@@ -18,10 +18,10 @@
 //! | region | entry |
 //! |---|---|
 //! | table of contents | see `toc` |
-//! | lookup table, one a column | block offset i64, stored length i32, uncompressed length i32 |
-//! | block | rows of one column, as its codec describes, compressed |
-//! | metadata table of contents, one a column | see `metadata` |
-//! | tail | the signature's bytes backwards |
+//! | lookup table, one per column | block offset i64, stored length i32, uncompressed length i32 |
+//! | block | rows of one column, encoded by its codec, compressed |
+//! | metadata table of contents, one per column | see `metadata` |
+//! | tail | the signature's bytes reversed |
 //!
 //! A column is a tensor of shape `[rows, dims…]` with one chunk per block, and its
 //! annotations are its attributes. A column with an unknown codec or compression is listed
@@ -29,9 +29,9 @@
 //!
 //! Order of suppression: the tail is validated before the table of contents, whose offset
 //! is compared with it. A column whose rows per block are out of range has no blocks to
-//! validate. A block outside the file is not measured, and one whose two lengths contradict
-//! each other is not compared with its rows. An entry whose end is unknown ends its table.
-//! Regions that only a broken entry refers to show as `R.gap`.
+//! validate. A block outside the file, or one whose two lengths contradict each other, is
+//! not compared with its rows. An entry whose end is unknown ends its table. Regions that
+//! only a broken entry refers to are reported as `R.gap`.
 
 pub(crate) mod annotation;
 pub mod block;
@@ -78,17 +78,17 @@ mod field {
     pub(super) const ROWS: Field = Field::new(40, 8);
     pub(super) const COLUMNS: Field = Field::new(48, 4);
     pub(super) const PADDING: usize = 52;
-    /// Below the first version, 1.1.1.1.
+    /// Version 1.1.1.0, just below the first version.
     pub(super) const VERSION_0: u64 = 0x0001_0001_0001_0000;
-    /// Length of an entry of a lookup table.
+    /// Length of a lookup table entry.
     pub(super) const ENTRY: Word = 16;
-    /// Usual length of an entry of the table of contents, for reading ahead.
+    /// Usual length of a table of contents entry, for reading ahead.
     pub(super) const COLUMN: u64 = 64;
     /// Minimum length of a slot name: an index and an empty string.
     pub(super) const SLOT_NAME: Word = 5;
 }
 
-/// What the header says, as far as it was proved.
+/// The validated header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Header {
     version: u64,
@@ -98,18 +98,18 @@ pub struct Header {
     /// Offset of the tail, which is inside the file.
     tail: Word,
     columns: u32,
-    /// The last part of the version; the others are those of the first version.
+    /// The version relative to 1.1.1.0, as [`revision`] returns it.
     revision: u32,
 }
 
-/// What is remembered from one call to the next.
+/// State kept between calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct State {
     /// Rows per block of the first column.
     rows_per_block: u64,
-    /// Where an entry's own table stands.
+    /// Position in an entry's own table.
     table: [Word; 4],
-    /// What is held while bytes are missing.
+    /// State kept while bytes are missing.
     held: resume::Held,
 }
 
@@ -118,7 +118,7 @@ impl parse::State for State {
     const ALONE: State = State { rows_per_block: Cursor::UNKNOWN, ..State::START };
 }
 
-/// Where an iteration stands.
+/// Position of an iteration.
 type Cursor = parse::Cursor<State>;
 
 impl Container for Header {
@@ -136,13 +136,13 @@ impl Container for Header {
         head.starts_with(&field::SIGNATURE.to_le_bytes())
     }
 
-    /// Header, then tail. They lie apart, so the cursor keeps that the header was validated
-    /// until the tail is resident.
+    /// Validates the header, then the tail. They lie apart, so the cursor keeps the validated
+    /// header until the tail is resident.
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         let header = Header::head(r, c)?;
         let (toc, tail, end) = (wide(header.toc), wide(header.tail), wide(header.end()));
         if WINDOWS && c.phase == 1 && header.columns > 0 {
-            // Table of contents and tail are neighbours, and fetched together.
+            // The table of contents and the tail are neighbours, so they are fetched together.
             r.region(toc, tail, rules::T_EOF);
             r.read_ahead(end.min(toc.saturating_add(limits::READ_AHEAD)));
             r.take(1)?;
@@ -223,7 +223,7 @@ impl Header {
     /// The codec of a column, with its parameters.
     ///
     /// # Errors
-    /// [`Absent`] when its definition is not resident.
+    /// [`Absent`] when the codec definition is not resident.
     pub fn codec(&self, source: &Source<'_>, column: &Tensor) -> Result<Codec, Absent> {
         source.get(column.extra)?;
         let mut sink = |_| {};
@@ -235,7 +235,7 @@ impl Header {
         Ok(Codec::of(source, &definition))
     }
 
-    /// The rows of a decoded block of a column, validated; for the value of an annotation,
+    /// Validates a decoded block of a column and returns its rows. An annotation's value has
     /// one row.
     ///
     /// # Errors
@@ -272,7 +272,7 @@ impl Header {
     /// The codec of a column as text, such as `VBuffer(Single, [4])`.
     ///
     /// # Errors
-    /// [`Absent`] when its definition is not resident.
+    /// [`Absent`] when the codec definition is not resident.
     pub fn spelling<'a>(
         &self,
         source: &Source<'a>,
@@ -286,13 +286,13 @@ impl Header {
         self.tail.wrapping_add(place(field::TAIL))
     }
 
-    /// Whether `len` bytes at `at` are between header and tail.
+    /// Whether `len` bytes at `at` lie between header and tail.
     fn is_inside(&self, at: Word, len: Word) -> bool {
         wide(at) >= field::HEADER && self.tail.checked_sub(at).is_some_and(|room| len <= room)
     }
 
-    /// Whether entries have a metadata table of contents. Payloads of earlier versions are
-    /// not documented.
+    /// Whether entries have a metadata table of contents. The payloads of versions without
+    /// one are not documented.
     fn has_metadata(&self) -> bool {
         self.revision >= 4
     }
@@ -301,7 +301,7 @@ impl Header {
         self.revision == 3
     }
 
-    /// Reads the header, and validates it unless the cursor says that this was done.
+    /// Reads and validates the header, or returns the one that the cursor keeps.
     fn head(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         if let Some(header) = resume::header(c) {
             return Ok(header);
@@ -360,7 +360,7 @@ impl Header {
         }
     }
 
-    /// Counts and offsets. All are validated; one fault refuses the file.
+    /// Validates all counts and offsets; any fault refuses the file.
     fn validate_numbers(&self, r: &mut Reader<'_, '_>, head: &Head) {
         if !is_positive(self.rows) {
             refuse(r, rules::H_ROWS, field::ROWS, 0, self.rows);
@@ -376,7 +376,7 @@ impl Header {
         if low && any {
             refuse(r, rules::H_TOC_LOW, field::TOC, field::HEADER, stored);
         }
-        // The file is at least as long as header and tail.
+        // The file was found to be at least as long as header and tail.
         let len = r.source().len();
         let tail_stored = number(head, field::TAIL_AT);
         if tail < field::HEADER {
@@ -398,13 +398,13 @@ fn number(head: &Head, field: Field) -> u64 {
     u64::from_le_bytes(field.of(head))
 }
 
-/// The last part of a version 1.1.1.x; 0 for earlier versions, and the largest number for
-/// later ones.
+/// The last part of a version 1.1.1.x; 0 for earlier versions, and a larger number for later
+/// ones.
 fn revision(version: u64) -> u32 {
     u32::try_from(version.saturating_sub(field::VERSION_0)).unwrap_or(u32::MAX)
 }
 
-/// An offset stored as i64; 0, which is inside the header, if it is negative.
+/// Converts an offset stored as i64; a negative one becomes 0, which is inside the header.
 fn offset(stored: u64) -> Word {
     if is_positive(stored) { place(stored) } else { 0 }
 }

@@ -1,11 +1,11 @@
-//! Replaces what is held while bytes are missing, in a build in which none ever are.
+//! Replaces the state kept while bytes are missing, in builds where none ever are.
 
 use super::toc::Column;
 use super::{Cursor, Header};
 use crate::parse::Reader;
 use crate::rule::Halt;
 
-/// Nothing.
+/// No state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Held;
 

@@ -1,4 +1,4 @@
-//! The regions of a file, and the missing ranges of its tables.
+//! The regions of a file, and the missing parts of its tables.
 
 use super::blocks::Entry;
 use super::metadata::Attribute;
@@ -10,8 +10,8 @@ use crate::model::{Part, Region};
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
-/// Phases of the iteration, in the order in which the writer of ML.NET writes regions, so
-/// that its files with one block per column ascend.
+/// Phases of the iteration, in the order in which ML.NET writes regions, so that offsets
+/// ascend in its files with one block per column.
 mod phase {
     pub(super) const HEADER: u8 = 0;
     pub(super) const BLOCKS: u8 = 1;
@@ -21,11 +21,11 @@ mod phase {
     pub(super) const TAIL: u8 = 5;
 }
 
-/// Number of entries of the table of contents that are scanned to decide what to read ahead:
-/// it is decided for each request, and a file may have millions.
+/// Maximum number of table of contents entries scanned to decide what to read ahead. The
+/// decision is made for each request, and a file may have millions of entries.
 pub(super) const COLUMNS_AHEAD: u32 = 4096;
 
-/// A region, or none.
+/// A region; empty if there is none.
 #[derive(Clone, Copy, Default)]
 struct Piece {
     part: Part,
@@ -90,12 +90,12 @@ impl Header {
         Ok(())
     }
 
-    /// The next region of the column that the cursor has passed, or of the next one; none
-    /// after the last.
+    /// Finds the next region of the column that the cursor has passed, or of the next column;
+    /// none after the last.
     ///
-    /// The cursor keeps the offset of the next entry of a lookup table, the number of
-    /// entries left, and the offset of the column's entry; or the state of
-    /// [`next_annotation`](Self::next_annotation), with the same after it.
+    /// The cursor keeps the offset of the next lookup table entry and the number of entries
+    /// left, or the state of [`next_annotation`](Self::next_annotation); and last, the offset
+    /// of the column's entry.
     fn of_column(
         &self,
         r: &mut Reader<'_, '_>,
@@ -123,7 +123,7 @@ impl Header {
                 (piece.at, piece.len) = (found.stored, found.stored_len);
                 return Ok(());
             }
-            // Its table is a region if all of it was read.
+            // The table is a region if all of it was read.
             let [at, end, ..] = core::mem::take(&mut c.state.table);
             (piece.part, piece.at, piece.len) = (Part::Table, at, end.wrapping_sub(at));
             return Ok(());
@@ -149,8 +149,8 @@ impl Header {
         Ok(())
     }
 
-    /// Reports what is not resident of the lookup and metadata tables of the first columns.
-    /// Those of the others are requested where they are needed.
+    /// Reports the missing lookup and metadata tables of the first columns. Those of other
+    /// columns are requested when they are needed.
     pub(super) fn report_missing(&self, r: &mut Reader<'_, '_>, report: &mut dyn FnMut(Absent)) {
         let source = *r.source();
         let mut joined: Option<Span> = None;
@@ -177,7 +177,7 @@ impl Header {
     }
 
     /// Visits the lookup tables of at most `columns` columns, then their metadata tables,
-    /// of which only the start is known. Goes on to the next kind if `visit` returns false.
+    /// whose length is unknown. If `visit` returns false, continues with the next kind.
     ///
     /// # Errors
     /// [`Absent`] if the table of contents itself is not resident.
@@ -221,7 +221,7 @@ impl Header {
     }
 }
 
-/// Both spans and the bytes between them, if they are neighbours in order.
+/// The span of both and the bytes between them, if they are in order and close together.
 pub(super) fn join(before: Span, after: Span) -> Option<Span> {
     let reach = before.end()?.checked_add(limits::TABLE_SLACK)?;
     let end = after.end()?.max(before.end()?);

@@ -1,5 +1,5 @@
-//! Files in windows: what is held while bytes are missing, and which of them are requested
-//! together.
+//! Partially resident files: the state kept while bytes are missing, and which bytes are
+//! requested together.
 
 use super::blocks::Blocks;
 use super::regions::{COLUMNS_AHEAD, join};
@@ -10,17 +10,17 @@ use crate::input::{Absent, Span};
 use crate::parse::Reader;
 use crate::rule::Halt;
 
-/// What is held while bytes are missing.
+/// State kept while bytes are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Held {
-    /// The blocks of a column that are still to be validated.
+    /// The blocks of a column that remain to be validated.
     blocks: Blocks,
-    /// What opening has read.
+    /// The header, kept while opening.
     header: Header,
 }
 
 impl Held {
-    /// Nothing.
+    /// The state at the start.
     pub(super) const NONE: Held = Held {
         blocks: Blocks::NONE,
         header: Header { version: 0, rows: 0, toc: 0, tail: 0, columns: 0, revision: 0 },
@@ -32,7 +32,7 @@ pub(super) fn header(c: &Cursor) -> Option<Header> {
     (c.phase > 0).then_some(c.state.held.header)
 }
 
-/// Holds a header that was validated, unless that halted the reader.
+/// Keeps a validated header, unless validation halted the reader.
 pub(super) fn hold(r: &mut Reader<'_, '_>, c: &mut Cursor, header: Header) -> Result<(), Halt> {
     r.settle()?;
     c.state.held.header = header;
@@ -41,7 +41,7 @@ pub(super) fn hold(r: &mut Reader<'_, '_>, c: &mut Cursor, header: Header) -> Re
 }
 
 impl Header {
-    /// Validates one block, or one entry of the table of contents into `column`.
+    /// Validates one block, or reads one entry of the table of contents into `column`.
     pub(super) fn audit_step(
         &self,
         r: &mut Reader<'_, '_>,
@@ -63,7 +63,7 @@ impl Header {
         Ok(())
     }
 
-    /// Extends the current request to the tables of this and later columns that begin close
+    /// Extends the current request to tables of this and later columns that begin shortly
     /// after it.
     #[cold]
     pub(super) fn widen(&self, r: &mut Reader<'_, '_>, (at, index): (u64, u32)) {

@@ -1,8 +1,8 @@
 //! The rules of the binary data view.
 //!
-//! "IDV" is the format's specification; "header" and "versions" are the tables
-//! that its source document has and its published form has lost. Where
-//! both are silent, the loader and the writer of ML.NET decide.
+//! "IDV" is the format's specification; "header" and "versions" are tables in
+//! its source document that its published form lacks. Where both are silent,
+//! the loader and the writer of ML.NET decide.
 
 use crate::format::Format;
 use crate::rule::rules;

@@ -14,7 +14,7 @@ pub struct Spelling<'a> {
 }
 
 impl<'a> Spelling<'a> {
-    /// Bytes of the stored definition.
+    /// Wraps the bytes of a stored definition.
     pub(super) fn of(bytes: &'a [u8]) -> Self {
         Spelling { bytes }
     }
@@ -31,14 +31,14 @@ impl fmt::Display for Spelling<'_> {
     }
 }
 
-/// Loadname and parameters of the definition at the start of `input`.
+/// Splits the definition at the start of `input` into loadname and parameters.
 pub(super) fn split(input: &[u8]) -> Parsed<'_, (Name<'_>, &[u8])> {
     let (rest, name) = piece(input)?;
     let (rest, parameters) = piece(rest)?;
     Ok((rest, (Name::new(name, NameEncoding::Plain), parameters)))
 }
 
-/// A length and that many bytes.
+/// Reads a length and that many bytes.
 fn piece(input: &[u8]) -> Parsed<'_, &[u8]> {
     let piece = Leb::of(input, NUMBER).and_then(|Leb { value, len, .. }| {
         input.get(len..)?.split_at_checked(usize::try_from(value).ok()?)
@@ -49,7 +49,7 @@ fn piece(input: &[u8]) -> Parsed<'_, &[u8]> {
     }
 }
 
-/// Writes a definition as far as it can be read.
+/// Writes the readable part of a definition.
 fn write(f: &mut fmt::Formatter<'_>, bytes: &[u8], depth: u32) -> fmt::Result {
     let Ok((_, (name, parameters))) = split(bytes) else {
         return Ok(());
@@ -91,7 +91,7 @@ fn write_dims(f: &mut fmt::Formatter<'_>, rest: &[u8]) -> fmt::Result {
     f.write_str("]")
 }
 
-/// Cardinality, and the parameters that newer keys do not have.
+/// Writes the cardinality, and the parameters that newer keys do not have.
 fn write_old_key(f: &mut fmt::Formatter<'_>, rest: &[u8]) -> fmt::Result {
     let parsed = byte(rest).and_then(|(rest, contiguous)| {
         let (rest, min) = le_u64(rest)?;

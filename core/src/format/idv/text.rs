@@ -11,11 +11,11 @@ use crate::rule::{Halt, Rule};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Leb {
     pub(super) value: u64,
-    /// Number of bytes that it takes, or that were read.
+    /// Number of bytes read.
     pub(super) len: usize,
-    /// It ends in time and fits its type.
+    /// Whether the number ends in time and fits its type.
     pub(super) whole: bool,
-    /// It has the shortest form, the only one that writers use.
+    /// Whether the number has its shortest form, the only one that writers use.
     pub(super) shortest: bool,
 }
 
@@ -32,8 +32,8 @@ pub(super) const NUMBER: usize = 10;
 pub(super) const LENGTH: usize = 5;
 
 impl Leb {
-    /// The number at the start of `input`, of at most `most` bytes; `None` if there are too
-    /// few.
+    /// The number at the start of `input`, of at most `most` bytes; `None` if `input` ends
+    /// inside it.
     #[inline(always)]
     pub(super) fn of(input: &[u8], most: usize) -> Option<Leb> {
         let (mut value, mut len, mut last) = (0_u64, 0, 0x80);
@@ -44,36 +44,36 @@ impl Leb {
         for byte in input.get(..len)?.iter().rev() {
             value = value << 7 | u64::from(byte & 0x7F);
         }
-        // The largest last byte with which the longest number fits.
+        // The largest last byte with which a number of maximum length fits.
         let top = if most == LENGTH { 7 } else { 1 };
         Some(Leb { value, len, whole: len < most || last <= top, shortest: len == 1 || last != 0 })
     }
 }
 
-/// The largest number that is stored as i32.
+/// The largest number that fits an i32.
 pub(super) const LARGEST: u64 = 0x7FFF_FFFF;
 
 impl<'a> Reader<'_, 'a> {
-    /// Reports that `rule` is broken and nothing after it can be read.
+    /// Reports that `rule` is broken and halts the reader.
     #[cold]
     pub(super) fn fail(&mut self, rule: Rule, at: Word, len: u64, expected: u64, found: u64) {
         self.flag(rule, wide(at), len, expected, found);
         self.halt(Halt::refused(rule));
     }
 
-    /// One byte.
+    /// Reads one byte.
     pub(super) fn next_u8(&mut self) -> u8 {
         self.bytes(1).first().copied().unwrap_or(0)
     }
 
-    /// An offset or a length, saturated to the width of a word.
+    /// Reads a 64-bit offset or length, saturated to the width of a word.
     pub(super) fn next_word(&mut self) -> Word {
         place(self.next_u64())
     }
 
-    /// An LEB128 number of at most `most` bytes. A malformed one breaks `rule`, whose
-    /// finding names the `largest`, and halts; the first of an entry that is not in its
-    /// shortest form is noted.
+    /// Reads an LEB128 number of at most `most` bytes. A malformed one breaks `rule`, whose
+    /// finding names the `largest`, and halts the reader. The first number of an entry that is
+    /// not in its shortest form is noted.
     pub(super) fn leb(&mut self, rule: Rule, most: usize, largest: u64) -> u64 {
         if self.is_halted() {
             return 0;
@@ -96,7 +96,7 @@ impl<'a> Reader<'_, 'a> {
         leb.value
     }
 
-    /// Reports the number that was noted, when an entry is validated; forgets it.
+    /// Reports and clears the number that was noted, when an entry is validated.
     pub(super) fn flag_overlong(&mut self) {
         let Overlong { at, len, least } = core::mem::replace(&mut self.overlong, Overlong::NONE);
         if at != 0 {
@@ -104,13 +104,13 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// The same for an offset or a length.
+    /// Reads an LEB128 offset or length, saturated to the width of a word.
     pub(super) fn leb_word(&mut self, rule: Rule, largest: u64) -> Word {
         place(self.leb(rule, NUMBER, largest))
     }
 
-    /// The bytes of a string, and their place. A length that cannot be read breaks `rule`,
-    /// and nothing after it can be found.
+    /// Reads a string: its location into `text`, and its bytes. A length that cannot be read
+    /// breaks `rule` and halts the reader.
     pub(super) fn string(&mut self, rule: Rule, text: &mut Text) -> &'a [u8] {
         text.start = self.here();
         let len = self.leb(rule, LENGTH, LARGEST);
@@ -130,15 +130,15 @@ pub(super) struct Text {
     /// Offset and number of the bytes.
     at: Word,
     len: Word,
-    /// The bytes are UTF-8.
+    /// Whether the bytes are UTF-8.
     pub(super) utf8: bool,
 }
 
 impl Text {
-    /// None yet.
+    /// A string before anything has been read.
     pub(super) const NONE: Text = Text { start: 0, at: 0, len: 0, utf8: false };
 
-    /// Length and bytes.
+    /// Byte range of the length and the bytes.
     pub(super) fn span(&self) -> Span {
         let head = self.at.wrapping_sub(self.start);
         Span::new(wide(self.start), wide(head.wrapping_add(self.len)))
@@ -148,7 +148,7 @@ impl Text {
         self.len == 0
     }
 
-    /// The bytes.
+    /// Location of the bytes.
     pub(super) fn name(&self) -> NameAt {
         NameAt::plain(wide(self.at), wide(self.len))
     }

@@ -22,30 +22,30 @@ use crate::model::{Chunks, DimsAt, Layout, Status, Tensor};
 use crate::parse::{Reader, reader::Overlong};
 use crate::rule::{EntryKind, Halt};
 
-/// An entry, validated. It is large, so it is filled in place.
+/// A validated entry. It is large, so it is filled in place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Column {
     pub(super) head: Head,
-    /// Offset of its end.
+    /// End of the entry.
     end: Word,
     pub(super) rows_per_block: u64,
-    /// The lookup table and its number of entries; 0 if the column has no rows or the table
-    /// has no valid place.
+    /// Offset and number of entries of the lookup table; 0 if the column has no rows or the
+    /// table's location is invalid.
     pub(super) lookup: Word,
     blocks: Word,
     /// Offset of the metadata table of contents; 0 for none.
     pub(super) metadata: Word,
-    /// The slot names; empty for none.
+    /// Offset and length of the slot names; 0 for none.
     pub(super) slots: Word,
     pub(super) slots_len: Word,
     /// Number of slot names.
     pub(super) slot_count: Word,
-    /// The entry, and what it refers to, can be read.
+    /// Whether the entry and what it refers to can be read.
     pub(super) sound: bool,
 }
 
 impl Column {
-    /// None yet.
+    /// An entry before anything has been read.
     pub(super) const NONE: Column = Column {
         head: Head::NONE,
         end: 0,
@@ -59,7 +59,7 @@ impl Column {
         sound: false,
     };
 
-    /// Number of blocks that can be found.
+    /// Number of blocks that can be located.
     pub(super) fn blocks(&self) -> Word {
         if self.sound { self.blocks } else { 0 }
     }
@@ -69,7 +69,7 @@ impl Column {
         self.blocks.wrapping_mul(field::ENTRY)
     }
 
-    /// The slot names.
+    /// Byte range of the slot names.
     pub(super) fn slots(&self) -> Span {
         Span::new(wide(self.slots), wide(self.slots_len))
     }
@@ -115,7 +115,7 @@ impl Header {
         }))
     }
 
-    /// The next entry, validated; after the last one, the cursor is finished.
+    /// Reads and validates the next entry; finishes the cursor after the last one.
     pub(super) fn next_column(
         &self,
         r: &mut Reader<'_, '_>,
@@ -127,7 +127,7 @@ impl Header {
             return Ok(());
         }
         if WINDOWS && !r.is_muted() {
-            // First muted: all of its bytes must be resident.
+            // Reads it muted first, because all of its bytes must be resident.
             r.mute();
             let taken = self.column(r, c, column);
             r.unmute();
@@ -180,7 +180,7 @@ impl Header {
         } else if self.has_slot_names() {
             let stored = r.next_u64();
             last = place(stored);
-            // The two fields are there only if the offset is positive.
+            // The two fields exist only if the offset is positive.
             if last != 0 && is_positive(stored) {
                 size = r.next_word();
                 count = place(r.next_u32().into());
@@ -220,8 +220,8 @@ impl Header {
         }
     }
 
-    /// The last fields of an entry: the place of the metadata table of contents, or of the
-    /// slot names.
+    /// Validates the last fields of an entry: the location of the metadata table of contents
+    /// or of the slot names.
     fn validate_last(
         &self,
         r: &mut Reader<'_, '_>,
@@ -247,7 +247,7 @@ impl Header {
         }
     }
 
-    /// Number of blocks, and whether their table fits.
+    /// Validates the number of blocks, and that their lookup table fits.
     fn validate_blocks(
         &self,
         r: &mut Reader<'_, '_>,

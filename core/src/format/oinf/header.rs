@@ -80,8 +80,8 @@ impl Header {
         Ok(())
     }
 
-    /// Reports bytes before the first section, and sections without entries that
-    /// have bytes.
+    /// Reports bytes before the first section, and bytes in sections without
+    /// entries.
     #[inline(always)]
     pub(super) fn validate_gaps(&self, r: &mut Reader<'_, '_>) {
         const HEADER: Word = word(field::HEADER);

@@ -1,4 +1,4 @@
-//! Entries of the three tables: reading them, and what they have in common.
+//! Reads the entries of the three tables and runs the checks they share.
 
 use super::text::{is_no_name, validate_bytes, validate_padding};
 use super::{Cursor, Header, element_type, field, rules, size_of};
@@ -17,28 +17,28 @@ pub(super) struct Entry<'h, 'a> {
     /// The table: [`EntryKind::SizeVar`], [`EntryKind::Metadata`] or [`EntryKind::Tensor`].
     pub(super) kind: EntryKind,
     pub(super) index: u32,
-    /// Where it begins.
+    /// Offset of the entry.
     pub(super) at: Word,
     name_len: Word,
-    /// Where the fields after the name begin.
+    /// Offset of the fields after the name.
     pub(super) fields: Word,
     pub(super) tag: u32,
     pub(super) flags: u32,
     pub(super) extents: &'a [u8],
     /// Number of a tensor's elements; 0 if it exceeds 64 bits.
     pub(super) elements: u64,
-    /// The place of the data, or of the value.
+    /// Byte range of the data or the value.
     pub(super) data: Span,
-    /// The place of the quantisation; empty if there is none.
+    /// Byte range of the quantisation; empty if there is none.
     pub(super) quant: Span,
-    /// Whether it breaks no rule without which the data cannot be read.
+    /// Whether the entry has no fault that makes its data unreadable.
     pub(super) sound: bool,
-    /// Whether it ends the table because it does not fit, in a file that is not truncated.
+    /// Whether the entry ends the table because it does not fit, in a file that is not truncated.
     pub(super) broken: bool,
 }
 
 impl<'h, 'a> Entry<'h, 'a> {
-    /// An empty entry of the table of this kind.
+    /// An empty entry of the table for `kind`.
     pub(super) fn of(header: &'h Header, kind: EntryKind) -> Self {
         Entry {
             header,
@@ -58,7 +58,7 @@ impl<'h, 'a> Entry<'h, 'a> {
         }
     }
 
-    /// The place of its name.
+    /// Location of the name.
     pub(super) fn name(&self) -> NameAt {
         if self.broken {
             return NameAt::default();
@@ -89,7 +89,7 @@ impl<'h, 'a> Entry<'h, 'a> {
         require(r, 8)?;
         let len = word(r.next_u32().into());
         let left = word(r.left());
-        // Wraps only for lengths above the size of memory.
+        // Wraps only for lengths that exceed memory.
         let padded = (len.wrapping_add(11) & !7).wrapping_sub(4);
         if len > left || padded > left {
             return Err((rules::STR_LEN, self.at, 4, wide(left), wide(len)));
@@ -137,8 +137,8 @@ impl<'h, 'a> Entry<'h, 'a> {
         Ok(())
     }
 
-    /// Reads and validates the entry at the cursor, and advances. `false` after the last
-    /// one, if the table cannot be read on, and if bytes are [missing](settle).
+    /// Reads and validates the entry at the cursor, and advances. Returns `false` after the
+    /// last entry, if the rest of the table is unreadable, and if bytes are [missing](settle).
     pub(super) fn next(&mut self, r: &mut Reader<'_, 'a>, c: &mut Cursor) -> bool {
         let header = self.header;
         let table = match self.kind {
@@ -170,8 +170,8 @@ impl<'h, 'a> Entry<'h, 'a> {
                 return false;
             }
         };
-        // What lies between the last entry and the next section: padding up to the next
-        // multiple of 8, and bytes that belong to nothing.
+        // Bytes between the last entry and the next section: padding up to the next multiple
+        // of 8, then unused bytes.
         let end = r.here();
         let slack = if left == 1 && !cut { word(r.left()) } else { 0 };
         let padding = r.bytes(slack.min(end.wrapping_neg() & 7));
@@ -232,8 +232,8 @@ impl<'h, 'a> Entry<'h, 'a> {
         }
     }
 
-    /// Validates that a payload lies in the data section and in the file. Its size and its
-    /// offset are recorded at `at`.
+    /// Validates that a payload lies in the data section and in the file. Its size and offset
+    /// are recorded at `at`.
     pub(super) fn validate_place(
         &mut self,
         r: &mut Reader<'_, '_>,
@@ -271,7 +271,7 @@ impl<'h, 'a> Entry<'h, 'a> {
         } else if end > bound {
             (rules.bounds, bound, end)
         } else {
-            // Bytes that are missing from a truncated file were reported with the header.
+            // A truncated file was reported with the header.
             self.sound &= end <= r.source().len();
             return;
         };
@@ -280,30 +280,30 @@ impl<'h, 'a> Entry<'h, 'a> {
     }
 }
 
-/// What is known about the size of a payload.
+/// The verdict on a payload's size.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Size {
     /// There should be no payload.
     None,
-    /// It is wrong, so that the end is not validated.
+    /// The size is wrong, so the end is not validated.
     Wrong,
-    /// It is valid.
+    /// The size is valid.
     Right,
 }
 
-/// The rules for the place of a payload.
+/// The rules for a payload's location.
 pub(super) struct PlaceRules {
-    /// A multiple of 8.
+    /// The offset is a multiple of 8.
     pub(super) align: Rule,
-    /// Not before the data section.
+    /// The offset is not before the data section.
     pub(super) before: Rule,
-    /// Its end is inside the file.
+    /// The end is inside the file.
     pub(super) bounds: Rule,
-    /// Its end fits 64 bits.
+    /// The end fits 64 bits.
     pub(super) overflow: Rule,
     /// There is no payload, so size and offset are 0.
     pub(super) unused: Rule,
-    /// The payload that they are for.
+    /// Whether the payload is quantisation.
     pub(super) quant: bool,
 }
 
@@ -316,23 +316,23 @@ static VALUE: PlaceRules = PlaceRules {
     quant: false,
 };
 
-/// A fault: the rule, its offset and length, and what is expected and found.
+/// A fault: the rule, the offset and length of the bytes, the expected and the found value.
 type Fault = (Rule, Word, u64, u64, u64);
 
-/// Size and offset of a payload.
+/// Reads the size and offset of a payload.
 fn read_span(r: &mut Reader<'_, '_>, span: &mut Span) {
     span.len = r.next_u64();
     span.offset = r.next_u64();
 }
 
-/// The section has `len` bytes left.
+/// Checks that the section has `len` bytes left.
 #[inline(always)]
 fn require(r: &Reader<'_, '_>, len: u64) -> Result<(), Fault> {
     let left = r.left();
     if left < len { Err((rules::TABLE_OVERRUN, r.here(), left, len, left)) } else { Ok(()) }
 }
 
-/// Reports that `span` breaks `rule`, without which nothing can be read.
+/// Reports that `span` breaks `rule`, after which nothing more can be read.
 #[cold]
 pub(super) fn refuse(
     r: &mut Reader<'_, '_>,
@@ -345,13 +345,13 @@ pub(super) fn refuse(
     Err(Halt::refused(rule))
 }
 
-/// Whether bytes are missing; never if the file is in memory as a whole, because this
+/// Whether bytes are missing. Always false for a file that is fully in memory, because this
 /// module only reads inside the file.
 pub(super) fn lacks(r: &Reader<'_, '_>) -> bool {
     WINDOWS && r.is_halted()
 }
 
-/// The same, as the result of a step.
+/// Returns an error if bytes are missing.
 pub(super) fn settle(r: &mut Reader<'_, '_>) -> Result<(), Halt> {
     if WINDOWS { r.settle() } else { Ok(()) }
 }

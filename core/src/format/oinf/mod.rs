@@ -1,21 +1,22 @@
 //! OINF 1 and 2, the Open Infer Neural Format (`.oinf`).
 //!
-//! Little-endian. Header, three tables, payloads; all sections on multiples of
-//! 8. Version 2 adds quantisation to the tensor entry and is otherwise equal.
+//! Little-endian. Header, three tables, payloads; all sections start at
+//! multiples of 8. Version 2 adds quantisation to the tensor entry and is
+//! otherwise identical.
 //!
 //! | header at | size | field |
 //! |---|---|---|
 //! | 0 | 5 | magic, `OINF` and a zero byte |
 //! | 5 | 4 | version, 1 or 2 |
 //! | 9 | 4 | flags, 0 |
-//! | 13 | 12 | numbers of sizevars, metadata entries, tensors |
+//! | 13 | 12 | counts of sizevars, metadata entries, tensors |
 //! | 25 | 4 | reserved, 0 |
 //! | 29 | 32 | offsets of the sizevars, the metadata, the tensors, the data |
 //! | 61 | 8 | length of the file |
 //! | 69 | 3 | padding |
 //!
 //! A string is a `u32` length, that many bytes, and zeros up to a multiple of 8
-//! **from the string's own start**. Entries follow each other without padding.
+//! **from the string's own start**. There is no padding between entries.
 //!
 //! | entry of | fields |
 //! |---|---|
@@ -27,16 +28,16 @@
 //!
 //! - An entry that does not fit its section ends its table: `TABLE-OVERRUN` if
 //!   its fixed fields do not, `STR-LEN` for a name, `TENSOR-NDIM` for extents.
-//! - Places are validated against the longer of the recorded and the real length, so a
-//!   wrong `file_size` is `HDR-FILESIZE` alone.
-//! - A place before the data section suppresses `-OVERFLOW` and `-BOUNDS`. For
-//!   metadata a bad place suppresses `META-SIZE`; for tensors `TENSOR-NUMEL`
+//! - Payload ranges are validated against the longer of the recorded and the real
+//!   length, so a wrong `file_size` breaks `HDR-FILESIZE` alone.
+//! - An offset before the data section suppresses `-OVERFLOW` and `-BOUNDS`. For
+//!   metadata a bad range suppresses `META-SIZE`; for tensors `TENSOR-NUMEL`
 //!   suppresses `TENSOR-SIZE`, which suppresses `-OVERFLOW` and `-BOUNDS`,
-//!   because the size that is added is known to be wrong.
-//! - Of a value's structure the first fault is reported; its bytes are validated
-//!   only when there is none. Quantisation whose counts contradict the shape is
-//!   not measured for `QUANT-SIZE`.
-//! - Fewer than 8 bytes in an empty section are the fault of `HDR-ALIGN`.
+//!   because the end would be computed from a size known to be wrong.
+//! - Only the first fault in a value's structure is reported; the value's bytes
+//!   are validated only if there is none. Quantisation whose counts contradict
+//!   the shape is not checked for `QUANT-SIZE`.
+//! - Fewer than 8 bytes in an empty section are left to `HDR-ALIGN`.
 
 mod header;
 mod index;
@@ -59,7 +60,7 @@ use crate::rule::{EntryKind, Halt};
 use index::Entry;
 use resume::State;
 
-/// Where fields lie and what they hold (guide, FileHeader and ValueType tags).
+/// Offsets and values of fields (guide, FileHeader and ValueType tags).
 mod field {
     pub(super) const MAGIC: [u8; 5] = *b"OINF\0";
     pub(super) const HEADER: u64 = 72;
@@ -77,7 +78,7 @@ mod field {
     pub(super) const HAS_QUANT: u32 = 2;
 }
 
-/// The offset of a section, and the number of its entries.
+/// The offset and entry count of a section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Section {
     at: Word,
@@ -89,16 +90,16 @@ struct Section {
 pub struct Header {
     /// Offset of the data.
     data: u64,
-    /// The recorded length.
+    /// The recorded file length.
     file_size: u64,
-    /// The length that places are validated against.
+    /// The length that payload ranges are validated against.
     bound: u64,
     version: u32,
     /// Sizevars, metadata, tensors, data.
     sections: [Section; 4],
 }
 
-/// Where an iteration stands.
+/// Position of an iteration.
 type Cursor = parse::Cursor<State>;
 
 impl Container for Header {
@@ -145,8 +146,8 @@ impl Container for Header {
         tensors.count.into()
     }
 
-    /// Sizevars come first, then metadata. A table of sizevars that cannot be read to its
-    /// end ends with a broken entry, and metadata follows.
+    /// Sizevars come first, then metadata. If the sizevar table cannot be read to its end,
+    /// it ends with a broken entry, and metadata follows.
     fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Metadata>, Halt> {
         let mut e =
             Entry::of(self, if c.phase == 0 { EntryKind::SizeVar } else { EntryKind::Metadata });
@@ -190,8 +191,8 @@ impl Container for Header {
         value::value(r, meta)
     }
 
-    /// Header, tables, then the values in table order. Unused bytes of the tables are
-    /// validated with them.
+    /// Header, tables, then the values in table order. Unused bytes in the tables are
+    /// validated with the tables.
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
         if c.phase < 2 {
             let (part, span) = match c.phase {
@@ -236,7 +237,7 @@ impl Container for Header {
         }
     }
 
-    /// Values of metadata first, then quantisation, one entry per step where all of it is in
+    /// Metadata values first, then quantisation, one entry per step if the file is fully in
     /// memory.
     #[inline(never)]
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
@@ -271,7 +272,7 @@ impl Header {
     /// # Errors
     /// [`Absent`] when the entry is not resident.
     pub fn dtype_code(&self, source: &Source<'_>, tensor: &Tensor) -> Result<u32, Absent> {
-        // Type, rank and flags come right before the extents.
+        // Type, rank and flags are stored right before the extents.
         let at = tensor.dims.offset.wrapping_sub(12);
         let bytes = source.get(Span::new(at, 4))?;
         Ok(bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes)))
@@ -307,12 +308,12 @@ fn element_type(tag: u32) -> Option<DType> {
     })
 }
 
-/// Length of packed elements: `ceil(elements × bits / 8)` bytes; `u64::MAX` if that exceeds
-/// 64 bits.
+/// Length of packed elements: `ceil(elements × bits / 8)` bytes, or `u64::MAX` if that
+/// exceeds 64 bits.
 fn size_of(dtype: DType, elements: u64) -> u64 {
     let bits = u64::from(dtype.bits());
     match (elements >> 3).checked_mul(bits) {
-        // It fits if the length of eight elements does: the number of bits is a power of 2.
+        // The sum fits if this product does, because the number of bits is a power of 2.
         Some(size) => size.wrapping_add((elements & 7).wrapping_mul(bits).wrapping_add(7) >> 3),
         None => u64::MAX,
     }

@@ -1,10 +1,10 @@
-//! Replaces the audit in steps in a build without windows, where all of a file is in memory.
+//! Replaces the stepwise audit in builds without windows, where the whole file is in memory.
 
 use super::{Cursor, Header};
 use crate::parse::Reader;
 use crate::rule::Halt;
 
-/// Nothing is held of an entry.
+/// No state is kept.
 pub(super) type State = ();
 
 impl Header {

@@ -27,7 +27,7 @@ pub(super) const FIXED: u64 = 48;
 /// Quantisation of a tensor: the value is `(element - zero point) × scale` (guide 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantization {
-    /// Whether the scheme is symmetric: there are no zero points.
+    /// Whether the scheme is symmetric, that is, without zero points.
     pub symmetric: bool,
     /// The axis of the scales; `None` if one scale applies to the whole tensor.
     pub axis: Option<u64>,
@@ -35,12 +35,12 @@ pub struct Quantization {
     pub scales: Span,
     /// Whether there are zero points.
     pub has_zero_points: bool,
-    /// The place of the zero points, little-endian `i32`: one for each scale, or none.
+    /// Where the zero points are stored, as little-endian `i32`: one per scale, or none.
     pub zero_points: Span,
 }
 
-/// The fixed fields as stored. Values beyond the size of memory are saturated: no payload
-/// is that long, and there is no such axis.
+/// The fixed fields as stored. Values that exceed a word are saturated: no payload is that
+/// long, and no tensor has such an axis.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Parameters {
     /// Scheme, scale mode, zero point mode, and 0.
@@ -50,8 +50,8 @@ pub(super) struct Parameters {
 }
 
 impl Parameters {
-    /// The fixed fields of the quantisation at `stored`; zeros if they are missing. The
-    /// reader is then before the scales.
+    /// Reads the fixed fields of the quantisation at `stored`, as zeros if they are missing,
+    /// and leaves the reader before the scales.
     pub(super) fn read(&mut self, r: &mut Reader<'_, '_>, stored: &Span) {
         r.within(place(stored.offset), place(stored.len));
         for mode in &mut self.modes {
@@ -77,7 +77,7 @@ impl Parameters {
     /// Lengths of the scales and the zero points in bytes, if they fill a payload of `len`
     /// bytes.
     pub(super) fn lists(&self, len: u64) -> Option<[Word; 2]> {
-        // Words after the fixed fields, of which one may be padding.
+        // Words after the fixed fields; one of them may be padding.
         let room = word(len >> 2).wrapping_sub(12);
         let [[_, scales], [_, zero_points]] = self.lists;
         let padding = room.checked_sub(scales)?.checked_sub(zero_points)?;
@@ -92,7 +92,7 @@ impl Parameters {
     }
 
     /// Checks the fields against each other, the tensor's `rank` and the `extent` of the
-    /// scales' axis. Returns whether the counts are valid.
+    /// scale axis. Returns whether the counts are valid.
     pub(super) fn validate(
         &self,
         r: &mut Reader<'_, '_>,
@@ -121,7 +121,7 @@ impl Parameters {
         report(r, at, scales) & self.validate_zero_points(r, at, rank, extent)
     }
 
-    /// The same for the zero points.
+    /// Does the same for the zero points.
     fn validate_zero_points(
         &self,
         r: &mut Reader<'_, '_>,
@@ -155,14 +155,14 @@ impl Parameters {
     }
 }
 
-/// The fields of axes and counts, of the scales and of the zero points.
+/// Offsets of the axis and count fields of the scales and the zero points.
 const SCALE_AXIS: Word = 16;
 const SCALE_COUNT: Word = 24;
 const ZP_AXIS: Word = 32;
 const ZP_COUNT: Word = 40;
 
-/// Reports a fault of the quantisation at `at`: the rule, the field, and what is expected
-/// and found. Returns whether the counts are valid.
+/// Reports a fault of the quantisation at `at`: the rule, the field, the expected and the
+/// found value. Returns whether the counts are valid.
 #[inline(always)]
 fn report(r: &mut Reader<'_, '_>, at: Word, fault: Option<(Rule, Word, Word, Word)>) -> bool {
     let Some((rule, from, expected, found)) = fault else { return true };
@@ -195,8 +195,8 @@ pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_, '_>) {
 }
 
 impl Header {
-    /// The quantisation of a tensor; `None` if it has none, or a broken one, which the
-    /// audit reports.
+    /// The quantisation of a tensor; `None` if it is missing, or broken, which the audit
+    /// reports.
     ///
     /// # Errors
     /// [`Absent`] when the parameters are not resident.
@@ -230,7 +230,7 @@ impl Header {
 /// The position of the first scale that is infinite or not a number.
 pub(super) fn not_finite(run: &[u8]) -> Option<usize> {
     let scales = run.as_chunks::<4>().0;
-    // By the exponent.
+    // All exponent bits are set.
     let scale = scales.iter().position(|scale| (u32::from_le_bytes(*scale) << 1) >> 24 == 255)?;
     Some(scale.saturating_mul(4))
 }
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(lists(0, 0, 48), Some([0, 0]));
         assert_eq!(lists(3, 2, 64), None);
         assert_eq!(lists(3, 2, 80), None);
-        // Counts whose product or sum would wrap to something small.
+        // Counts whose product or sum would wrap to a small number.
         assert_eq!(lists(1 << 62, 0, 48), None);
         assert_eq!(lists(1 << 61, 1 << 61, 48), None);
         assert_eq!(lists(u64::MAX >> 2, 1, 48), None);

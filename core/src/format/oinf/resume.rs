@@ -1,5 +1,5 @@
-//! The audit of values and quantisation where an entry and what it refers to need
-//! not be resident together: what is known is held from one step to the next.
+//! The audit of values and quantisation for partially resident files. An entry and
+//! the bytes it refers to need not be resident together, so state is kept between steps.
 
 mod scan;
 
@@ -14,15 +14,15 @@ use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
 use scan::Scan;
 
-/// Steps of the audit of one entry, as phases of its cursor: first those of
-/// metadata, then those of tensors.
+/// Steps of the audit of one entry, as phases of the cursor: first those for
+/// metadata, then those for tensors.
 mod phase {
     pub(super) const ENTRY: u8 = 0;
     pub(super) const SHAPE: u8 = 1;
     pub(super) const DATA: u8 = 2;
     pub(super) const END: u8 = 3;
     pub(super) const TENSOR: u8 = 4;
-    /// Index of the next dim.
+    /// Finds the axis of the scales; the next step reads its extent.
     pub(super) const AXIS: u8 = 5;
     pub(super) const EXTENT: u8 = 6;
     pub(super) const PARAMETERS: u8 = 7;
@@ -30,23 +30,23 @@ mod phase {
     pub(super) const PADDING: u8 = 9;
 }
 
-/// What is held of an entry while the bytes are looked at that it refers to.
+/// State of an entry, kept while the bytes it refers to are scanned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct State {
-    /// The value, or the quantisation.
+    /// The value or the quantisation.
     stored: Span,
-    /// What of it is scanned: the elements of the value, or the scales.
+    /// The part to scan: the elements of the value, or the scales.
     data: Span,
-    /// How many bytes of that were.
+    /// Number of bytes scanned so far.
     pub(super) scanned: u64,
     /// The padding of the quantisation.
     padding: Span,
-    /// The type of the value, and that of its elements.
+    /// Types of the value and of its elements.
     tag: u32,
     dtype: DType,
-    /// Bits that are used of the last byte of the data; 0 for all.
+    /// Number of used bits in the last byte of the data; 0 if all are used.
     used: u32,
-    /// Where the extents of the tensor lie, and how many there are.
+    /// Offset and number of the tensor's extents.
     dims: (u64, u64),
     /// The axis of the quantisation, then its extent.
     axis: u64,
@@ -67,7 +67,7 @@ impl parse::State for State {
 }
 
 impl Header {
-    /// One step of the audit.
+    /// Takes one step of the audit.
     pub(super) fn audit_step(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         let index = c.index.wrapping_sub(1);
         match c.phase {
@@ -146,7 +146,7 @@ fn audit_value(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     }
 }
 
-/// Looks at the bytes of a value whose type leaves some of them meaningless.
+/// Scans the bytes of a value, if its type does not allow every byte.
 fn audit_data(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let State { data, tag, dtype, used, .. } = c.state;
     if let Some((rule, bad)) = content(tag, dtype) {
@@ -168,7 +168,7 @@ fn audit_data(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     Ok(())
 }
 
-/// Looks at the unused bits of the last byte, and at the padding.
+/// Validates the unused bits of the last byte, and the padding.
 fn audit_end(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let State { stored, data, tag, used, .. } = c.state;
     let end = stored.end().unwrap_or(u64::MAX);

@@ -1,7 +1,7 @@
 //! The rules of OINF.
 //!
-//! "guide" is the format guide of version 1, "guide 2" its successor for
-//! version 2, which adds quantisation and is otherwise the same.
+//! "guide" is the format guide for version 1, "guide 2" its successor for
+//! version 2, which adds quantisation and is otherwise identical.
 
 use crate::format::Format;
 use crate::rule::rules;

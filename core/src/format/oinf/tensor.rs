@@ -9,7 +9,7 @@ use crate::input::Span;
 use crate::model::{Chunks, DType, DimEncoding, DimsAt, Tensor, dims};
 use crate::parse::Reader;
 
-/// Offset of the dims, after the type, the rank and the flags.
+/// Offset of the dims from the fields: they follow the type, the rank and the flags.
 const EXTENTS: Word = 12;
 
 static DATA: PlaceRules = PlaceRules {
@@ -36,7 +36,7 @@ impl Entry<'_, '_> {
         self.fields.wrapping_add(EXTENTS)
     }
 
-    /// Where the size and the offset of the data are recorded.
+    /// Offset of the fields with the data's size and offset.
     fn data_at(&self) -> Word {
         self.dims_at().wrapping_add(word(widen(self.extents.len())))
     }
@@ -46,7 +46,7 @@ impl Entry<'_, '_> {
         u32::try_from(self.extents.len() >> 3).unwrap_or(0)
     }
 
-    /// The place of the dims.
+    /// Location of the dims.
     pub(super) fn dims(&self) -> DimsAt {
         DimsAt {
             offset: wide(self.dims_at()),
@@ -57,12 +57,12 @@ impl Entry<'_, '_> {
         }
     }
 
-    /// Where the size and the offset of the quantisation are recorded.
+    /// Offset of the fields with the quantisation's size and offset.
     pub(super) fn quant_at(&self) -> Word {
         self.data_at().wrapping_add(16)
     }
 
-    /// Whether it has data that may be used.
+    /// Whether the tensor has usable data.
     pub(super) fn has_data(&self) -> bool {
         self.sound && self.flags & field::HAS_DATA != 0
     }
@@ -135,9 +135,9 @@ impl Entry<'_, '_> {
     }
 }
 
-/// Multiplies the dims: 1 for rank 0, and 0 if a dim is 0. Returns whether the product of
-/// the other dims fits 64 bits, even with a 0 among them, so that the result does not
-/// depend on their order; the product is 0 if not.
+/// Multiplies the dims into `elements`: 1 for rank 0, and 0 if a dim is 0. Returns whether
+/// the product of the nonzero dims fits 64 bits, so that the result does not depend on their
+/// order; if it does not fit, `elements` is 0.
 pub(super) fn count(extents: &[u8], elements: &mut u64) -> bool {
     let (mut product, mut zero) = (1_u64, false);
     *elements = 0;

@@ -1,12 +1,12 @@
-//! Byte-wise validation: strings, and the padding after them and after everything else.
+//! Byte-wise validation of strings and padding.
 
 use super::field;
 use crate::base::{Word, wide, widen};
 use crate::parse::Reader;
 use crate::rule::Rule;
 
-/// `len` rounded up to a multiple of 8; `u64::MAX`, which no length is, if that exceeds 64
-/// bits.
+/// `len` rounded up to a multiple of 8, or `u64::MAX`, which is never a valid length, if that
+/// exceeds 64 bits.
 pub(super) fn padded(len: u64) -> u64 {
     len.checked_next_multiple_of(field::ALIGN).unwrap_or(u64::MAX)
 }
@@ -48,7 +48,7 @@ pub(super) fn validate_padding(r: &mut Reader<'_, '_>, rule: Rule, at: Word, byt
 
 /// Whether a byte is outside the alphabet of names and string values.
 pub(super) fn is_no_name(byte: u8) -> bool {
-    // One bit for each: names are most of what is read of an index.
+    // One bit per byte value: names are most of what is read from an index.
     let word = NAME_BYTES.get(usize::from(byte >> 5)).copied().unwrap_or(0);
     (word >> (byte & 31)) & 1 == 0
 }

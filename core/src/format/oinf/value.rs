@@ -1,9 +1,9 @@
-//! Values of metadata: their structure, and their bytes.
+//! Metadata values: their structure and their bytes.
 //!
 //! | type | bytes |
 //! |---|---|
 //! | numbers, `bool` | one element; packed types in the low bits of one byte |
-//! | STRING | as a name; it may be empty |
+//! | STRING | like a name, but may be empty |
 //! | BITSET | `u32` number of bits, `u32` number of bytes, the bytes, zeros up to a multiple of 8 |
 //! | NDARRAY | `u32` element type, `u32` rank, `u64` extents, data, zeros up to a multiple of 8 |
 
@@ -31,21 +31,21 @@ pub(super) struct Shape {
     elements: u64,
     /// Number of dims.
     rank: u32,
-    /// How many bits of the last byte are used; 0 if all are.
+    /// Number of used bits in the last byte; 0 if all are used.
     pub(super) used: u32,
 }
 
 impl Shape {
-    /// The place of the data of the value stored at `at`.
+    /// Byte range of the data of the value stored at `at`.
     pub(super) fn data(&self, at: u64) -> Span {
         Span::new(at.wrapping_add(self.before), self.len)
     }
 }
 
-/// Reads the structure of a value of type `tag` and validates it; the reader is then before
+/// Reads and validates the structure of a value of type `tag`, and leaves the reader before
 /// the data. A broken value is reported and refused.
 ///
-/// `size_at` is where the entry records the size, for findings about it.
+/// `size_at` is the offset of the entry's size field, for findings about it.
 pub(super) fn shape(
     r: &mut Reader<'_, '_>,
     tag: u32,
@@ -139,17 +139,17 @@ pub(super) fn value(r: &mut Reader<'_, '_>, meta: &Metadata) -> Result<Option<Va
     }))
 }
 
-/// Number of bits of the last byte that hold elements; 0 if all do.
+/// Number of bits in the last byte that hold elements; 0 if all do.
 fn used_bits(dtype: DType, elements: u64) -> u32 {
     // Only the lowest three bits of the product matter.
     let elements = u32::try_from(elements & 7).unwrap_or(0);
     elements.wrapping_mul(dtype.bits()) & 7
 }
 
-/// A rule that bytes of a value may break, and a test for those bytes.
+/// A rule for the bytes of a value, and a test for the bytes that break it.
 pub(super) type Content = (Rule, fn(u8) -> bool);
 
-/// The test for the bytes of a value; `None` if all are valid.
+/// The rule and test for the bytes of a value; `None` if every byte is valid.
 pub(super) fn content(tag: u32, dtype: DType) -> Option<Content> {
     let array = tag == field::NDARRAY;
     Some(match (tag, dtype) {
@@ -162,7 +162,7 @@ pub(super) fn content(tag: u32, dtype: DType) -> Option<Content> {
     })
 }
 
-/// The rules of unused bits of the last byte, and of the padding.
+/// The rules for unused bits in the last byte and for the padding.
 pub(super) fn rest(tag: u32) -> (Rule, Rule) {
     match tag {
         field::BITSET => (rules::META_BITSET_TAILBITS, rules::META_BITSET_PAD),
@@ -203,7 +203,7 @@ pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_, '_>) {
     validate_padding(r, pad, end, padding);
 }
 
-/// The low `used` bits; all if `used` is 0.
+/// Mask of the low `used` bits; all bits if `used` is 0.
 pub(super) fn mask(used: u32) -> u8 {
     match 1_u8.checked_shl(used) {
         Some(bit) if used != 0 => bit.wrapping_sub(1),
@@ -215,7 +215,7 @@ fn is_no_bool(byte: u8) -> bool {
     byte > 1
 }
 
-/// Whether one of its two-bit codes is 10.
+/// Whether one of the byte's two-bit codes is 10.
 fn is_no_ternary(byte: u8) -> bool {
     byte & 0xAA & !((byte & 0x55) << 1) != 0
 }

@@ -1,4 +1,4 @@
-//! An entry of the table: its faults, and the tensor that it describes.
+//! Table entries: their faults, and the tensors they describe.
 
 use super::{Header, field, is_aligned, rules};
 use crate::input::Span;
@@ -8,8 +8,8 @@ use crate::model::{
 use crate::parse::{Reader, reader::Field};
 use crate::rule::Subject;
 
-/// The possible faults of an entry, one bit each. Dims beyond the rank are not among them,
-/// because they change nothing.
+/// The possible faults of an entry, one bit each. Dims beyond the rank have no bit, because
+/// they do not affect the tensor.
 mod fault {
     pub(super) const DTYPE: u32 = 1;
     pub(super) const LAYOUT: u32 = 1 << 1;
@@ -18,11 +18,11 @@ mod fault {
     pub(super) const OFF_MIN: u32 = 1 << 4;
     pub(super) const END: u32 = 1 << 5;
     pub(super) const OFF_ALIGN: u32 = 1 << 6;
-    /// The file ends before the data. This is reported with the header unless the recorded
-    /// length ends there as well.
+    /// The data extends past the end of the file. This is reported with the header unless the
+    /// data exceeds the recorded length as well.
     pub(super) const CUT: u32 = 1 << 7;
 
-    /// The data has a place, but its meaning is unknown.
+    /// The data can be located, but its meaning is unknown.
     pub(super) const UNSUPPORTED: u32 = DTYPE | LAYOUT;
     /// The data cannot be used.
     pub(super) const BROKEN: u32 = RANK | SIZE | OFF_MIN | END | CUT;
@@ -59,7 +59,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Length of an element in bytes; 0 if its type is unknown.
+    /// Length of an element in bytes, or 0 if its type is unknown.
     #[inline(always)]
     fn width(self) -> u64 {
         match self.byte(field::DTYPE) {
@@ -70,30 +70,30 @@ impl Entry<'_> {
         }
     }
 
-    /// Dim `i` of the three.
+    /// Stored dim `i`, of three.
     #[inline(always)]
     fn extent(self, i: u8) -> u64 {
         u32::from_le_bytes(place_of(i).of(self.0)).into()
     }
 
-    /// Number of elements: the product of the dims up to the rank, or as many whole
-    /// elements as the data has if the shape is outside the file. `None` if the product
-    /// exceeds `u64`, which three 32-bit numbers can do.
+    /// Number of elements: the product of the dims up to the rank, or the number of whole
+    /// elements in the data if the shape is outside the file. `None` if the product of the
+    /// three 32-bit dims exceeds `u64`.
     #[inline(always)]
     fn elements(self) -> Option<u64> {
         if self.is_direct() {
             let factor = |i| if i < self.rank() { self.extent(i) } else { 1 };
-            // The product of two fits.
+            // The product of two 32-bit dims fits.
             return product(factor(0).wrapping_mul(factor(1)), factor(2));
         }
         match self.width() {
             0 => Some(0),
-            // Half of 4, 2 and 1 is the logarithm.
+            // For 4, 2 and 1, half the width is its logarithm.
             width => Some(self.data().len >> (width >> 1)),
         }
     }
 
-    /// Length of the elements in bytes; `None` if it exceeds that of any file.
+    /// Total length of the elements in bytes, or `None` if it exceeds `u64`.
     #[inline(always)]
     fn size(self) -> Option<u64> {
         product(self.elements()?, self.width())
@@ -109,8 +109,7 @@ fn place_of(i: u8) -> Field {
 impl Header {
     /// The faults of an entry in a file of `len` bytes, as bits of [`fault`].
     ///
-    /// They are one number, so that reporting and the status of the tensor share the same
-    /// code, and nothing is reported if it is 0.
+    /// They are one number, so that reporting and the tensor's status share the same code.
     fn faults(&self, len: u64, entry: Entry<'_>) -> u32 {
         let (rank, width, data) = (entry.rank(), entry.width(), entry.data());
         let mut faults = 0;
@@ -187,7 +186,7 @@ impl Header {
         let faults = self.faults(r.source().len(), entry);
         self.report(r, faults, entry);
         let (rank, direct, data) = (entry.rank(), entry.is_direct(), entry.data());
-        // Filled in the returned place, which saves a copy on the stack.
+        // Built in the return slot, which saves a copy on the stack.
         let mut tensor = Tensor {
             index: r.subject().entry,
             offset: at,

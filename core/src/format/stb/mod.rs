@@ -1,6 +1,6 @@
 //! STB 0.1, the SVG-Tensor Binary format (`.stb`).
 //!
-//! Little-endian. Header of 32 bytes, a table of 32 bytes a tensor, padding,
+//! Little-endian. A 32-byte header, a table with 32 bytes per tensor, padding,
 //! payloads. Tensors have numbers instead of names.
 //!
 //! | header at | size | field |
@@ -11,7 +11,7 @@
 //! | 6 | 2 | number of tensors |
 //! | 8 | 4 | reserved, 0 |
 //! | 12 | 4 | reserved, 0 |
-//! | 16 | 8 | `data_offset`: where payloads may begin, a multiple of 64 |
+//! | 16 | 8 | `data_offset`: first offset where payloads may begin, a multiple of 64 |
 //! | 24 | 8 | `file_size`: length of the file |
 //!
 //! | entry at | size | field |
@@ -24,11 +24,11 @@
 //! | 12 | 8 | its size in bytes |
 //! | 20 | 12 | three extents; beyond rank 3 the first is an index into a shape table that is not in the file |
 //!
-//! Order of suppression: a file shorter than `file_size` breaks `H-FSIZE`, and tensors that
-//! miss bytes for that reason are broken without a finding each. A tensor is validated
-//! against the longer of the recorded and the real length, so that a wrong `file_size` is
-//! reported once. `T-OFF-MIN` comes before `T-END`. A broken tensor, or one of unknown
-//! type, has no `T-SHAPE`.
+//! Order of suppression: a file shorter than `file_size` breaks `H-FSIZE`, and tensors cut
+//! off for that reason are marked broken without a finding each. A tensor is validated
+//! against the longer of the recorded and the real length, so a wrong `file_size` is
+//! reported once. `T-OFF-MIN` takes precedence over `T-END`. A broken tensor, or one of
+//! unknown type, gets no `T-SHAPE`.
 
 pub mod rules;
 
@@ -76,13 +76,13 @@ pub struct Header {
     count: u16,
     /// First offset where payloads may begin.
     data_offset: u64,
-    /// The recorded length.
+    /// The recorded file length.
     file_size: u64,
     /// The length that payloads are validated against.
     bound: u64,
 }
 
-/// Where an iteration stands.
+/// Position of an iteration.
 type Cursor = parse::Cursor<()>;
 
 impl Container for Header {
@@ -172,7 +172,7 @@ impl Container for Header {
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         let at = if c.at == 0 { field::HEADER } else { c.at };
         let end = at.wrapping_add(field::ENTRY);
-        // H-FSIZE implies a table that is cut off by the end of the file.
+        // A table cut off by the end of the file was reported as H-FSIZE or H-DOFF-FILE.
         if c.index >= u32::from(self.count) || end > r.source().len() {
             c.finish();
             return Ok(None);
@@ -211,7 +211,7 @@ impl Header {
         self.data_offset
     }
 
-    /// The id of a tensor, which references use (§4).
+    /// A tensor's id, by which references name it (§4).
     ///
     /// # Errors
     /// [`Absent`] when the entry is not resident.
@@ -228,11 +228,11 @@ impl Header {
         Ok(source.get(Span::new(at, 1))?.first().copied().unwrap_or(0))
     }
 
-    /// The index into the shape table, which is not part of the file, of a
-    /// tensor of rank 4 to 8 (§4); `None` for other ranks.
+    /// The shape table index of a tensor of rank 4 to 8 (§4); `None` for other ranks. The
+    /// shape table is not part of the file.
     ///
-    /// The reference writer stores the first dim there instead. Nothing in the file says
-    /// which is meant.
+    /// The reference writer stores the first dim there instead. Nothing in the file tells
+    /// the two apart.
     ///
     /// # Errors
     /// [`Absent`] when the entry is not resident.

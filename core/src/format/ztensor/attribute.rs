@@ -1,4 +1,4 @@
-//! The keys of a tensor's map that are metadata: optional fields and custom ones.
+//! Metadata in a tensor's map: optional and custom fields.
 
 use super::cbor::{OPEN, Pull};
 use super::entry::Key;
@@ -10,8 +10,8 @@ use crate::model::{Metadata, Name, Status, Value};
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
-/// The next optional or custom field of the map `map`. Keys that are not text
-/// name nothing and are passed over.
+/// Returns the next optional or custom field in `map`. Keys that are not text
+/// are skipped.
 pub(super) fn next(
     r: &mut Reader<'_, '_>,
     map: Span,
@@ -80,14 +80,14 @@ pub(super) fn value(r: &mut Reader<'_, '_>, meta: &Metadata) -> Result<Option<Va
     Ok(Some(Value::Cbor(meta.stored)))
 }
 
-/// The text of a field of the map `map`.
+/// The text of a field in `map`.
 pub(super) fn text<'a>(
     source: &Source<'a>,
     map: Span,
     wanted: Key,
 ) -> Result<Option<Name<'a>>, Absent> {
-    // The map was read as a whole before. If its bytes have changed since, the field is
-    // gone.
+    // The whole map was read before. If its bytes have changed since, the field counts as
+    // missing.
     source.get(map)?;
     let mut sink = |_| {};
     let mut reader = Reader::new(source, &mut sink);

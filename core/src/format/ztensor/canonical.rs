@@ -1,8 +1,8 @@
-//! Maps in the form of real writers, read in one go.
+//! A fast path for maps in the form that real writers emit.
 //!
-//! Nearly every map has the same keys in the same order, and is valid. This recognises maps
-//! for which [`Header::validate`] would report nothing. Anything else (a custom field, a
-//! head that is longer than necessary, a size that does not fit) is read and checked in
+//! Nearly every map is valid and has the same keys in the same order. The fast path accepts
+//! maps for which [`Header::validate`] would report nothing. Anything else (a custom field, a
+//! head that is longer than necessary, a size that does not match) is read and checked in
 //! full, which takes ten times as long.
 //!
 //! [`Header::validate`]: super::Header
@@ -81,7 +81,7 @@ impl Header {
         Some(tensor)
     }
 
-    /// Passes over valid maps, while `goes_on` returns true.
+    /// Skips valid maps while `goes_on` returns true.
     pub(super) fn sweep_sound<'a>(
         &self,
         r: &mut Reader<'_, 'a>,
@@ -132,7 +132,7 @@ impl Header {
         let mut elements = 1_u64;
         for _ in 0..rank {
             let (dim, after) = uint(rest)?;
-            // A dim of 0 next to large ones is left to the validator.
+            // A dim of 0 is left to the validator, because the others may overflow.
             elements = elements.checked_mul(dim).filter(|elements| *elements > 0)?;
             rest = after;
         }
@@ -162,7 +162,7 @@ impl Header {
         let placed = at >= field::ALIGN
             && at & field::ALIGN.wrapping_sub(1) == 0
             && blob.end().is_some_and(|end| end <= wide(self.index_at))
-            // An entry that is read out of order is compared with nothing.
+            // An entry that is read out of order is not compared.
             && (len == 0 || listed == Cursor::UNKNOWN || at >= listed);
         if !placed || !plain(name) {
             return None;
@@ -184,7 +184,7 @@ impl Header {
     }
 }
 
-/// Whether a name is text without faults.
+/// Whether a name is valid: UTF-8, not empty, without zero bytes.
 #[inline]
 fn plain(name: &[u8]) -> bool {
     // No early exit, so that it vectorises.
@@ -192,7 +192,7 @@ fn plain(name: &[u8]) -> bool {
     !name.is_empty() && (ascii || (crate::base::utf8::is(name) && !name.contains(&0)))
 }
 
-/// An unsigned integer in its shortest form.
+/// The unsigned integer at the start of `input`, if it has its shortest form.
 #[inline(always)]
 fn uint(input: &[u8]) -> Option<(u64, &[u8])> {
     let (first, rest) = input.split_first()?;
@@ -203,7 +203,7 @@ fn uint(input: &[u8]) -> Option<(u64, &[u8])> {
     }
 }
 
-/// The argument after the first byte of a head, in its shortest form.
+/// The argument after the first byte of a head, if it has its shortest form.
 #[inline(always)]
 fn argument(info: u8, rest: &[u8]) -> Option<(u64, &[u8])> {
     let (value, least, rest) = match info {
@@ -224,7 +224,7 @@ fn argument(info: u8, rest: &[u8]) -> Option<(u64, &[u8])> {
     (value >= least).then_some((value, rest))
 }
 
-/// A text string of definite length in its shortest form.
+/// The definite-length text string at the start of `input`, if its head has its shortest form.
 #[inline(always)]
 fn string(input: &[u8]) -> Option<(&[u8], &[u8])> {
     let (first, rest) = input.split_first()?;
@@ -266,7 +266,7 @@ fn endianness(input: &[u8]) -> Option<(Endianness, &[u8])> {
     }
 }
 
-/// A CRC-32C as spelled by real writers.
+/// Skips a CRC-32C as spelled by real writers.
 #[inline]
 fn crc32c(input: &[u8]) -> Option<&[u8]> {
     let (digits, rest) = input.strip_prefix(text::CRC32C)?.split_first_chunk::<8>()?;

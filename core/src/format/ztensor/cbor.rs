@@ -1,4 +1,4 @@
-//! CBOR (RFC 8949), pulled item by item: any well-formed form, bounded depth, one number of
+//! A pull parser for CBOR (RFC 8949): any well-formed input, bounded depth, one number of
 //! storage per level.
 
 use super::head::{Head, double_is_single, head, major, single_is_half};
@@ -9,7 +9,7 @@ use crate::model::{Name, NameAt, NameEncoding};
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule, Severity};
 
-/// Faults that do not stop the parser: positions in [`Seen`].
+/// Faults that do not stop the parser, as positions in [`Seen`].
 pub(super) mod odd {
     pub(in super::super) const UTF8: usize = 0;
     pub(in super::super) const SIMPLE: usize = 1;
@@ -25,7 +25,7 @@ pub(super) mod odd {
     pub(in super::super) const FIELD_TWICE: usize = 11;
 }
 
-/// The rules that they break, in that order.
+/// The rules for the faults of [`odd`], in the same order.
 const ODD: [Rule; 12] = [
     rules::CBOR_UTF8,
     rules::CBOR_SIMPLE,
@@ -41,22 +41,22 @@ const ODD: [Rule; 12] = [
     rules::FIELD_DUPLICATE,
 ];
 
-/// The first place of each fault; 0 if there is none. No data item of an index is at offset
+/// The first offset of each fault; 0 if there is none. No data item of an index is at offset
 /// 0.
 pub(super) type Seen = [Word; ODD.len()];
 
-/// The count of [`Pull::count`] for an array or map that a break ends; real counts are
+/// Returned by [`Pull::count`] for an array or map that a break ends; real counts are
 /// smaller.
 pub(super) const OPEN: u32 = u32::MAX;
-/// The same in a level of nesting: for a map before a key and before a value.
+/// Used instead for maps in nesting levels: before a key, and before a value.
 pub(super) const OPEN_MAP: u32 = OPEN - 1;
 pub(super) const OPEN_VALUE: u32 = OPEN_MAP - 1;
 
 /// Pulls data items from a reader whose region is the index.
 ///
-/// Nothing is stored except the last head and the last text. A fault that ends the parse is
-/// reported at once, at its own place. From then on every head is a break, which ends
-/// whatever is being read, and [`done`](Self::done) returns the fault.
+/// Only the last head and the last text are stored. A fault that ends the parse is reported
+/// immediately, at its own offset. From then on every head is a break, which ends whatever
+/// is being read, and [`done`](Self::done) returns the fault.
 #[derive(Debug)]
 pub(super) struct Pull<'p, 'r, 'a> {
     pub(super) r: &'p mut Reader<'r, 'a>,
@@ -65,14 +65,14 @@ pub(super) struct Pull<'p, 'r, 'a> {
     /// The last text or byte string.
     pub(super) text: Name<'a>,
     pub(super) seen: Seen,
-    /// What ended the parse.
+    /// The reason why the parse ended.
     halt: Option<Halt>,
     /// Whether a custom value is being read.
     pub(super) custom: bool,
 }
 
 impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
-    /// Pulls from the position of `r`.
+    /// Returns a parser at the position of `r`.
     pub(super) fn new(r: &'p mut Reader<'r, 'a>) -> Self {
         r.overrun(rules::CBOR_TRUNCATED);
         Pull {
@@ -85,7 +85,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         }
     }
 
-    /// What ended the parse, if anything.
+    /// Returns the fault that ended the parse, if any.
     #[inline]
     pub(super) fn done(&self) -> Result<(), Halt> {
         self.halt.map_or(Ok(()), Err)
@@ -96,19 +96,19 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         word(self.r.at())
     }
 
-    /// Goes back to `at`, which was read before.
+    /// Moves back to `at`, which was read before.
     pub(super) fn go(&mut self, at: Word) {
         let end = self.r.end();
         self.r.region(wide(at), end, rules::CBOR_TRUNCATED);
     }
 
-    /// Goes back to the item at `at`, and reads its head. Its depth was validated before.
+    /// Moves back to the item at `at` and reads its head. Its depth was validated before.
     pub(super) fn item_at(&mut self, at: Word) {
         self.go(at);
         self.item(0, false);
     }
 
-    /// Notes the first place of a fault.
+    /// Notes the first offset of a fault.
     #[inline(always)]
     pub(super) fn note(&mut self, what: usize, at: Word) {
         if let Some(place) = self.seen.get_mut(what)
@@ -130,7 +130,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         fatal
     }
 
-    /// The next head, tags included.
+    /// Reads the next head, which may be a tag.
     #[inline]
     pub(super) fn next_head(&mut self) {
         self.head.at = self.at();
@@ -146,7 +146,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         }
     }
 
-    /// No head could be read.
+    /// Ends the parse because no head could be read.
     #[cold]
     #[inline(never)]
     fn lost(&mut self, halt: Halt) {
@@ -163,7 +163,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         }
     }
 
-    /// Notes unusual heads: those of more than one byte, or of indefinite length.
+    /// Notes faults in heads of more than one byte or of indefinite length.
     #[inline]
     fn odd(&mut self) {
         let Head { at, argument, .. } = self.head;
@@ -178,7 +178,8 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         self.note(what, at);
     }
 
-    /// The head of the next data item, on level `depth`, after its tags. It may be a break.
+    /// Reads the head of the next data item, on level `depth`, after its tags. It may be a
+    /// break.
     pub(super) fn item_or_break(&mut self, depth: usize) {
         let mut depth = depth;
         self.head.start = self.at();
@@ -197,16 +198,16 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         }
     }
 
-    /// The same if a break is an error, unless it `may` occur.
+    /// Does the same, but a break is an error unless it `may` occur.
     pub(super) fn item(&mut self, depth: usize, may: bool) {
         self.item_or_break(depth);
-        // A tag must be followed by a data item, which a break is not.
+        // A tag must be followed by a data item, and a break is not one.
         if self.head.is_break() && !(may && self.head.at == self.head.start) {
             self.broken(rules::CBOR_BREAK, 0, 0xFF);
         }
     }
 
-    /// The head of the next key of a map that has `left` data items left, or [`OPEN`]; a
+    /// Reads the head of the next key of a map with `left` (or [`OPEN`]) data items left; a
     /// break if there is none. The caller skips the key and the value.
     pub(super) fn key(&mut self, left: &mut u32) {
         match *left {
@@ -243,7 +244,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         self.text = Name::new(run.get(..len).unwrap_or_default(), NameEncoding::Chunks);
     }
 
-    /// Reads the rest of the current text or byte string; returns its place.
+    /// Reads the rest of the current text or byte string and returns its location.
     #[inline]
     pub(super) fn string_at(&mut self) -> NameAt {
         let (at, chunks) = (self.at(), self.head.is_indefinite());
@@ -298,8 +299,8 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         0
     }
 
-    /// The same for an array or map inside an entry. At least as many bytes are then
-    /// resident, so that a long one is not requested item by item.
+    /// Does the same for an array or map inside an entry, and requires at least as many
+    /// resident bytes, so that a long one is not requested item by item.
     #[inline]
     pub(super) fn count_resident(&mut self) -> u32 {
         let count = self.count();
@@ -312,7 +313,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         count
     }
 
-    /// Reports a fault at the last head, after which nothing can be read.
+    /// Reports a fault at the last head and ends the parse.
     #[cold]
     fn broken(&mut self, rule: Rule, expected: u64, found: u64) {
         if self.halt.is_none() {
@@ -327,7 +328,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     #[cold]
     fn end(&mut self, halt: Halt) {
         self.halt.get_or_insert(halt);
-        // Nothing is left to read.
+        // Leaves nothing to read.
         self.go(Word::MAX);
         self.head.end();
     }

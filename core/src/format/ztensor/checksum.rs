@@ -1,4 +1,4 @@
-//! The text of the field `checksum`.
+//! Parses the text of the field `checksum`.
 
 use super::rules;
 use crate::codec::checksum::{Algorithm, Checksum};
@@ -23,7 +23,7 @@ pub(super) fn value(name: &Name<'_>) -> Option<Checksum> {
     })
 }
 
-/// The rule that the text breaks; if there is a value, it only concerns spelling.
+/// The rule that the text breaks. If [`value`] accepts the text, it only concerns spelling.
 pub(super) fn fault(name: &Name<'_>) -> Option<Rule> {
     match split(name, &mut [0; ROOM]) {
         Ok(text) => (!text.usual).then_some(rules::CHECKSUM_SPELLING),
@@ -31,17 +31,17 @@ pub(super) fn fault(name: &Name<'_>) -> Option<Rule> {
     }
 }
 
-/// The part after the colon.
+/// The algorithm, and the digits after the colon.
 struct Digits<'c> {
     algorithm: Algorithm,
     /// As many hexadecimal digits as the algorithm requires.
     digits: &'c [u8],
-    /// Whether it is spelled as by real writers.
+    /// Whether the text is spelled as by real writers.
     usual: bool,
 }
 
 /// Parses the text (an algorithm, a colon, a value), or returns the rule that it breaks.
-/// Its first bytes are copied to `copy`.
+/// The first bytes of the text are copied to `copy`.
 fn split<'c>(name: &Name<'_>, copy: &'c mut [u8; ROOM]) -> Result<Digits<'c>, Rule> {
     let mut len = 0_usize;
     let mut colon = false;
@@ -71,7 +71,7 @@ fn split<'c>(name: &Name<'_>, copy: &'c mut [u8; ROOM]) -> Result<Digits<'c>, Ru
     };
     let mut usual = prefixed;
     for digit in digits {
-        // Real writers use one case each.
+        // Real writers use one case per algorithm.
         usual &= match digit {
             b'0'..=b'9' => true,
             b'A'..=b'F' => algorithm == Algorithm::Crc32c,

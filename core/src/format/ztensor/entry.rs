@@ -1,4 +1,4 @@
-//! The map of one tensor, read as a whole before any of it is validated.
+//! One tensor's map, read completely before any of it is validated.
 
 use super::cbor::{OPEN, Pull, odd};
 use super::head::{Head, major};
@@ -27,7 +27,7 @@ impl Key {
     /// Number of fields.
     pub(super) const COUNT: usize = 10;
 
-    /// Their names.
+    /// The names of the fields.
     const NAMES: &[u8] = b"name offset size dtype layout shape encoding data_endianness checksum \
         sparse_format ";
 
@@ -42,7 +42,7 @@ impl Key {
         }
     }
 
-    /// A decision tree, which is faster and larger than the list.
+    /// A decision tree, which is faster and larger than a search of the list.
     #[inline]
     fn of_bytes(bytes: &[u8]) -> Option<Key> {
         match bytes {
@@ -60,15 +60,15 @@ impl Key {
         }
     }
 
-    /// Its position in a table of all fields.
+    /// The field's position in a table of all fields.
     #[inline(always)]
     pub(super) fn position(self) -> usize {
         usize::from(self.0)
     }
 }
 
-/// Places of the parts of one tensor's map. Its values are read again when they are
-/// validated: places take less memory than values.
+/// Offsets of the parts of one tensor's map. Values are read again for validation, because
+/// offsets take less memory than values.
 #[derive(Debug, Default)]
 pub(super) struct Entry {
     /// Start of the map.
@@ -77,11 +77,11 @@ pub(super) struct Entry {
     pub(super) end: Word,
     /// Offset of each field's value; 0 if the field is missing.
     pub(super) places: [Word; Key::COUNT],
-    /// Whether it is a map at all.
+    /// Whether the element is a map.
     pub(super) map: bool,
-    /// Faults of the keys of its maps, except fields of the specification.
+    /// Faults in the keys of all maps, except duplicate fields of the specification.
     pub(super) keys: Found,
-    /// Something fatal was reported.
+    /// Whether a fatal fault was reported.
     pub(super) fatal: bool,
 }
 
@@ -92,8 +92,7 @@ impl Entry {
         self.places.get(key.position()).copied().unwrap_or(0)
     }
 
-    /// Reads the rest of the current element of the index, all bytes of which are resident
-    /// afterwards.
+    /// Reads the rest of the current index element. All of its bytes are resident afterwards.
     #[inline(never)]
     pub(super) fn read(&mut self, pull: &mut Pull<'_, '_, '_>) {
         self.map = pull.head.major == major::MAP;
@@ -113,7 +112,7 @@ impl Entry {
             pull.note(odd::DEFINITE, at);
         }
         let run = pull.r.source().run(wide(self.at));
-        // An entry that is listed again was compared before.
+        // The keys of an entry that is listed again were compared the first time.
         let mut keys = (!pull.r.is_muted()).then(|| Keys::new(self.at, run));
         let mut order = Order { least: Key(0), custom: None };
         if let Some(keys) = &mut keys {
@@ -133,7 +132,7 @@ impl Entry {
                 false => None,
             };
             pull.custom = known.is_none();
-            // Fields that occur twice have a rule of their own.
+            // Duplicate fields of the specification have their own rule.
             if let Some(keys) = &mut keys
                 && known.is_none()
             {
@@ -163,8 +162,8 @@ impl Entry {
 }
 
 /// The order of keys: those of the specification as in [`Key`], then custom ones by their
-/// bytes. Some writers let the user name a custom field like an optional one; it is then
-/// among the custom ones.
+/// bytes. Some writers let users give a custom field the name of an optional one, which is
+/// then sorted among the custom ones.
 struct Order<'a> {
     /// The first field of the specification that may follow.
     least: Key,

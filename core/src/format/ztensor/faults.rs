@@ -1,11 +1,11 @@
-//! The rules for faults of compressed and of sparse data.
+//! The rules for faults in compressed and sparse data.
 
 use super::rules;
 use crate::codec::{self, zstd::walk::Fault};
 use crate::model::sparse;
 use crate::rule::Rule;
 
-/// The rule for a fault of a frame.
+/// The rule for a fault in a frame's structure.
 pub(super) fn frame(fault: Fault) -> Rule {
     match fault {
         Fault::Magic => rules::ZSTD_MAGIC,
@@ -22,7 +22,7 @@ pub(super) fn frame(fault: Fault) -> Rule {
     }
 }
 
-/// The rule for a fault of decoding, in frames with valid structure.
+/// The rule for a decoding fault in a frame with valid structure.
 pub(super) fn stream(fault: codec::Fault) -> Rule {
     match fault {
         codec::Fault::Truncated => rules::ZSTD_TRUNCATED,
@@ -30,7 +30,7 @@ pub(super) fn stream(fault: codec::Fault) -> Rule {
         codec::Fault::Window => rules::ZSTD_WINDOW,
         codec::Fault::Dictionary => rules::ZSTD_DICTIONARY,
         codec::Fault::Checksum => rules::ZSTD_CHECKSUM,
-        // The sizes in the headers were compared with the shape.
+        // The sizes in the headers were already compared with the shape.
         codec::Fault::Short | codec::Fault::Long | codec::Fault::ContentSize => {
             rules::ZSTD_DECODED_SIZE
         }
@@ -38,7 +38,7 @@ pub(super) fn stream(fault: codec::Fault) -> Rule {
     }
 }
 
-/// The rule for a fault of sparse indices.
+/// The rule for a fault in sparse indices.
 pub(super) fn sparse(fault: sparse::Fault) -> Rule {
     match fault {
         sparse::Fault::Coordinate => rules::SPARSE_COO_RANGE,

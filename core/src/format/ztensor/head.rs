@@ -16,7 +16,7 @@ pub(super) mod major {
     pub(in super::super) const OTHER: u8 = 7;
 }
 
-/// Additional information of "indefinite length" and of a break.
+/// Additional information for "indefinite length" and for a break.
 const INDEFINITE: u8 = 31;
 const NULL: u8 = 22;
 
@@ -64,7 +64,7 @@ impl Head {
         matches!(self.major, major::ARRAY | major::MAP)
     }
 
-    /// Length in bytes of the float in the argument; 0 if there is none.
+    /// Length in bytes of the float in the argument, or 0 if there is none.
     pub(super) fn float_width(&self) -> u8 {
         match self.info {
             25 if self.major == major::OTHER => 2,
@@ -123,13 +123,13 @@ pub(super) fn float_value(info: u8, bits: u64) -> u64 {
         26 => (32, 8),
         _ => (64, DOUBLE_EXPONENT),
     };
-    // All of these have their highest bit at the top.
+    // The number and its mantissa are aligned to the highest bit.
     let number = bits.wrapping_shl(64_u32.wrapping_sub(len));
     let mut sign = number & 1 << 63;
     let mut mantissa = number.wrapping_shl(exponent_len.wrapping_add(1));
     let mut exponent = (low(number >> 32) << 1).wrapping_shr(32_u32.wrapping_sub(exponent_len));
     let most = mask(exponent_len);
-    // Difference of the exponent bias to double precision.
+    // Difference between the exponent biases of double precision and this one.
     let bias = (mask(DOUBLE_EXPONENT) >> 1).wrapping_sub(most >> 1);
     if exponent == most {
         exponent = mask(DOUBLE_EXPONENT);

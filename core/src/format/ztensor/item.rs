@@ -1,10 +1,10 @@
-//! CBOR data items one by one, for display and conversion.
+//! An iterator over CBOR data items, for display and conversion.
 
 use super::head::{self, major};
 use crate::model::{Name, NameEncoding};
 use half::f16;
 
-/// One step through CBOR (RFC 8949).
+/// A CBOR data item or break (RFC 8949).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Item<'a> {
@@ -16,13 +16,13 @@ pub enum Item<'a> {
     Bytes(Name<'a>),
     /// A text string.
     Text(Name<'a>),
-    /// The start of an array with this many items; `None` for one that a break ends.
+    /// The start of an array with this many items; `None` if a break ends it.
     Array(Option<u64>),
-    /// The start of a map with this many pairs; `None` for one that a break ends.
+    /// The start of a map with this many pairs; `None` if a break ends it.
     Map(Option<u64>),
-    /// A tag of the next item.
+    /// A tag for the next item.
     Tag(u64),
-    /// false, true, null and undefined are 20 to 23.
+    /// A simple value; false, true, null and undefined are 20 to 23.
     Simple(u8),
     /// A float.
     Float(f64),
@@ -30,7 +30,8 @@ pub enum Item<'a> {
     Break,
 }
 
-/// The data items of resident bytes, in stored order. Ends if the bytes are not CBOR.
+/// An iterator over the data items in resident bytes, in stored order. It ends at bytes that
+/// are not CBOR.
 #[derive(Clone, Debug, Default)]
 pub struct Items<'a> {
     bytes: &'a [u8],
@@ -48,14 +49,14 @@ impl<'a> Items<'a> {
         Some(taken)
     }
 
-    /// The next head.
+    /// Reads the next head.
     pub(super) fn head(&mut self) -> Option<head::Head> {
         let (rest, head) = head::head(self.bytes).ok()?;
         self.bytes = rest;
         Some(head)
     }
 
-    /// The rest of the text or byte string with this `head`.
+    /// Reads the rest of the text or byte string with this `head`.
     pub(super) fn string(&mut self, head: &head::Head) -> Option<Name<'a>> {
         if !head.is_indefinite() {
             return Some(Name::new(self.take(head.argument)?, NameEncoding::Plain));
@@ -95,7 +96,7 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// Floats, simple values and breaks.
+/// Returns the float, simple value or break with this `head`.
 fn other<'a>(head: &head::Head) -> Option<Item<'a>> {
     let bits = head.argument;
     Some(match head.float_width() {

@@ -1,9 +1,9 @@
-//! Whether the keys of each map are unique (RFC 8949 §5.6), in one pass over the entry.
+//! Checks that the keys of each map are unique (RFC 8949 §5.6), in one pass over the entry.
 //!
-//! Keys that ascend or descend prove themselves, and real writers sort. As maps nest, the
-//! keys of all open ones share one store, as a stack: keys in order are kept as they come,
-//! while there is room, and sorted at the first one out of order. From then on each is
-//! looked up among the earlier ones.
+//! Keys that ascend or descend are unique, and real writers sort them. The keys of all open
+//! maps share one store, a stack, because maps nest. Keys in order are kept as read, while
+//! there is room, and sorted at the first one out of order. From then on each key is looked
+//! up among the earlier ones.
 
 use super::value;
 use crate::base::{
@@ -15,13 +15,13 @@ use crate::base::{
 /// flags.
 mod section {
     pub(super) const LEN: u16 = 0x7FF;
-    /// It is a map.
+    /// A map, not an array.
     pub(super) const MAP: u16 = 0x800;
     /// Keys have ascended so far.
     pub(super) const UP: u16 = 0x1000;
-    /// They descend.
+    /// Keys have descended so far.
     pub(super) const DOWN: u16 = 0x2000;
-    /// They ascend, shorter strings first.
+    /// Keys have ascended so far, with shorter strings first.
     pub(super) const FORM: u16 = 0x4000;
     pub(super) const ORDERED: u16 = UP | DOWN | FORM;
     /// Not all keys were kept.
@@ -34,7 +34,7 @@ const _: () = assert!(CBOR_KEYS < 0x7FF);
 /// The keys of all open maps. An entry is on level 0, its values on level 1.
 #[derive(Debug)]
 pub(super) struct Keys<'a> {
-    /// The bytes from the start of the entry on.
+    /// The bytes from the start of the entry.
     run: &'a [u8],
     /// Start of the entry.
     at: Word,
@@ -45,32 +45,32 @@ pub(super) struct Keys<'a> {
     pub(super) found: Found,
 }
 
-/// Faults of the keys of an entry; 0 for none.
+/// Offsets of faulty keys in an entry; 0 if there are none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Found {
     /// The first key that equals an earlier one.
     pub(super) twin: Word,
-    /// The first key for which there was no room.
+    /// The first key that did not fit the store.
     pub(super) unkept: Word,
     /// The first key that is too complex to be compared.
     pub(super) complex: Word,
 }
 
 impl<'a> Keys<'a> {
-    /// The keys of an entry that begins at `at` with the bytes `run`.
+    /// Returns an empty store for the entry at `at`, which begins with the bytes `run`.
     pub(super) fn new(at: Word, run: &'a [u8]) -> Self {
         let (held, sections) = ([0; CBOR_KEYS], [0; CBOR_DEPTH]);
         Keys { run, at, held, used: 0, sections, found: Found::default() }
     }
 
-    /// An array or a map begins on `level`.
+    /// Begins an array or a map on `level`.
     #[inline]
     pub(super) fn begin(&mut self, level: usize, map: bool) {
         let start = if map { section::MAP | section::ORDERED } else { 0 };
         self.set(level, start);
     }
 
-    /// A key of the map on `level` begins at `at`; nothing happens if it is an array.
+    /// Begins a key at `at` if `level` holds a map; does nothing for an array.
     #[inline]
     pub(super) fn start(&mut self, level: usize, at: Word) {
         if self.section(level) & section::MAP != 0 {
@@ -78,7 +78,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// The current key has ended.
+    /// Ends the current key and compares it with the earlier ones.
     #[inline]
     pub(super) fn add(&mut self, level: usize) {
         let now = self.section(level);
@@ -87,7 +87,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// The array or map on `level` ends.
+    /// Ends the array or map on `level`.
     #[inline]
     pub(super) fn end(&mut self, level: usize) {
         let len = self.section(level) & section::LEN;
@@ -107,7 +107,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Keeps the offset of a key, on top of the earlier ones.
+    /// Pushes the offset of a key on top of the earlier ones.
     fn keep(&mut self, level: usize, at: Word) {
         let now = self.section(level);
         if is_given_up(now) {
@@ -116,7 +116,7 @@ impl<'a> Keys<'a> {
         }
         let len = now & section::LEN;
         if self.used >= CBOR_KEYS && len > 1 && now & section::ORDERED != 0 {
-            // Only the last key is needed while they are in order.
+            // While keys are in order, only the last one is needed.
             let last = self.held.last().copied().unwrap_or(0);
             self.used = self.used.saturating_sub(usize::from(len));
             self.push(last);
@@ -124,7 +124,7 @@ impl<'a> Keys<'a> {
         }
         let place = u32::try_from(at.wrapping_sub(self.at)).ok();
         if place.is_none_or(|place| !self.push(place)) {
-            // A map of one key needs no room; only a second key does.
+            // A map with one key needs no room; only a second key does.
             if len > 0 {
                 note(&mut self.found.unkept, at);
             }
@@ -169,7 +169,7 @@ impl<'a> Keys<'a> {
             }
         }
         if now & section::ORDERED != 0 {
-            // If not all keys are kept, the last is enough.
+            // If not all keys are kept, only the last one is.
             if now & section::CUT != 0 {
                 self.end(level);
                 now &= !section::LEN;
@@ -181,7 +181,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Sorts the keys of a map, of which `key` is the first out of order.
+    /// Sorts the keys of a map; `key` is the first out of order.
     fn sort(&mut self, level: usize, now: u16, key: u32, equal: bool) {
         let at = self.at_of(key);
         if equal {
@@ -205,7 +205,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Looks a key up among the sorted ones of its map, and inserts it.
+    /// Looks up a key among the sorted keys of its map, and inserts it.
     fn look_up(&mut self, level: usize, now: u16, key: u32) {
         if is_given_up(now) {
             return;
@@ -244,13 +244,13 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// Whether the keys of a map are no longer compared; a map that was reported is then
-/// treated like an array.
+/// Whether the keys of a map are no longer compared. A map that was reported is treated like
+/// an array.
 fn is_given_up(now: u16) -> bool {
     now & section::MAP == 0 || (now & section::CUT != 0 && now & section::ORDERED == 0)
 }
 
-/// Keeps the first place.
+/// Keeps the lower of two offsets; 0 means none.
 fn note(place: &mut Word, at: Word) {
     *place = if *place == 0 { at } else { at.min(*place) };
 }

@@ -1,28 +1,28 @@
-//! Whether the listed blobs follow one another, which lets a fast audit skip the stages
-//! that compare them.
+//! Tracks whether the listed blobs lie in order with only padding between them, which lets a
+//! fast audit skip the stages that compare them.
 
 use super::{Cursor, field};
 use crate::base::build::SWEEP;
 use crate::input::{Source, Span};
 
-/// What a cursor knows of the blobs that were listed.
+/// What a cursor knows about the blobs listed so far.
 pub(super) mod cover {
-    /// Nothing but padding lies between them so far.
+    /// Only padding lies between them so far.
     pub(in super::super) const TIGHT: u8 = 0;
-    /// Something may.
+    /// Other bytes may lie between them.
     pub(in super::super) const LOOSE: u8 = 1;
-    /// The index ended, and nothing but padding lies before it.
+    /// All blobs are listed, and only padding lies between them and before the index.
     pub(in super::super) const PROVED: u8 = 2;
 }
 
 /// Whether a blob begins before the end of the listed data. An entry that is read out of
-/// order is compared with nothing.
+/// order is not compared.
 #[inline]
 pub(super) fn is_before(c: &Cursor, blob: Span) -> bool {
     !blob.is_empty() && blob.offset < c.state.data_end && c.state.data_end != Cursor::UNKNOWN
 }
 
-/// Notes the end of the listed data.
+/// Updates the end of the listed data.
 #[inline]
 pub(super) fn pass_blob(source: &Source<'_>, c: &mut Cursor, blob: Span) {
     if blob.is_empty() {
@@ -32,12 +32,12 @@ pub(super) fn pass_blob(source: &Source<'_>, c: &mut Cursor, blob: Span) {
     {
         c.state.cover = cover::LOOSE;
     }
-    // Beyond the largest number, which stands for "unknown", nothing ends.
+    // The largest number stands for "unknown", and `max` keeps it.
     c.state.data_end = c.state.data_end.max(blob.offset.wrapping_add(blob.len));
 }
 
-/// Whether the bytes between the listed data and `at` are padding, as far as they are
-/// resident.
+/// Whether the bytes between the listed data and `at` are resident and zero, and no more than
+/// alignment needs.
 #[inline]
 pub(super) fn is_padding(source: &Source<'_>, listed: u64, at: u64) -> bool {
     let from = listed.max(field::MAGIC_LEN);

@@ -1,10 +1,10 @@
 //! zTensor 0.1 (`.zt`).
 //!
-//! | at | size | what |
+//! | at | size | content |
 //! |---|---|---|
 //! | 0 | 8 | magic, `ZTEN0001` |
 //! | 64 | | blobs, each at a multiple of 64, zeros between them |
-//! | end - 8 - I | I | index: a CBOR array with one map a tensor |
+//! | end - 8 - I | I | index: a CBOR array with one map per tensor |
 //! | end - 8 | 8 | I, little-endian |
 //!
 //! | key | value | |
@@ -20,26 +20,25 @@
 //! | `checksum` | text | optional: `crc32c:0x…`, `sha256:…`, over the stored bytes |
 //! | others | any | custom |
 //!
-//! Any well-formed CBOR is read. What real writers emit (a definite array of
-//! maps of indefinite length, shortest heads, keys in the order of the table,
-//! custom ones sorted after them) is the canonical form, and what departs
-//! from it is a lint.
+//! Any well-formed CBOR is accepted. The form that real writers emit (a definite
+//! array of maps of indefinite length, shortest heads, keys in the order of the
+//! table, custom ones sorted after them) is the canonical form; departures from
+//! it are lints.
 //!
 //! The specification calls a sparse layout `sparse`, and leaves open how its
-//! bytes are arranged; such a tensor is not checked beyond its place. Real
-//! files say `sparsecoo` (entries back to back: the coordinates as 64-bit
+//! bytes are arranged; only the location of such a tensor is checked. Real
+//! files use `sparsecoo` (entries back to back: the coordinates as 64-bit
 //! numbers, then the value) and `sparsecsr` (row pointers and column indices
 //! as 64-bit numbers, then the values). In a big-endian sparse blob every unit
 //! of the *value's* width is reversed, indices included, as the only writer
-//! does it: beside 4-byte values, an index is two big-endian halves, the low
-//! one first.
+//! does it: with 4-byte values, an index is two big-endian halves, the low one
+//! first.
 //!
 //! Order of suppression: a map that is not well formed is reported as such and
-//! ends the index. A blob whose place is wrong is not compared with its shape.
-//! `BLOB-MAGIC` comes before `BLOB-ALIGN`; `BLOB-OVERFLOW` before
-//! `BLOB-BOUNDS` before `BLOB-INDEX`. `FILE-CONCATENATED` comes before
-//! `FILE-ZERO-TENSORS`. A tensor whose name is missing is not compared with
-//! others.
+//! ends the index. A blob at an invalid location is not compared with its shape.
+//! `BLOB-MAGIC` suppresses `BLOB-ALIGN`; of `BLOB-OVERFLOW`, `BLOB-BOUNDS` and
+//! `BLOB-INDEX`, only the first is reported. `FILE-CONCATENATED` suppresses
+//! `FILE-ZERO-TENSORS`. A tensor without a name is not compared with others.
 
 mod attribute;
 #[cfg_attr(not(feature = "sweep"), path = "no_canonical.rs")]
@@ -75,20 +74,20 @@ use entry::{Entry, Key};
 use head::major;
 use listed::cover;
 
-/// Places of parts and values of fields (File Layout, Tensor Metadata).
+/// Sizes of parts and values of fields (File Layout, Tensor Metadata).
 mod field {
     use crate::base::widen;
     use crate::model::{DType, Layout};
 
-    /// Those of this generation, of generations 1.0 to 1.2, and of generation 2.
+    /// The magics of this generation, of generations 1.0 to 1.2, and of generation 2.
     pub(super) const MAGICS: [[u8; 8]; 3] = [*b"ZTEN0001", *b"ZTEN1000", *b"\x89ZT2\r\n\x1A\n"];
     pub(super) const MAGIC_LEN: u64 = 8;
     pub(super) const LENGTH_LEN: u64 = 8;
     pub(super) const SMALLEST: u64 = 17;
     pub(super) const ALIGN: u64 = 64;
-    /// Length of an index of a sparse layout, in bytes.
+    /// Length of an index in a sparse layout, in bytes.
     pub(super) const INDEX: u64 = 8;
-    /// Number of dims beyond which a shape is unusual.
+    /// Maximum number of dims of a usual shape.
     pub(super) const RANK: u32 = 64;
     pub(super) const KEYS: u64 = widen(crate::base::limits::CBOR_KEYS);
     pub(super) const KEY_DEPTH: u64 = widen(crate::base::limits::CBOR_KEY_DEPTH);
@@ -96,7 +95,7 @@ mod field {
     /// The names of data types.
     pub(super) const DTYPE_NAMES: &[u8] =
         b"float32 float16 bfloat16 float64 int64 int32 int16 int8 uint64 uint32 uint16 uint8 bool ";
-    /// The data types, and the length of an element in bytes.
+    /// The data types, each with the length of an element in bytes.
     pub(super) const DTYPES: [(DType, u8); 13] = [
         (DType::F32, 4),
         (DType::F16, 2),
@@ -112,13 +111,13 @@ mod field {
         (DType::U8, 1),
         (DType::Bool, 1),
     ];
-    /// The same for layouts.
+    /// The names of layouts, and the layouts.
     pub(super) const LAYOUT_NAMES: &[u8] = b"dense sparsecoo sparsecsr sparse ";
     pub(super) const LAYOUTS: [Layout; 4] =
         [Layout::RowMajor, Layout::Coo, Layout::Csr, Layout::Sparse];
 }
 
-/// Reports the faults of an entry's keys.
+/// Reports the faults in an entry's keys.
 #[inline(never)]
 fn report_keys(r: &mut Reader<'_, '_>, found: &keys::Found) {
     let places = [
@@ -133,37 +132,37 @@ fn report_keys(r: &mut Reader<'_, '_>, found: &keys::Found) {
     }
 }
 
-/// Minimum distance from the end of the data to the end of a second file: it has a magic,
-/// like the first one, and an index.
+/// Minimum distance from the end of the data to the start of a second file: the first file's
+/// index of at least 1 byte, and its length of 8 bytes.
 const SECOND: Word = 9;
 
-/// The validated header: the place of the index, which is an array.
+/// The validated header: the location of the index, which is an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Start of the index, before which blobs must end.
     index_at: Word,
     /// End of the index.
     index_end: Word,
-    /// Offset of its first element.
+    /// Offset of the first element.
     first: Word,
-    /// Number of its elements.
+    /// Number of elements.
     count: u32,
-    /// A break ends it.
+    /// Whether a break ends the index.
     open: bool,
 }
 
-/// What is remembered from one call to the next.
+/// State kept between calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct State {
-    /// Where the data ends that was listed so far.
+    /// End of the data listed so far.
     data_end: u64,
-    /// What is known of the blobs that were listed, of [`cover`].
+    /// What is known about the blobs listed so far, one of [`cover`].
     cover: u8,
-    /// Data items of a map that are left, plus one; 0 if a break ends it.
+    /// Number of data items left in a map, plus one; 0 if a break ends it.
     left: u64,
-    /// Where the first element lies, while opening counts them.
+    /// Offset of the first element, while opening counts the elements.
     first: Word,
-    /// Where the next one does.
+    /// Offset of the next element to count.
     next: u64,
 }
 
@@ -172,7 +171,7 @@ impl parse::State for State {
     const ALONE: State = State { data_end: Cursor::UNKNOWN, ..State::START };
 }
 
-/// Where an iteration stands.
+/// Position of an iteration.
 type Cursor = parse::Cursor<State>;
 
 impl Container for Header {
@@ -305,8 +304,8 @@ impl Container for Header {
         self.sweep_sound(r, c, goes_on);
     }
 
-    /// Whether the tensors, which ended at `listed`, are in the order of their blobs with
-    /// only zero padding between them.
+    /// Whether the tensors, whose list ended at `listed`, are in the order of their blobs,
+    /// with only zero padding between the blobs.
     fn is_covered(&self, listed: &Cursor) -> bool {
         listed.state.cover == cover::PROVED
     }
@@ -322,8 +321,7 @@ impl Header {
         Span::between(wide(self.index_at), wide(self.index_end))
     }
 
-    /// The checksum of a tensor's stored bytes; `None` if it has none, or one of unknown
-    /// form.
+    /// The checksum of a tensor's stored bytes; `None` if it is missing or of unknown form.
     ///
     /// # Errors
     /// [`Absent`] when the entry is not resident.
@@ -353,7 +351,7 @@ impl Header {
         }
     }
 
-    /// The next element of the index, validated.
+    /// Reads and validates the next element of the index.
     #[inline(never)]
     fn next(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         let at = word(c.at).max(self.first);
@@ -366,7 +364,7 @@ impl Header {
         if let Some(tensor) = self.next_canonical(r, c) {
             return Ok(Some(tensor));
         }
-        // Deep calls come first: a tensor is large for a small stack.
+        // Deep calls come first, because a tensor is large for a small stack.
         let mut entry = Entry { at, ..Entry::default() };
         let mut pull = Pull::new(r);
         pull.item(2, open);
@@ -377,7 +375,7 @@ impl Header {
         }
         entry.read(&mut pull);
         if let Err(halt) = pull.done() {
-            // How far it exceeds the limit does not matter.
+            // An element that is not a map is reported however deep it nests.
             if halt == Halt::refused(rules::CBOR_DEPTH) && !entry.map {
                 pull.r.flag(rules::INDEX_ELEMENT, wide(at), 1, 0, 0);
             }
@@ -400,13 +398,13 @@ impl Header {
         c: &mut Cursor,
         at: Word,
     ) -> Result<Option<Tensor>, Halt> {
-        // What is read out of order ends nowhere, and is compared with nothing.
+        // After an entry read out of order, the end of the data is unknown and not compared.
         let data_end = word(c.state.data_end.max(field::MAGIC_LEN));
         let unused = self.index_at.saturating_sub(data_end);
-        // In a file that was appended to another, the index is as far after the second
-        // magic as the data ends after the first. The last element of an index of
-        // indefinite length and this place need not be resident together, so such an index
-        // is not checked.
+        // In a file that was appended to another, the distance from the second magic to the
+        // index equals that from the first magic to the end of the data. The last element of
+        // an index of indefinite length and the second magic need not be resident together,
+        // so such an index is not checked.
         let second = wide(unused);
         let least = data_end.wrapping_add(SECOND);
         let twice = !self.open

@@ -1,4 +1,4 @@
-//! Skipping data items with their content.
+//! Skips data items with their content.
 
 use super::cbor::{OPEN, OPEN_MAP, OPEN_VALUE, Pull, odd};
 use super::head::{Head, major};
@@ -11,7 +11,7 @@ impl<'a> Pull<'_, '_, 'a> {
         self.skip_with(depth, None);
     }
 
-    /// The same; `keys` receives the keys of maps.
+    /// Does the same; `keys` receives the keys of maps.
     pub(super) fn skip_with(&mut self, depth: usize, keys: Option<&mut Keys<'a>>) {
         if self.head.is_container() {
             self.skip_nested(depth, keys);
@@ -36,7 +36,7 @@ impl<'a> Pull<'_, '_, 'a> {
 
     #[inline(never)]
     fn skip_nested(&mut self, depth: usize, mut keys: Option<&mut Keys<'a>>) {
-        // Number of data items that each open array or map still misses.
+        // Number of data items left in each open array or map.
         let mut levels = [0_u32; CBOR_DEPTH];
         let mut used = 0_usize;
         loop {
@@ -66,7 +66,7 @@ impl<'a> Pull<'_, '_, 'a> {
                         OPEN_VALUE.. => left ^ OPEN_MAP ^ OPEN_VALUE,
                         _ => left.wrapping_sub(1),
                     };
-                    // In a map with a length, a key is next while an even number is left.
+                    // In a map of definite length, a key is next if an even number is left.
                     let is_key = if left >= OPEN_VALUE { left == OPEN_MAP } else { left & 1 == 0 };
                     if let Some(keys) = &mut keys
                         && !is_key
@@ -91,7 +91,7 @@ impl<'a> Pull<'_, '_, 'a> {
         }
     }
 
-    /// The state of a new level.
+    /// Returns the state of a new level for the current array or map.
     #[inline]
     fn open(&mut self) -> u32 {
         let map = self.head.major == major::MAP;

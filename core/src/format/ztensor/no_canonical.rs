@@ -1,4 +1,4 @@
-//! Replaces the fast path in a build without it: every map is read with care.
+//! Replaces the fast path in builds without it, where every map is checked in full.
 
 use super::{Cursor, Header};
 use crate::format::Glance;

@@ -1,4 +1,4 @@
-//! Opening: the magic number at the start and the length of the index at the end
+//! Opening: the magic number at the start and the index length at the end
 //! (Container).
 
 use super::cbor::Pull;
@@ -11,9 +11,9 @@ use crate::rule::{Halt, Rule};
 
 /// Phase of opening: the magic number was read.
 const MAGIC_SEEN: u8 = 1;
-/// The length of the index was read as well.
+/// The index length was read as well.
 const LENGTH_SEEN: u8 = 2;
-/// The file is of a later generation.
+/// The file is of generation 1.x.
 const GENERATION_1: u8 = 3;
 /// The index has no count, so its elements are being counted.
 const COUNTING: u8 = 4;
@@ -24,21 +24,21 @@ pub(super) fn generation(head: &[u8]) -> Option<usize> {
     field::MAGICS.iter().position(|magic| magic == head)
 }
 
-/// The bytes of `span`, which is inside the file, so that none are missing if all are
+/// The bytes of `span`, which lies inside the file, so none are missing if the whole file is
 /// resident.
 #[inline]
 pub(super) fn look<'a>(r: &mut Reader<'_, 'a>, span: Span) -> Result<&'a [u8], Halt> {
     if WINDOWS { r.get(span) } else { Ok(r.source().run(span.offset)) }
 }
 
-/// Start of the index.
+/// Returns the start of the index.
 ///
-/// The magic and the length lie apart, so each is passed before the next is requested: the
-/// cursor's phase is the progress, and its position the start of the index.
+/// The magic and the length lie apart, so they are requested separately: the cursor's phase
+/// is the progress, and its position the start of the index.
 #[inline]
 pub(super) fn index(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Word, Halt> {
     let len = r.source().len();
-    // If all bytes are resident, nothing is resumed.
+    // If the whole file is resident, opening is never resumed.
     let resumed = WINDOWS;
     if !resumed || c.phase == 0 {
         let head = Span::new(0, len.min(field::MAGIC_LEN));
@@ -68,7 +68,7 @@ pub(super) fn index(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Word, Halt
     Ok(word(c.at))
 }
 
-/// Generations 1.0 and 1.1 share their magic; the latter ends with it as well.
+/// Distinguishes generations 1.0 and 1.1, which share a magic; 1.1 ends with it as well.
 #[inline]
 fn generation_1(r: &mut Reader<'_, '_>, len: u64) -> Result<Rule, Halt> {
     let tail = Span::new(len.saturating_sub(field::MAGIC_LEN), field::MAGIC_LEN);
@@ -76,7 +76,7 @@ fn generation_1(r: &mut Reader<'_, '_>, len: u64) -> Result<Rule, Halt> {
     Ok(if again { rules::GENERATION_1_1 } else { rules::GENERATION_1_0 })
 }
 
-/// Reads the length of the index; returns its start.
+/// Reads the index length and returns the start of the index.
 #[inline]
 fn length(r: &mut Reader<'_, '_>, len: u64) -> Result<u64, Halt> {
     if len < field::SMALLEST {
@@ -98,13 +98,13 @@ pub(super) fn counting(c: &Cursor) -> Option<Word> {
     (c.phase == COUNTING).then_some(c.state.first)
 }
 
-/// Starts to count elements; the first is at `first`.
+/// Starts counting elements; the first is at `first`.
 pub(super) fn begin_counting(c: &mut Cursor, first: Word) {
     c.phase = COUNTING;
     (c.state.first, c.state.next, c.index) = (first, wide(first), 0);
 }
 
-/// Number of elements of an index that a break ends. An element that cannot be skipped is
+/// Counts the elements of an index that a break ends. An element that cannot be skipped is
 /// the last.
 #[inline(never)]
 pub(super) fn elements(
@@ -112,7 +112,7 @@ pub(super) fn elements(
     c: &mut Cursor,
     index_end: Word,
 ) -> Result<u32, Halt> {
-    // Their faults are reported when they are listed.
+    // Faults in elements are reported when they are listed.
     let muted = r.is_muted();
     r.mute();
     let result = loop {

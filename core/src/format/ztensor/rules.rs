@@ -30,7 +30,7 @@ rules! { Format::ZTensor.code();
         "the file has no tensors, and its index takes {found} bytes where 1 does",
         "Zero-Tensor Files: the index is one byte, 0x80; no writer makes another form";
 
-    // Where the index lies.
+    // Location of the index.
     INDEX_EMPTY = "INDEX-EMPTY", Fatal, Implied,
         "the length of the index is 0",
         "File Layout: the last 8 bytes are the size of a CBOR array, which takes at least one byte";
@@ -47,7 +47,7 @@ rules! { Format::ZTensor.code();
         "an element of the index is not a map",
         "File Layout: an array of metadata maps, one per tensor";
 
-    // CBOR that cannot be read on.
+    // CBOR that cannot be read any further.
     CBOR_TRUNCATED = "CBOR-TRUNCATED", Fatal, Implied,
         "the index ends inside a data item",
         "RFC 8949 §3: a data item that is too short is not well formed";
@@ -159,7 +159,7 @@ rules! { Format::ZTensor.code();
     TYPE_CHECKSUM = "TYPE-CHECKSUM", Violation, Stated,
         "\"checksum\" is not text", "Optional fields: checksum (string)";
 
-    // What the fields say.
+    // Values of the fields.
     NAME_DUPLICATE = "NAME-DUPLICATE", Violation, Silent,
         "the name was used before, by entry {expected}",
         "Tensor Metadata: a tensor is found by its name; readers disagree which of two is meant";
@@ -222,7 +222,7 @@ rules! { Format::ZTensor.code();
         "the shape has {found} dimensions, more than {expected}",
         "the specification sets no limit; generation 2 allows 64, and many array libraries no more";
 
-    // Where blobs lie.
+    // Locations of blobs.
     BLOB_MAGIC = "BLOB-MAGIC", Fatal, Stated,
         "the offset is {found}, inside the magic number",
         "Notes: offsets are absolute and account for the 8-byte magic number";

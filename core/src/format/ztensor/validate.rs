@@ -12,7 +12,7 @@ use crate::model::{
 };
 use crate::rule::{Rule, Severity, Subject};
 
-/// The common faults of fields: missing, another type, not in lower case, unknown text.
+/// The common faults of fields: missing, wrong type, not in lower case, unknown text.
 const FAULTS: [[Option<Rule>; 4]; Key::COUNT] = [
     [Some(rules::FIELD_NAME), Some(rules::TYPE_NAME), None, None],
     [Some(rules::FIELD_OFFSET), Some(rules::TYPE_OFFSET), None, None],
@@ -52,18 +52,18 @@ const MISTYPED: usize = 1;
 const CASE: usize = 2;
 const UNKNOWN: usize = 3;
 
-/// Reads the fields of a map again, and validates them.
+/// Reads the fields of a map again and validates them.
 pub(super) struct Validator<'j, 'p, 'r, 'a> {
     pub(super) pull: &'j mut Pull<'p, 'r, 'a>,
     pub(super) entry: &'j Entry,
     /// Start of the index, before which blobs must end.
     index_at: Word,
     tensor: Tensor,
-    /// Something fatal was reported.
+    /// Whether a fatal fault was reported.
     fatal: bool,
-    /// Something is unknown.
+    /// Whether a field's value is unknown.
     unknown: bool,
-    /// The last field was missing or null.
+    /// Whether the last field was missing or null.
     void: bool,
     /// Length of an element in bytes; 0 if its type is unknown.
     width: u8,
@@ -72,7 +72,7 @@ pub(super) struct Validator<'j, 'p, 'r, 'a> {
 }
 
 impl Header {
-    /// Validates an element of the index; of a map, everything but its keys.
+    /// Validates an element of the index; for a map, everything except its keys.
     #[inline(never)]
     pub(super) fn validate(
         &self,
@@ -145,7 +145,7 @@ impl Validator<'_, '_, '_, '_> {
         self.flag(rule, key, 0, 0);
     }
 
-    /// Length of the value at `at` in bytes.
+    /// Length in bytes of the value at `at`.
     fn len_of(&mut self, at: Word) -> u64 {
         self.pull.item_at(at);
         self.pull.skip(3);
@@ -165,7 +165,7 @@ impl Validator<'_, '_, '_, '_> {
 
     /// Whether the value of a field has this type; if so, its head is read.
     ///
-    /// Nothing stops a parse of bytes that were read before.
+    /// Parsing cannot fail here, because the bytes were read before.
     fn find(&mut self, key: Key, major: u8) -> bool {
         let at = self.entry.place(key);
         self.void = at == 0;
@@ -186,7 +186,7 @@ impl Validator<'_, '_, '_, '_> {
         false
     }
 
-    /// Reads the text of a field; false if it is not text.
+    /// Reads the text of a field; returns false if it is not text.
     #[inline(always)]
     fn text(&mut self, key: Key) -> bool {
         let found = self.find(key, major::TEXT);
@@ -196,7 +196,7 @@ impl Validator<'_, '_, '_, '_> {
         found
     }
 
-    /// The number of a field's text among these words.
+    /// The index of a field's text among `words`.
     fn word(&mut self, key: Key, words: &[u8]) -> Option<u8> {
         if !self.text(key) {
             return None;
@@ -241,7 +241,7 @@ impl Validator<'_, '_, '_, '_> {
         let place = self.word(Key::LAYOUT, field::LAYOUT_NAMES);
         self.tensor.layout = match place.and_then(|place| field::LAYOUTS.get(usize::from(place))) {
             Some(layout) => *layout,
-            // The specification calls it the default.
+            // The specification calls dense the default.
             None if self.entry.place(Key::LAYOUT) == 0 => Layout::RowMajor,
             None => Layout::Unknown,
         };
@@ -273,8 +273,8 @@ impl Validator<'_, '_, '_, '_> {
         };
         let big = order == 1;
         let unused = match encoding {
-            // Inside a frame, data has the byte order of the machine that wrote it,
-            // little-endian on every real one.
+            // Inside a frame, data has the byte order of the machine that wrote it, which is
+            // little-endian in practice.
             Encoding::Zstd if ordered && big => rules::ENDIANNESS_ZSTD,
             Encoding::Zstd => rules::ENDIANNESS_UNUSED,
             Encoding::Raw if self.width == 1 => rules::ENDIANNESS_UNUSED,
@@ -297,7 +297,7 @@ impl Validator<'_, '_, '_, '_> {
         }
     }
 
-    /// Validates the shape; returns whether 64 bits hold the number of elements.
+    /// Validates the shape; returns whether the number of elements fits 64 bits.
     #[inline(never)]
     fn shape(&mut self) -> bool {
         if !self.find(Key::SHAPE, major::ARRAY) {
@@ -307,7 +307,7 @@ impl Validator<'_, '_, '_, '_> {
         let at = self.pull.at();
         let mut rank = 0_u32;
         let mut zero = false;
-        // A product that exceeds 64 bits also does so next to a zero.
+        // A product of nonzero dims that exceeds 64 bits is a fault even next to a zero.
         let mut elements = Some(1);
         let end = loop {
             let here = self.pull.at();
@@ -351,7 +351,7 @@ impl Validator<'_, '_, '_, '_> {
         elements.is_some()
     }
 
-    /// Validates the place of the blob; returns whether it is inside the file's data.
+    /// Validates the location of the blob; returns whether it is inside the file's data.
     #[inline(never)]
     fn blob(&mut self) -> bool {
         let placed = self.find(Key::OFFSET, major::UINT);
@@ -407,8 +407,8 @@ impl Validator<'_, '_, '_, '_> {
             Layout::Coo if rank == 0 => (rules::SPARSE_COO_RANK, 0, 0),
             Layout::Csr if rank != 2 => (rules::SPARSE_CSR_RANK, 2, rank),
             Layout::Coo | Layout::Csr if raw => {
-                // Coordinates or a column, then the value; CSR has row pointers before all
-                // entries, one more than rows.
+                // An entry is coordinates or a column, and the value. CSR has row pointers
+                // before the entries, one more than there are rows.
                 let rows = layout == Layout::Csr;
                 let indices = if rows { 1 } else { rank };
                 let entry = indices.wrapping_mul(field::INDEX).wrapping_add(width);

@@ -1,4 +1,4 @@
-//! The order of data items by value (RFC 8949 §5.6.1), for keys of maps in any form.
+//! The order of data items by value (RFC 8949 §5.6.1), for map keys in any form.
 
 use super::cbor::OPEN;
 use super::head::{Head, float_value, major};
@@ -7,7 +7,7 @@ use crate::base::limits::CBOR_KEY_DEPTH;
 use crate::model::Name;
 use core::cmp::Ordering;
 
-/// How two keys are ordered.
+/// The order of two keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Order {
     /// By type, then by value.
@@ -24,8 +24,8 @@ impl Order {
 }
 
 /// The order of the well-formed data items at the start of `first` and `second`. `None` if
-/// it is unknown: they nest too deep, or first differ inside maps of several pairs, whose
-/// order has no meaning.
+/// it is unknown: they nest too deep, or first differ inside maps of several pairs, which
+/// may be stored in any order.
 #[inline(never)]
 pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Order> {
     let (mut a, mut b) = (Side::new(first), Side::new(second));
@@ -90,7 +90,7 @@ pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Order> {
     }
 }
 
-/// One of two data items that are read in step.
+/// One of two data items that are read in lockstep.
 struct Side<'a> {
     items: Items<'a>,
     /// The last head.
@@ -117,7 +117,7 @@ impl<'a> Side<'a> {
         !self.head.is_break()
     }
 
-    /// Reads the next head, which exists: the bytes were read before.
+    /// Reads the next head, which exists because the bytes were read before.
     fn read(&mut self) {
         self.head = self.items.head().unwrap_or_else(Head::of_break);
     }
@@ -133,7 +133,7 @@ impl<'a> Side<'a> {
         Some(())
     }
 
-    /// The rest of the current string.
+    /// Reads the rest of the current string.
     fn string(&mut self) -> Name<'a> {
         self.items.string(&self.head).unwrap_or_default()
     }
@@ -150,7 +150,7 @@ fn strings(a: &mut Side<'_>, b: &mut Side<'_>) -> Order {
     Order { value, form: len(&x).cmp(&len(&y)).then(value) }
 }
 
-/// What a number, a simple value or a tag is ordered by: floats come last.
+/// The sort key of a number, a simple value or a tag: floats come last.
 fn number(head: &Head) -> (bool, u64) {
     match head.float_width() {
         0 => (false, head.argument),
@@ -184,7 +184,7 @@ mod tests {
             // Zeros of both signs, and infinities.
             (b"\xF9\x00\x00", b"\xFB\x80\0\0\0\0\0\0\0"),
             (b"\xF9\xFC\x00", b"\xFA\xFF\x80\0\0"),
-            // Numbers that are none, with the same significand.
+            // NaNs with the same significand.
             (b"\xF9\x7E\x00", b"\xFB\x7F\xF8\0\0\0\0\0\0"),
             (b"\xF9\xFE\x00", b"\xFA\x7F\xC0\0\0"),
             (b"\x82\x01\x61a", b"\x9F\x18\x01\x7F\x61a\xFF\xFF"),

@@ -1,4 +1,4 @@
-//! The objects of SARIF that are written; the order of their members is part of the interface.
+//! The SARIF objects that are written; the order of their members is part of the interface.
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,28 +1,28 @@
-//! Jinja, taken apart as far as a reader needs.
+//! A lexer for Jinja, as detailed as the reader needs.
 
 use alloc::string::String;
 
-/// A token. Spaces between tokens of code belong to none.
+/// A token. Spaces between tokens of code belong to no token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token<'t> {
-    /// What is written as it stands.
+    /// Text that is output unchanged.
     Text(&'t str),
     /// `{# … #}`.
     Comment(&'t str),
-    /// `{{`, or `{%` of a statement.
+    /// `{{`, or `{%` for a statement.
     Open { statement: bool },
     /// `}}` or `%}`.
     Close,
     /// A name or a number.
     Name(&'t str),
-    /// A string in its quotes.
+    /// A string with its quotes.
     Str(&'t str),
-    /// A sign.
+    /// An operator or a bracket.
     Other(&'t str),
 }
 
 impl Token<'_> {
-    /// Bytes of the token, which is at `at`.
+    /// Length in bytes of the token at `at`.
     pub(super) fn len(&self, text: &str, at: usize) -> usize {
         match self {
             Token::Text(it)
@@ -40,7 +40,7 @@ fn is_trim(byte: Option<&u8>) -> bool {
     matches!(byte, Some(b'-' | b'+'))
 }
 
-/// Words of Jinja, in order.
+/// Jinja's keywords, sorted.
 const KEYWORDS: &[&str] = &[
     "False",
     "None",
@@ -94,7 +94,7 @@ pub(super) fn is_keyword(name: &str) -> bool {
     KEYWORDS.binary_search(&name).is_ok() || name.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// What a string in quotes stands for; an escape that is none stands for itself.
+/// Decodes a quoted string; invalid escapes are kept as they are.
 pub(super) fn unescaped(text: &str) -> String {
     let mut quotes = text.chars();
     quotes.next();
@@ -104,7 +104,7 @@ pub(super) fn unescaped(text: &str) -> String {
     let mut rest = inner;
     while let Some((before, after)) = rest.split_once('\\') {
         out.push_str(before);
-        // The end of a line goes with the backslash.
+        // A backslash at the end of a line removes the line break.
         let line = after.strip_prefix("\r\n").or_else(|| after.strip_prefix(['\n', '\r']));
         if let Some(next) = line {
             rest = next;
@@ -133,28 +133,28 @@ pub(super) fn unescaped(text: &str) -> String {
     out
 }
 
-/// Whether an escape is that of the underscore by its name, in any case.
+/// Whether an escape names the underscore, in any case.
 fn is_low_line(escape: &str) -> bool {
     escape.get(..11).is_some_and(|name| name.eq_ignore_ascii_case("N{LOW LINE}"))
 }
 
-/// Whether a statement, after its brace, ends what is raw.
+/// Whether a statement, after its opening delimiter, ends a raw block.
 fn ends_raw(inner: &str) -> bool {
     let inner = inner.strip_prefix(['-', '+']).unwrap_or(inner).trim_start();
     let close = inner.strip_prefix("endraw").map(str::trim_start);
     close.is_some_and(|it| it.strip_prefix(['-', '+']).unwrap_or(it).starts_with("%}"))
 }
 
-/// Goes through a template, token by token with its place.
+/// Iterates over the tokens of a template, with their offsets.
 #[derive(Debug)]
 pub(super) struct Lexer<'t> {
     text: &'t str,
     at: usize,
-    /// Inside of code, and whether that is a statement.
+    /// `Some` inside code: whether it is a statement.
     code: Option<bool>,
-    /// Brackets that are open.
+    /// Number of open brackets.
     depth: u32,
-    /// How far a statement may be `raw`.
+    /// Progress in recognising a `raw` statement.
     raw: Raw,
 }
 
@@ -171,11 +171,11 @@ impl<'t> Lexer<'t> {
         Lexer { text, at: 0, code: None, depth: 0, raw: Raw::No }
     }
 
-    /// The next `len` bytes.
+    /// Takes the next `len` bytes.
     fn take(&mut self, len: usize) -> (&'t str, usize) {
         let at = self.at;
         self.at = self.text.len().min(at + len.max(1));
-        // Not within a character.
+        // Extends to a character boundary.
         while !self.text.is_char_boundary(self.at) {
             self.at += 1;
         }

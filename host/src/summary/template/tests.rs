@@ -86,7 +86,7 @@ fn a_long_template_is_bounded() {
     assert_eq!(Template::of(&names).variables.len(), MOST);
 }
 
-/// Whatever follows whatever: nothing is lost, and nothing panics.
+/// No sequence of parts loses text or panics.
 #[test]
 fn any_text_is_taken_apart() {
     const PARTS: &[&str] = &[

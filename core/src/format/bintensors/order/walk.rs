@@ -1,4 +1,4 @@
-//! The same checks, entry by entry as they become resident.
+//! The order checks for partially resident files, entry by entry.
 
 use super::super::fields::{self, Entry};
 use super::super::{Cursor, Header, rules};
@@ -10,7 +10,7 @@ use crate::rule::{EntryKind, Halt, Rule, general::BYTES_CHANGED};
 mod phase {
     pub(super) const METADATA: u8 = 0;
     pub(super) const TENSORS: u8 = 1;
-    /// The list is known to be out of order, and only its end is searched.
+    /// The list is known to be out of order, and only its end is still needed.
     pub(super) const REST: u8 = 2;
     pub(super) const PADDING: u8 = 3;
 }
@@ -24,13 +24,13 @@ struct List {
     kind: EntryKind,
 }
 
-/// The sort key of an entry: descending element type, then ascending name. Metadata has no
-/// types.
+/// The sort key of an entry: descending element type, then ascending name. Metadata entries
+/// have no type.
 struct Place<'a> {
     dtype: u64,
     name: &'a [u8],
     name_at: Span,
-    /// The end of its data, which the sweep needs.
+    /// End of the data, which the sweep needs.
     end: u64,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Place<'a> {
 }
 
 impl Header {
-    /// As many steps as the resident bytes allow.
+    /// Takes as many steps as the resident bytes allow.
     pub(in super::super) fn audit_order(
         &self,
         r: &mut Reader<'_, '_>,
@@ -84,8 +84,8 @@ impl Header {
         }
     }
 
-    /// Looks at entries until the list ends, bytes are absent, or one is out of
-    /// order.
+    /// Compares entries until the list ends, bytes are absent, or an entry is out
+    /// of order.
     fn ascends(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, list: List) -> Result<(), Halt> {
         let mut last = None;
         loop {
@@ -96,7 +96,7 @@ impl Header {
             }
             let compares = c.phase != phase::REST;
             let began = last.is_some();
-            // Without the previous entry, both must be resident together.
+            // A previous entry from an earlier step is read again, so both must be resident.
             let again = compares && !began && c.index > 0;
             r.region(if again { c.state.before.offset } else { at }, self.data_at(), BYTES_CHANGED);
             r.mute();
@@ -105,7 +105,7 @@ impl Header {
             r.unmute();
             let (before, place) = match both {
                 Ok(both) => both,
-                // Entries that were passed must not be checked twice.
+                // Entries already passed must not be checked twice.
                 Err(halt) if halt.is_absent() && began => return Ok(()),
                 Err(halt) if halt.is_absent() => return Err(halt),
                 // A broken list was reported when its entries were validated.
@@ -133,7 +133,7 @@ impl Header {
         }
     }
 
-    /// Goes on with the next list; after the tensors, at `end`, comes the padding.
+    /// Continues with the next list or, after the tensors, with the padding at `end`.
     fn next_list(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, end: u64) {
         if c.phase == phase::METADATA {
             let listed = c.state.listed;

@@ -1,20 +1,21 @@
-//! The decoded payload of a block: rows of one column, or the one row of an annotation.
+//! The decoded payload of a block: rows of one column, or the single row of an annotation.
 //!
 //! | codec | payload of n values |
 //! |---|---|
 //! | numbers, ticks, row ids, keys | n values packed |
-//! | `Boolean` | a bit each, lowest first; the last byte filled up with 0 |
-//! | `DvBool` | two bits each, lowest first; the last word of 32 filled up with 0 |
+//! | `Boolean` | one bit each, lowest first; the last byte is padded with 0 |
+//! | `DvBool` | two bits each, lowest first; the last 32-bit word is padded with 0 |
 //! | `DateTimeOffset` | n × i16 minutes, then n × i64 ticks |
 //! | `TextSpan` | n as i32, n × i32 end position, one string with all texts |
 //! | `VBuffer` | n as i32, size word i32, lengths n × i32 if the size word is 0, counts n × i32, index count i32, indices i32, the payload of all stored items |
 //!
-//! End positions count UTF-16 units, so one may lie inside a character of four bytes; the
-//! highest bit marks a missing text. The count of a vector is -1 if it is dense, else the
+//! End positions count UTF-16 units, so one may lie inside a four-byte character; the
+//! highest bit marks a missing text. A vector's count is -1 if it is dense, otherwise the
 //! number of stored items.
 //!
-//! `Block::validate` validates all of it, in time proportional to the payload and without
-//! memory; reading it afterwards needs no further check. No vector is ever made dense.
+//! `Block::validate` validates the whole payload, in time proportional to its length and
+//! without allocating; reading it afterwards needs no further checks. Sparse vectors are
+//! never made dense.
 
 mod rows;
 mod text;
@@ -53,11 +54,11 @@ pub struct Block<'b> {
 
 impl<'b> Block<'b> {
     /// Validates that `bytes` are the payload of `rows` rows of `codec`, and reports
-    /// faults; `None` if the rows cannot be read.
+    /// faults; returns `None` if the rows cannot be read.
     ///
     /// With `sentinels`, the minimum of a signed integer or of ticks stands for a missing
-    /// value, as it does before version 1.1.1.6. Each rule is reported once, at its first
-    /// breach.
+    /// value, as it does before version 1.1.1.6. Each rule is reported once, where it is
+    /// first broken.
     pub(super) fn validate(
         codec: &Codec,
         sentinels: bool,
@@ -85,16 +86,16 @@ impl<'b> Block<'b> {
         self.rows == 0
     }
 
-    /// The rows, from the first on.
+    /// Returns an iterator over the rows.
     pub fn rows(&self) -> Rows<'b> {
         Rows::new(self)
     }
 }
 
-/// The validated payload, or why it is invalid.
+/// The validated payload, or the fault that makes it unreadable.
 type Validated<T> = Result<T, Fault>;
 
-/// Walks a payload from its first byte to its last.
+/// Validates a payload from its first byte to its last.
 struct Validator<'b, 'j> {
     bytes: &'b [u8],
     at: usize,
@@ -119,7 +120,7 @@ impl<'b> Validator<'b, '_> {
         Ok(Block { rows, vectors, values })
     }
 
-    /// The next `len` bytes.
+    /// Takes the next `len` bytes.
     fn take(&mut self, len: u64) -> Validated<&'b [u8]> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         match usize::try_from(len).ok().and_then(|len| rest.get(..len)) {
@@ -139,9 +140,9 @@ impl<'b> Validator<'b, '_> {
         }
     }
 
-    /// The next `count` 32-bit words.
+    /// Takes the next `count` 32-bit words.
     fn words(&mut self, count: u64) -> Validated<Words<'b>> {
-        // A count of 62 bits or more exceeds the number of bytes.
+        // A product that saturates exceeds the number of bytes.
         let bytes = self.take(count.saturating_mul(4))?;
         Ok(Words(bytes.as_chunks::<4>().0))
     }
@@ -154,7 +155,7 @@ impl<'b> Validator<'b, '_> {
         Fault { rule, offset: widen(at), len, expected }
     }
 
-    /// Reports a fault that leaves the rest readable.
+    /// Reports a fault after which the rest is still readable.
     fn flag(&mut self, rule: Rule, at: usize, len: u64, expected: u64) {
         let fault = self.fault(rule, at, len, expected);
         (self.report)(fault);

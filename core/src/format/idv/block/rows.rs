@@ -1,4 +1,4 @@
-//! The rows of a block, one by one.
+//! Iteration over the rows of a block.
 
 use super::values::{Scalar, Values};
 use super::vectors::Vectors;
@@ -14,7 +14,7 @@ pub enum Row<'b> {
     Vector(VectorRow<'b>),
 }
 
-/// A vector as stored: dense with all its values, or sparse with some.
+/// A vector as stored: dense with all values, or sparse with some.
 #[derive(Clone, Debug)]
 pub struct VectorRow<'b> {
     len: u32,
@@ -28,14 +28,14 @@ impl<'b> VectorRow<'b> {
         self.len
     }
 
-    /// Whether it has no values.
+    /// Whether the vector has no values.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The indices of the stored values, ascending; `None` if it is dense.
+    /// The indices of the stored values, ascending; `None` if the vector is dense.
     pub fn indices(&self) -> Option<impl Iterator<Item = u32>> {
-        // They were validated not to be negative.
+        // Validation rejected negative indices.
         self.indices.map(|indices| indices.iter().map(i32::unsigned_abs))
     }
 
@@ -45,14 +45,14 @@ impl<'b> VectorRow<'b> {
     }
 }
 
-/// Iterates over the rows of a block.
+/// An iterator over the rows of a block.
 #[derive(Clone, Debug)]
 pub struct Rows<'b> {
     vectors: Option<Vectors<'b>>,
     values: Values<'b>,
     next: usize,
     end: usize,
-    /// Number of vector indices that were read.
+    /// Number of vector indices read so far.
     indices: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Texts that are slices of one string, cut at UTF-16 units.
+//! Texts that are slices of one string, cut between UTF-16 units.
 
 use core::fmt;
 
@@ -12,7 +12,7 @@ pub struct Text<'b> {
 }
 
 impl<'b> Text<'b> {
-    /// The text, unless it has half a character.
+    /// The text, or `None` if it begins or ends inside a character.
     pub const fn as_str(&self) -> Option<&'b str> {
         match (self.low, self.high) {
             (None, None) => Some(self.body),
@@ -20,13 +20,13 @@ impl<'b> Text<'b> {
         }
     }
 
-    /// Its UTF-16 units, halves of characters included.
+    /// The text's UTF-16 units, including halves of characters.
     pub fn utf16(&self) -> impl Iterator<Item = u16> {
         self.low.into_iter().chain(self.body.encode_utf16()).chain(self.high)
     }
 }
 
-/// The text, with U+FFFD for half a character.
+/// Writes the text with U+FFFD for half a character.
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const HALF: &str = "\u{FFFD}";
@@ -39,11 +39,11 @@ impl fmt::Display for Text<'_> {
 /// Position in the string up to which texts were read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Taken {
-    /// UTF-16 units.
+    /// Number of UTF-16 units.
     units: u32,
-    /// Bytes; with `half`, up to the start of the current character.
+    /// Number of bytes; with `half`, up to the start of the current character.
     bytes: usize,
-    /// The first half of a character was read.
+    /// Whether the first half of a character was read.
     half: bool,
 }
 
@@ -98,7 +98,7 @@ mod tests {
     use std::string::String;
     use std::vec::Vec;
 
-    /// Every way to cut a string in three gives its units back.
+    /// Cutting a string into three parts anywhere preserves its units.
     #[test]
     fn cuts_fall_anywhere() {
         for joined in ["", "a", "é🚢z", "🚢🚢", "x😀😀y", "日本語", "\u{0}\u{10FFFF}"]

@@ -1,4 +1,4 @@
-//! Single values: validated, and read one by one.
+//! Validation of single values, and iteration over them.
 
 use super::super::codec::{Item, Key};
 use super::super::rules;
@@ -8,11 +8,11 @@ use super::{Validated, Validator, Words, place};
 use crate::base::widen;
 use crate::model::{DType, Element, Endianness};
 
-/// Ticks of the last moment of the year 9999.
+/// The last tick of the year 9999.
 const LAST_TICK: i64 = 3_155_378_975_999_999_999;
-/// The largest offset of a local time, in minutes.
+/// Maximum offset of a local time from UTC, in minutes.
 const MOST_MINUTES: i16 = 840;
-/// Ticks of a minute.
+/// Ticks per minute.
 const MINUTE: i64 = 600_000_000;
 
 /// One value.
@@ -27,9 +27,9 @@ pub enum Scalar<'b> {
     Number(Element),
     /// A text.
     Text(Text<'b>),
-    /// A truth value.
+    /// A Boolean.
     Bool(bool),
-    /// A rank, from 1 on, as stored.
+    /// A rank as stored, starting at 1.
     Key(u64),
     /// Ticks of 100 ns.
     TimeSpan(i64),
@@ -56,16 +56,16 @@ pub enum Scalar<'b> {
 pub(super) struct Payload<'b> {
     item: Item,
     sentinels: bool,
-    /// They are the items of vectors.
+    /// Whether the values are items of vectors.
     nested: bool,
     count: usize,
-    /// Everything but text.
+    /// The bytes of values other than text.
     bytes: &'b [u8],
     ends: Words<'b>,
     joined: &'b str,
 }
 
-/// Values, one by one.
+/// An iterator over values.
 #[derive(Clone, Debug)]
 pub struct Values<'b> {
     payload: Payload<'b>,
@@ -79,7 +79,7 @@ impl<'b> Values<'b> {
         Values { payload: *payload, next: 0, end: payload.count, taken: Taken::default() }
     }
 
-    /// Takes the next `count` values.
+    /// Splits off the next `count` values.
     pub(super) fn split(&mut self, count: usize) -> Self {
         let end = self.next.saturating_add(count).min(self.end);
         let values = Values { end, ..self.clone() };
@@ -123,7 +123,7 @@ impl<'b> Payload<'b> {
         position(self.ends.get(i))
     }
 
-    /// A value other than text.
+    /// Value `i`, if it is not text.
     fn get(&self, i: usize) -> Option<Scalar<'b>> {
         let ticks = |i| self.i64(i).map(|ticks| (ticks, self.sentinels && ticks == i64::MIN));
         Some(match self.item {
@@ -141,8 +141,8 @@ impl<'b> Payload<'b> {
             },
             Item::TimeSpan => match ticks(i)? {
                 (_, true) => Scalar::Missing,
-                // Readers without missing values read it as 0, except in vectors, which
-                // they copy unchanged.
+                // Readers that do not support missing values read the mark as 0, except in
+                // vectors, which they copy unchanged.
                 (ticks, _) if self.nested => Scalar::TimeSpan(ticks),
                 (ticks, _) => Scalar::TimeSpan(at_least_0(ticks)),
             },
@@ -182,7 +182,7 @@ impl<'b> Payload<'b> {
         dtype.element(self.bytes, widen(i), Endianness::Little)
     }
 
-    /// Eight bytes.
+    /// The eight bytes of word `i`.
     fn chunk(&self, i: usize) -> Option<[u8; 8]> {
         self.bytes.as_chunks::<8>().0.get(i).copied()
     }
@@ -191,7 +191,7 @@ impl<'b> Payload<'b> {
         self.chunk(i).map(i64::from_le_bytes)
     }
 
-    /// Value `i` of one or two bits; none crosses a byte.
+    /// Value `i`, of one or two bits; no value crosses a byte boundary.
     fn bits(&self, i: usize, width: usize) -> Option<u8> {
         let bit = i.checked_mul(width)?;
         let byte = self.bytes.get(bit >> 3)?;
@@ -208,12 +208,12 @@ impl<'b> Payload<'b> {
     }
 }
 
-/// Readers without missing ticks read their mark as 0.
+/// Maps the mark of missing ticks to 0, as readers that do not support missing values do.
 fn at_least_0(ticks: i64) -> i64 {
     if ticks == i64::MIN { 0 } else { ticks }
 }
 
-/// A boundary without its mark.
+/// A boundary without the mark of a missing text.
 fn position(word: i32) -> u32 {
     (word & i32::MAX).unsigned_abs()
 }
@@ -265,7 +265,7 @@ impl<'b> Validator<'b, '_> {
         Ok(payload)
     }
 
-    /// Validates that bits from `used` on are 0.
+    /// Validates that bits starting at `used` are 0.
     fn padding(&mut self, bytes: &[u8], used: usize, start: usize) {
         let first = used >> 3;
         let mask = u8::MAX.checked_shl(u32::try_from(used & 7).unwrap_or(0)).unwrap_or(0);
@@ -398,7 +398,7 @@ impl<'b> Validator<'b, '_> {
     }
 }
 
-/// Whether ticks are in the years 1 to 9999, or the mark of a missing value.
+/// Whether ticks lie in the years 1 to 9999 or are the mark of a missing value.
 fn is_moment(ticks: i64) -> bool {
     ticks == i64::MIN || (0..=LAST_TICK).contains(&ticks)
 }

@@ -1,4 +1,4 @@
-//! The part of a block of vectors before its items.
+//! The part of a vector block before the items.
 
 use super::super::codec::Vector;
 use super::super::rules;
@@ -8,7 +8,7 @@ use crate::base::widen;
 /// Lengths, counts and indices of the vectors of a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vectors<'b> {
-    /// The length of all vectors, if `lengths` has none.
+    /// The length of all vectors, or 0 if `lengths` has one for each.
     size: i32,
     lengths: Words<'b>,
     counts: Words<'b>,
@@ -16,7 +16,7 @@ pub(super) struct Vectors<'b> {
 }
 
 impl Vectors<'_> {
-    /// Length of vector `row`, and its number of stored items if it is sparse.
+    /// The length of vector `row`, and its number of stored items if it is sparse.
     pub(super) fn row(&self, row: usize) -> (i32, Option<i32>) {
         let len = if self.size > 0 { self.size } else { self.lengths.get(row) };
         let count = self.counts.get(row);
@@ -25,7 +25,7 @@ impl Vectors<'_> {
 }
 
 impl<'b> Validator<'b, '_> {
-    /// Validates everything before the items, and counts the items.
+    /// Validates everything before the items and counts the items.
     pub(super) fn vectors(&mut self, vector: &Vector, rows: u64) -> Validated<(Vectors<'b>, u64)> {
         let count = self.word()?;
         if u64::try_from(count) != Ok(rows) {
@@ -61,7 +61,7 @@ impl<'b> Validator<'b, '_> {
         Ok((vectors, stored))
     }
 
-    /// If only some dims vary, lengths are multiples of the others.
+    /// Checks, if only some dims vary, that lengths are multiples of the other dims.
     fn multiples(&mut self, vector: &Vector, size: i32, lengths: Words<'_>, at: usize) {
         if vector.unit <= 1 || vector.size > 0 {
             return;
@@ -79,7 +79,7 @@ impl<'b> Validator<'b, '_> {
         }
     }
 
-    /// Number of stored items, and number of those with an index.
+    /// Validates the counts; returns the number of stored items, and of those with an index.
     fn counts(&self, vectors: &Vectors<'_>, at: usize) -> Validated<(u64, u64)> {
         let (mut stored, mut indexed) = (0_u64, 0_u64);
         for (row, count) in vectors.counts.iter().enumerate() {
@@ -103,7 +103,7 @@ impl<'b> Validator<'b, '_> {
         Ok((stored, indexed))
     }
 
-    /// In each vector indices ascend, and are below its length.
+    /// Validates that the indices of each vector ascend and are below its length.
     fn indices(&self, vectors: &Vectors<'_>, at: usize) -> Validated<()> {
         let mut i = 0_usize;
         for row in 0..vectors.counts.len() {

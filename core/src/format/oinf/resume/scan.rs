@@ -1,4 +1,4 @@
-//! Scanning bytes of values, in the pieces that the windows provide.
+//! Scans the bytes of values in the pieces that the windows provide.
 
 use super::Cursor;
 use crate::base::widen;
@@ -16,7 +16,7 @@ pub(super) enum Scan {
     Bad(u64),
 }
 
-/// Looks through what is resident of `span`, from where `c.state.scanned` says.
+/// Scans the resident part of `span`, continuing after `c.state.scanned` bytes.
 ///
 /// `width` is the length of an element, 1 or 4 bytes. `bad` returns the position of the
 /// first bad byte.
