@@ -1,4 +1,4 @@
-//! Errors.
+//! The errors of this crate.
 
 use crate::text::{Text, plural};
 use alloc::boxed::Box;

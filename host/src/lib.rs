@@ -43,7 +43,7 @@
 //! | `formats` | yes | all formats; each has a feature of its own: `bintensors`, `gguf`, `idv`, `npy`, `npz`, `oinf`, `safetensors`, `shards`, `stb`, `ztensor` |
 //! | `codebooks` | yes | elements of ggml's IQ1 to IQ3 types |
 //! | `deflate`, `zstd`, `checksum` | yes | decompression and checksums |
-//! | `serde` | no | serialises reports and values to the JSON that the command prints |
+//! | `serde` | no | serialisation of reports and values, as the JSON that the command prints |
 //! | `output` | no | reports as SARIF, GitHub Actions annotations and JUnit |
 //! | `digest` | no | SHA-256 of files and tensors, and the differences between two files |
 //! | `policy` | no | `weighbridge.toml`: what a project denies and ignores |

@@ -140,8 +140,8 @@ impl<'a> Model<'a> {
         Model::checked_at(input, &place, options)
     }
 
-    /// Checks and opens a file whose place is known, along with the files beside it that belong
-    /// to it, as [`check_at`](crate::check_at) does.
+    /// Checks a file whose place is known, along with the files beside it that belong to it, as
+    /// [`check_at`](crate::check_at) does, and opens it if possible.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
