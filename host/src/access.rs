@@ -59,17 +59,17 @@ impl Drop for Access<'_> {
 }
 
 impl<'a> Access<'a> {
-    /// Reads bytes in memory.
+    /// An access to bytes in memory.
     pub(crate) fn whole(bytes: Bytes<'a>, options: &Options) -> Self {
         Access::of(Session::over(bytes, options.clone()), None, None)
     }
 
-    /// Reads bytes as they are needed.
+    /// An access to bytes that are read as needed.
     pub(crate) fn new(input: Box<dyn Input + 'a>, name: Option<Text>, options: &Options) -> Self {
         Access::of(Session::new(input.len(), options.clone()), Some(input), name)
     }
 
-    /// Reads a file whose name identifies its format if its content does not.
+    /// An access to a file whose name identifies its format if its content does not.
     pub(crate) fn at(input: Box<dyn Input + 'a>, place: &dyn Place, options: &Options) -> Self {
         let options = options.clone().file_name(&place.file_name().lossy());
         Access::new(input, Some(place.name()), &options)
@@ -192,7 +192,7 @@ impl<'a> Access<'a> {
         Ok(())
     }
 
-    /// Fails if the program cancelled.
+    /// Fails if the caller cancelled.
     fn go_on(&self) -> Result<(), ReadError> {
         match self.options.cancel.as_ref().is_some_and(|cancel| cancel()) {
             true => Err(ReadError::Cancelled),
@@ -292,7 +292,7 @@ impl Access<'_> {
         self.budget.with(|budget| change(&mut budget.rows))
     }
 
-    /// Why no more payloads are looked at, if the limit is reached: many entries may share one.
+    /// Why no more payloads or rows are shown, if a limit is reached: many entries may share one.
     pub(crate) fn spent(&self) -> Option<&'static str> {
         let Budget { looked, rows, .. } = self.budget.with(|budget| *budget);
         if looked > self.most() {

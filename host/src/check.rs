@@ -128,7 +128,7 @@ impl Check {
         self.naming.step(&file, source)
     }
 
-    /// What the file is, if it is not a sound file of its format.
+    /// The diagnosis, if the file was cut off or could not be opened.
     pub(crate) fn diagnosis(&self, len: u64) -> Option<Diagnosis> {
         let Collected { kept, tally } = &self.collected;
         match &self.file {
@@ -148,7 +148,7 @@ impl Check {
         self.audit.as_ref().map_or(0, |running| running.audit.position())
     }
 
-    /// What the file has been checked for completely.
+    /// The checks that were completed.
     pub(crate) fn checked(&self) -> &'static [&'static str] {
         match self.reached {
             None => &[],

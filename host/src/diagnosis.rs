@@ -32,9 +32,9 @@ pub enum Diagnosis {
     Generation(Rule),
     /// Another format, with its name.
     Other(&'static str),
-    /// A pickle, or an archive that holds one.
+    /// A pickle, or an archive that contains one.
     Pickle(&'static str),
-    /// A Git LFS pointer, with the size of the file it stands for.
+    /// A Git LFS pointer, with the size of the file it stands for, if it states one.
     LfsPointer(Option<u64>),
     /// A page or a message from a server in place of the file.
     Message(&'static str),
@@ -47,7 +47,7 @@ pub enum Diagnosis {
     Zeros(u64),
     /// The beginning of a file that was cut off.
     CutOff {
-        /// Least number of missing bytes.
+        /// Minimum number of missing bytes.
         missing: u64,
         /// Number of tensors that reach past the end, as far as known.
         tensors: u64,

@@ -24,7 +24,7 @@ pub enum Error {
     },
     /// No tensor has this name.
     NoTensor(Text),
-    /// The tensor breaks a rule that it must meet to be readable.
+    /// The tensor breaks a rule and therefore cannot be read.
     Broken(Text),
     /// The data cannot be decoded.
     Undecodable(Fault),
@@ -67,7 +67,7 @@ pub enum Error {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// An I/O error of the system.
+    /// An I/O error.
     #[cfg(feature = "std")]
     Io(std::io::Error),
     /// Any other failure of the input, as a sentence.
@@ -78,7 +78,7 @@ pub enum ReadError {
     Changed,
     /// More bytes are needed in one piece than may be kept in memory.
     TooLarge(Span),
-    /// The program cancelled: see [`Options::cancel_when`](crate::Options::cancel_when).
+    /// The read was cancelled: see [`Options::cancel_when`](crate::Options::cancel_when).
     Cancelled,
 }
 

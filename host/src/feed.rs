@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use weighbridge_core::{DType, Endianness};
 
-/// Elements decoded at a time: whole blocks of every type.
+/// Elements decoded at a time, a multiple of every block size.
 const PIECE: usize = 256;
 
 /// Decodes elements from bytes that arrive in pieces of any length.

@@ -82,7 +82,7 @@ impl Model<'_> {
 }
 
 impl FileMap {
-    /// The most parts that are listed, because entries may share tables of parts.
+    /// Most parts in a map, because entries may share tables of parts. Others are left out.
     pub const MOST: usize = 4 << 20;
 
     /// The bit of a gap in a [`strip`](Self::strip).
@@ -165,7 +165,8 @@ impl FileMap {
         &self.areas
     }
 
-    /// The last area to begin among those that contain the byte at `at`.
+    /// The index of the area that contains the byte at `at`; if several do, the one that begins
+    /// last.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -182,7 +183,8 @@ impl FileMap {
         (0..after).rev().take(FAR).find(holds)
     }
 
-    /// The last area to begin among those before area `index` that also contain its first byte.
+    /// The area before area `index` that also contains its first byte; if several do, the one
+    /// that begins last.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();

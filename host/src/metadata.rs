@@ -161,8 +161,8 @@ impl Meta {
         view(source, file, meta, most)
     }
 
-    /// Shortens an entry so that it ends before `next`, which follows it: when the core returns a
-    /// long GGUF list, it has not found its end yet.
+    /// Shortens an entry so that it ends before `next`, which follows it: when the core returns
+    /// a long GGUF list, it has not found the end yet.
     ///
     /// ```
     /// use weighbridge::Meta;

@@ -80,7 +80,7 @@ impl<'a> Model<'a> {
     /// assert_eq!(model.len(), bytes.len() as u64);
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
-    #[allow(clippy::len_without_is_empty, reason = "the length of the file, not a number of tensors")]
+    #[allow(clippy::len_without_is_empty, reason = "the length of the file in bytes")]
     pub fn len(&self) -> u64 {
         self.access.len()
     }

@@ -100,7 +100,7 @@ const MEMORY: u64 = if size_of::<usize>() > 4 { 3 << 29 } else { 3 << 27 };
 const SHOWN: u64 = 128 << 20;
 
 impl Options {
-    /// Strict checks of everything, with limits that every legitimate file stays within.
+    /// Checks everything strictly, with limits that fit every legitimate file.
     ///
     /// ```
     /// use weighbridge::{Options, check_with};
@@ -333,8 +333,8 @@ impl Options {
         self
     }
 
-    /// Sets the power of two to whose multiples requests are aligned, 512 by default. Where
-    /// each request costs a round trip, 64 KiB or more pays off.
+    /// Aligns requests to multiples of this power of two, 512 by default. Where each request
+    /// costs a round trip, 64 KiB or more pays off.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Poll, Session};

@@ -134,7 +134,7 @@ impl Particulars {
     }
 }
 
-/// A file's number of an unknown type.
+/// A file's number for an unknown type.
 fn number(code: impl Into<u64>) -> Value {
     Value::Int(code.into().into())
 }

@@ -124,7 +124,7 @@ impl Parts {
     }
 }
 
-/// The content of an index. If two entries have one name, the last counts, as for its readers.
+/// The content of an index. If entries share a name, the last counts, as for its readers.
 #[cfg(feature = "shards")]
 fn listed(model: &Model<'_>, file: &File) -> Result<Parts, Error> {
     let (mut files, mut numbers) = (Vec::new(), HashMap::new());

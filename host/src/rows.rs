@@ -217,7 +217,7 @@ fn value(scalar: &Scalar<'_>) -> Value {
     }
 }
 
-/// A text, or its UTF-16 units if it contains half a character, which JSON readers reject.
+/// A text, or its UTF-16 units if one is an unpaired surrogate, which JSON readers reject.
 fn text(text: &Text<'_>) -> Value {
     match text.as_str() {
         Some(text) => text.into(),

@@ -312,7 +312,7 @@ impl<'a> Session<'a> {
         entry.and_then(|meta| read(meta).ok()).unwrap_or_default()
     }
 
-    /// Calls `take` with the value paired with each span in memory, and the span's bytes.
+    /// Calls `take` for each span in memory, with the value beside it and its bytes.
     ///
     /// ```
     /// use weighbridge::{Options, Session, Span};

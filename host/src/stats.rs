@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use weighbridge_core::{DType, Element, Encoding, File, Histogram, Stats, Tensor};
 
 /// Elements per part. Parts are merged in order, so that the result does not depend on the
-/// number of threads. A multiple of every block, and of what the core sums up at once.
+/// number of threads. A multiple of every block size, and of what the core sums up at once.
 const PART: u64 = 1 << 18;
 /// Elements per part of types that take less than a byte.
 const PACKED: u64 = PART << 3;
@@ -48,7 +48,7 @@ pub struct Summary {
     pub std: Option<f64>,
     /// Number of zeros of either sign.
     pub zeros: u64,
-    /// Number of elements that are so small that they lose digits.
+    /// Number of subnormal elements, which are so small that they lose digits.
     pub subnormals: u64,
     /// Number of infinite elements.
     pub infinities: u64,

@@ -21,15 +21,15 @@ pub(crate) struct Windows {
     pub(crate) kept: u64,
     /// Most windows to keep, because the core searches them in order.
     pub(crate) count: usize,
-    /// Most bytes to read of what the core wants but does not need.
+    /// Most bytes to read when the core wants more than it needs.
     pub(crate) wanted: u64,
     /// Contiguous reads double up to this length.
     pub(crate) ahead: u64,
 }
 
 impl Windows {
-    /// For cheap reads: read-ahead that grows, and a small granule, because each place
-    /// scattered through a large file, such as the padding after a tensor, costs a read.
+    /// For cheap reads: growing read-ahead, and a small granule, because scattered places in a
+    /// large file, such as the padding after each tensor, cost one read each.
     pub(crate) const CHEAP: Windows =
         Windows { granule: 512, kept: 32 << 20, count: 48, wanted: 4 << 20, ahead: 4 << 20 };
 }
