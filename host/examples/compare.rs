@@ -1,8 +1,8 @@
-//! What differs between two checkpoints: `cargo run --example compare OLD NEW`.
+//! Lists the differences between two checkpoints: `cargo run --example compare OLD NEW`.
 
 use weighbridge::{Error, Model};
 
-/// A line for each tensor that is new, gone, or another one.
+/// One line for each tensor that was added, removed or changed.
 fn compare(old: &Model<'_>, new: &Model<'_>) -> Result<Vec<String>, Error> {
     let mut lines = Vec::new();
     for before in old.tensors() {

@@ -1,8 +1,8 @@
-//! A gate in front of an upload: `cargo run --example gate FILE`.
+//! An upload gate: `cargo run --example gate FILE`.
 
 use weighbridge::{Profile, check};
 
-/// The answer to an upload: accepted, or the reasons why not.
+/// The answer to an upload: accepted, or the reasons for refusing it.
 fn gate(upload: &[u8]) -> Result<(), String> {
     let report = check(upload).map_err(|error| error.to_string())?;
     let reasons = report.findings().iter().map(|found| found.message()).collect::<Vec<_>>();

@@ -1,5 +1,5 @@
-//! A gate in front of an upload, as a handler of axum: what arrives goes to a temporary
-//! file, so memory does not grow with it, and only a valid file is answered with 200.
+//! An upload gate as an axum handler. Uploads go to a temporary file, so memory does not grow
+//! with their size, and only a valid file is answered with 200.
 //!
 //! `cargo run --example gate_axum`, then `curl -T model.gguf localhost:3000`.
 
@@ -20,10 +20,10 @@ fn upload_gate() -> Router {
     Router::new().route("/", put(upload))
 }
 
-/// Checks an upload; refuses it with a line for each thing that is wrong.
+/// Checks an upload; refuses it with one line per problem.
 async fn upload(body: Body) -> Result<&'static str, Refusal> {
     let file = spool(body).await?;
-    // Checking reads and computes, so it has a thread of its own.
+    // Checking blocks and computes, so it runs on its own thread.
     let check = tokio::task::spawn_blocking(move || check_reader(file, &Options::new()));
     let report = check.await.map_err(failed)?.map_err(failed)?;
     if report.verdict(Profile::Strict).is_valid() {
@@ -34,7 +34,7 @@ async fn upload(body: Body) -> Result<&'static str, Refusal> {
     Err((StatusCode::UNPROCESSABLE_ENTITY, found.chain(left).collect()))
 }
 
-/// Writes an upload to a file without a name, piece by piece.
+/// Writes an upload to an unnamed file, piece by piece.
 async fn spool(body: Body) -> Result<std::fs::File, Refusal> {
     let mut file = File::from_std(tempfile::tempfile().map_err(failed)?);
     let mut pieces = body.into_data_stream();
@@ -51,7 +51,7 @@ async fn spool(body: Body) -> Result<std::fs::File, Refusal> {
     Ok(file.into_std().await)
 }
 
-/// What is not the fault of the file.
+/// Reports an error that is not the file's fault.
 fn failed(error: impl std::fmt::Display) -> Refusal {
     (StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
 }

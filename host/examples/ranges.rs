@@ -1,9 +1,9 @@
-//! Reads a model over HTTP ranges, without blocking: the session says what it needs, and
-//! whoever can fetch ranges brings it. `fetch` stands for the HTTP client.
+//! Reads a model over HTTP ranges without blocking: the session says which ranges it needs, and
+//! the caller fetches them. `fetch` stands for the HTTP client.
 
 use weighbridge::{Error, Goal, Options, Poll, Report, Session, Span};
 
-/// Checks a remote file of `len` bytes, of which `fetch` gets ranges.
+/// Checks a remote file of `len` bytes; `fetch` returns ranges of it.
 async fn check<F: Future<Output = Vec<u8>>>(
     len: u64,
     fetch: impl Fn(Span) -> F,
@@ -33,7 +33,7 @@ async fn get(server: &[u8], Span { offset, len }: Span) -> Vec<u8> {
     server[offset as usize..][..len as usize].to_vec()
 }
 
-/// The smallest executor: this future is never pending.
+/// A minimal executor: this future is never pending.
 fn wait<T>(future: impl Future<Output = T>) -> T {
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     match std::pin::pin!(future).poll(&mut context) {

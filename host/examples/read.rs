@@ -1,4 +1,4 @@
-//! Lists the tensors of a file, and reads one: `cargo run --example read FILE [NAME]`.
+//! Lists the tensors of a file and reads one: `cargo run --example read FILE [NAME]`.
 
 use weighbridge::{Error, Model};
 
@@ -10,8 +10,8 @@ fn list(model: &Model<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whatever the element type and the compression: bf16 and f16 are widened, blocks of GGUF
-/// are taken apart, zstd is decoded.
+/// Reads any element type and compression: bf16 and f16 are widened, GGUF blocks are
+/// dequantised and zstd is decompressed.
 fn read(model: &Model<'_>, name: &str) -> Result<Vec<f32>, Error> {
     model.tensor(name)?.to_vec()
 }

@@ -1,4 +1,4 @@
-//! A file that is read as the core asks for it: a session, and where its bytes come from.
+//! A file whose bytes are read as the core asks for them: a session with its input.
 
 use crate::error::{Error, ReadError};
 use crate::input::Input;
@@ -15,17 +15,17 @@ use alloc::vec::Vec;
 use core::fmt;
 use weighbridge_core::{File, Source, Span, Stop, limits};
 
-/// How much is read at a time when all of it is read once: a power of two.
+/// Bytes read at a time when everything is read once: a power of two.
 const PIECE: usize = 1 << 20;
-/// How much is shown of what entries share, however short the file is.
+/// Bytes of shared data that are shown in any case, however short the file.
 const SHOWN: u64 = 1 << 20;
-/// How many decoded bytes weigh as much as a stored one: real data are a few times
-/// as long, and a few bytes may decode to many.
+/// Decoded bytes that count as one stored byte: real data decodes to a few times its size, but
+/// a few bytes may decode to many.
 const DECODED: u64 = 64;
 
-/// A session, and where its bytes come from.
+/// A session and the source of its bytes.
 pub(crate) struct Access<'a> {
-    /// None where all bytes are in memory.
+    /// `None` if all bytes are in memory.
     input: Option<Box<dyn Input + 'a>>,
     whole: Option<Bytes<'a>>,
     len: u64,
@@ -35,14 +35,14 @@ pub(crate) struct Access<'a> {
     budget: Lock<Budget>,
 }
 
-/// How much was shown, and may still be.
+/// What has been shown, and what may still be.
 #[derive(Clone, Copy, Debug)]
 struct Budget {
-    /// How much of the file entries referred to that were shown.
+    /// Bytes of the file that the shown entries refer to.
     shown: u64,
-    /// How much was looked at of payloads.
+    /// Payload bytes looked at.
     looked: u64,
-    /// How many bytes of rows are still shown.
+    /// Bytes of rows that may still be shown.
     rows: u64,
 }
 
@@ -59,17 +59,17 @@ impl Drop for Access<'_> {
 }
 
 impl<'a> Access<'a> {
-    /// Of bytes in memory.
+    /// An access to bytes in memory.
     pub(crate) fn whole(bytes: Bytes<'a>, options: &Options) -> Self {
         Access::of(Session::over(bytes, options.clone()), None, None)
     }
 
-    /// Of bytes that are read as they are needed.
+    /// An access to bytes that are read as needed.
     pub(crate) fn new(input: Box<dyn Input + 'a>, name: Option<Text>, options: &Options) -> Self {
         Access::of(Session::new(input.len(), options.clone()), Some(input), name)
     }
 
-    /// Of a file whose name says what it is where its content does not.
+    /// An access to a file whose name identifies its format if its content does not.
     pub(crate) fn at(input: Box<dyn Input + 'a>, place: &dyn Place, options: &Options) -> Self {
         let options = options.clone().file_name(&place.file_name().lossy());
         Access::new(input, Some(place.name()), &options)
@@ -106,13 +106,13 @@ impl<'a> Access<'a> {
         &self.options
     }
 
-    /// The bytes of a span, where all of the file is in memory.
+    /// The bytes of a span, if the whole file is in memory.
     pub(crate) fn resident(&self, span: Span) -> Option<&[u8]> {
         let from = usize::try_from(span.offset).ok()?;
         self.whole.as_ref()?.get(from..)?.get(..usize::try_from(span.len).ok()?)
     }
 
-    /// The same, where the caller keeps the bytes.
+    /// Like [`resident`](Self::resident), if the caller owns the bytes.
     pub(crate) fn lent(&self, span: Span) -> Option<&'a [u8]> {
         let Some(Bytes::Lent(whole)) = &self.whole else { return None };
         let from = usize::try_from(span.offset).ok()?;
@@ -131,7 +131,7 @@ impl<'a> Access<'a> {
         })
     }
 
-    /// Looks into the session.
+    /// Runs `with` on the session.
     pub(crate) fn with<R>(&self, with: impl FnOnce(&mut Session<'a>) -> R) -> R {
         self.session.with(with)
     }
@@ -143,8 +143,8 @@ impl<'a> Access<'a> {
 
     /// Asks the core, and reads what is missing until it answers.
     ///
-    /// `ask` is called again and again: it must keep what it has achieved
-    /// outside, and commit one entry at a time.
+    /// `ask` is called repeatedly, so it must keep its progress outside and commit one entry at
+    /// a time.
     pub(crate) fn ask<T>(
         &self,
         mut ask: impl FnMut(&Source<'_>) -> Result<T, Stop>,
@@ -159,7 +159,7 @@ impl<'a> Access<'a> {
         })
     }
 
-    /// As [`ask`](Self::ask), where a refusal means that nothing more comes.
+    /// Like [`ask`](Self::ask), but a broken rule ends the reading: it returns the default.
     pub(crate) fn ask_or_end<T: Default>(
         &self,
         ask: impl FnMut(&Source<'_>) -> Result<T, Stop>,
@@ -170,7 +170,7 @@ impl<'a> Access<'a> {
         }
     }
 
-    /// Reads the ranges; where reading the others later costs nothing, the needed one alone.
+    /// Reads the ranges, or only the needed one if reading the others later costs nothing.
     fn fetch(&self, session: &mut Session<'a>, ranges: &[Span]) -> Result<(), Error> {
         let range = session.planned()?;
         let mut pieces = match &self.input {
@@ -192,7 +192,7 @@ impl<'a> Access<'a> {
         Ok(())
     }
 
-    /// Fails if the program gave up.
+    /// Fails if the caller cancelled.
     fn go_on(&self) -> Result<(), ReadError> {
         match self.options.cancel.as_ref().is_some_and(|cancel| cancel()) {
             true => Err(ReadError::Cancelled),
@@ -207,7 +207,7 @@ impl<'a> Access<'a> {
         }
     }
 
-    /// Reads bytes of the file past the windows.
+    /// Reads bytes of the file, bypassing the windows.
     pub(crate) fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), Error> {
         self.read_quietly(at, bytes)?;
         self.report_progress(at.saturating_add(bytes.len() as u64), false);
@@ -217,7 +217,7 @@ impl<'a> Access<'a> {
     fn read_quietly(&self, at: u64, bytes: &mut [u8]) -> Result<(), Error> {
         let span = Span::new(at, bytes.len() as u64);
         match (self.resident(span), &self.input) {
-            _ if bytes.is_empty() => {} // wherever that is
+            _ if bytes.is_empty() => {} // at any offset
             (Some(from), _) => bytes.copy_from_slice(from),
             (None, Some(input)) => {
                 self.go_on()?;
@@ -228,8 +228,8 @@ impl<'a> Access<'a> {
         Ok(())
     }
 
-    /// Reads the `len` bytes from `at`, past the windows: at once where they are in
-    /// memory, else in pieces of [`PIECE`] bytes and a last one.
+    /// Reads the `len` bytes from `at`, bypassing the windows: in one piece if they are in
+    /// memory, otherwise in pieces of [`PIECE`] bytes and a shorter last one.
     pub(crate) fn stream<E: From<Error>>(
         &self,
         mut at: u64,
@@ -252,7 +252,7 @@ impl<'a> Access<'a> {
         Ok(())
     }
 
-    /// Fails if the file was written to meanwhile.
+    /// Fails if the file was written to since it was opened.
     pub(crate) fn verify_unchanged(&self) -> Result<(), Error> {
         match &self.input {
             Some(input) => Ok(input.verify_unchanged()?),
@@ -261,27 +261,27 @@ impl<'a> Access<'a> {
     }
 }
 
-/// What may be shown: a few times the file, because many entries may share one table,
+/// Limits what is shown to a few times the file, because many entries may share one table,
 /// value or payload.
 impl Access<'_> {
-    /// Takes note that an entry is shown that refers to `len` bytes.
+    /// Records that an entry that refers to `len` bytes is shown.
     pub(crate) fn show(&self, len: u64) {
         self.budget.with(|budget| budget.shown = budget.shown.saturating_add(len));
     }
 
-    /// How many bytes more entries may refer to and be shown.
+    /// How many more bytes the shown entries may refer to.
     pub(crate) fn room(&self) -> u64 {
         self.most().saturating_sub(self.budget.with(|budget| budget.shown))
     }
 
-    /// Takes note that of a payload `stored` bytes are looked at, which become
-    /// `decoded` ones.
+    /// Records that `stored` bytes of a payload, which decode to `decoded` bytes, are looked
+    /// at.
     pub(crate) fn look(&self, stored: u64, decoded: u64) {
         let bytes = stored.max(decoded / DECODED);
         self.budget.with(|budget| budget.looked = budget.looked.saturating_add(bytes));
     }
 
-    /// Begins anew with what is shown, for a second pass over the same entries.
+    /// Resets what has been shown, for a second pass over the same entries.
     pub(crate) fn rewind(&self) {
         let rows = self.options.shown;
         self.budget.with(|budget| *budget = Budget { shown: 0, looked: 0, rows });
@@ -292,7 +292,7 @@ impl Access<'_> {
         self.budget.with(|budget| change(&mut budget.rows))
     }
 
-    /// Why no more payloads are looked at, if so: as many entries may share one.
+    /// Why no more payloads or rows are shown, if a limit is reached: many entries may share one.
     pub(crate) fn spent(&self) -> Option<&'static str> {
         let Budget { looked, rows, .. } = self.budget.with(|budget| *budget);
         if looked > self.most() {
@@ -314,8 +314,7 @@ pub(crate) fn within(source: &Source<'_>, span: Span) -> bool {
     span.end().is_some_and(|end| end <= source.len())
 }
 
-/// The bytes of a span, `limit` of them at most; empty where it does not lie
-/// inside the file.
+/// The bytes of a span, at most `limit` of them; empty if it does not lie inside the file.
 ///
 /// # Errors
 /// [`Stop::NeedBytes`], to be passed on.
@@ -326,11 +325,11 @@ pub(crate) fn bytes<'s>(source: &Source<'s>, span: Span, limit: u64) -> Result<&
     Ok(source.get(Span::new(span.offset, span.len.min(limit)))?)
 }
 
-/// Memory for `len` bytes of zeros, if there is as much.
+/// A vector of `len` zeros, if there is enough memory.
 pub(crate) fn zeros<T: Clone + Default>(len: usize) -> Result<Vec<T>, Error> {
     let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
-    // A vector of zeros costs nothing until it is written to; a failure to get it would
-    // end the process, so that is tried first.
+    // Zeros cost nothing until they are written to, but a failed allocation would abort the
+    // process, so it is tried first.
     let mut probe = Vec::<T>::new();
     probe.try_reserve_exact(len).map_err(|_| Error::Memory(bytes))?;
     drop(probe);

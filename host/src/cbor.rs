@@ -9,12 +9,12 @@ use alloc::vec::Vec;
 use weighbridge_core::Name;
 use weighbridge_core::format::ztensor::{Item, Items};
 
-/// How deep items nest before they are cut. Deeper ones are no use to a
-/// reader, and the stack is finite.
+/// Depth at which nested items are cut. Deeper ones are of no use to a reader, and the stack is
+/// finite.
 const DEPTH: u32 = 32;
 
-/// The kind of an item, as types of metadata are called, and its value. Arrays
-/// and maps are `cbor`, with what their bytes hold as far as they go.
+/// The kind of an item, named like the types of metadata, and its value. Arrays and maps are
+/// `cbor`, with the items that their bytes contain.
 pub(crate) fn value(bytes: &[u8]) -> (&'static str, Value) {
     let mut items = Items::new(bytes);
     let Some(item) = items.next() else { return ("cbor", Value::Null) };
@@ -64,12 +64,12 @@ fn convert(item: Item<'_>, rest: &mut Items<'_>, depth: u32) -> Value {
     }
 }
 
-/// A text in which bytes that are not UTF-8 are replaced.
+/// A text with bytes that are not UTF-8 replaced.
 fn lossy(text: Name<'_>) -> String {
     Text::from(text).lossy().into_owned()
 }
 
-/// A map, by names if every key is one of its own there.
+/// A map by name if all keys are distinct texts, otherwise pairs.
 fn map(pairs: Vec<(Value, Value)>, texts: bool) -> Value {
     let text = |key: &Value| key.as_str().filter(|_| texts).map(str::to_owned);
     let keys: Option<Vec<String>> = pairs.iter().map(|(key, _)| text(key)).collect();
@@ -81,7 +81,7 @@ fn map(pairs: Vec<(Value, Value)>, texts: bool) -> Value {
     Value::Map(keys.into_iter().zip(pairs).map(|(key, (_, value))| (key, value)).collect())
 }
 
-/// The next item of an array or map that has given `done` so far.
+/// The next item of an array or map that has returned `done` items so far.
 fn next<'a>(rest: &mut Items<'a>, count: Option<u64>, done: usize) -> Option<Item<'a>> {
     match count {
         Some(count) if done as u64 >= count => None,

@@ -1,5 +1,5 @@
-//! From the first bytes of a file to all that can be found out, step by step: the one
-//! place that answers what the core needs beside bytes, within the limits.
+//! Checks a file step by step, from its first bytes to the end of the audit. The only place
+//! that gives the core the slots and buffers it asks for, within the limits.
 
 use crate::diagnosis::Diagnosis;
 use crate::gate::{HEAD, recognise_as};
@@ -12,13 +12,13 @@ use weighbridge_core::{
     Absent, Audit, File, Finding, Format, Opening, Paused, Scratch, Slot, Source, Span, Stage, Stop,
 };
 
-/// The most slots for the entries of a sparse tensor, unless the file itself
-/// is large: compressed entries may be many in few bytes.
+/// The most slots for the entries of a sparse tensor, unless the file itself is large: a few
+/// bytes may decompress to many entries.
 const MOST_ENTRIES: u64 = 1 << 20;
-/// Bytes of payloads that are decoded at a time.
+/// Payload bytes decoded at a time.
 const PIECE: usize = 256 << 10;
 
-/// The check of one file: plain data between two steps.
+/// The check of one file. Between steps it is plain data.
 #[derive(Debug, Default)]
 pub(crate) struct Check {
     step: Step,
@@ -27,10 +27,10 @@ pub(crate) struct Check {
     opening: Opening,
     audit: Option<Box<FileAudit>>,
     pub(crate) collected: Collected,
-    /// What the file is, if it could not be opened and that was looked at.
+    /// The diagnosis of a file that could not be opened, once it has been made.
     other: Option<Option<Diagnosis>>,
     naming: Naming,
-    /// What the file was checked for so far, and of that, what names were looked for.
+    /// The goal reached so far, and the goal up to which names were looked for.
     reached: Option<Goal>,
     named: Option<Goal>,
 }
@@ -54,7 +54,7 @@ impl Check {
         self.step == Step::Refused
     }
 
-    /// Goes on until `goal` is reached or bytes are missing.
+    /// Advances until `goal` is reached or bytes are missing.
     pub(crate) fn step(
         &mut self,
         source: &Source<'_>,
@@ -90,7 +90,7 @@ impl Check {
         opening.step(source, &mut |finding| collected.push(finding))
     }
 
-    /// Audits an open file up to `goal`, and names what findings are about.
+    /// Audits an open file up to `goal`.
     fn proceed(
         &mut self,
         source: &Source<'_>,
@@ -110,7 +110,7 @@ impl Check {
         Ok(())
     }
 
-    /// Finds out what a file is that could not be opened.
+    /// Diagnoses a file that could not be opened.
     pub(crate) fn diagnose(&mut self, source: &Source<'_>) -> Result<(), Absent> {
         if self.is_refused() && self.other.is_none() {
             self.other = Some(Diagnosis::of(source, &self.collected.kept)?);
@@ -128,7 +128,7 @@ impl Check {
         self.naming.step(&file, source)
     }
 
-    /// What the file is, where it is not what it should be.
+    /// The diagnosis, if the file was cut off or could not be opened.
     pub(crate) fn diagnosis(&self, len: u64) -> Option<Diagnosis> {
         let Collected { kept, tally } = &self.collected;
         match &self.file {
@@ -137,18 +137,18 @@ impl Check {
         }
     }
 
-    /// Whether the file could not be opened because it is of a format or a generation that
-    /// this build does not read.
+    /// Whether the file could not be opened because this build does not read its format or
+    /// generation.
     pub(crate) fn is_unsupported(&self) -> bool {
         self.is_refused() && matches!(&self.other, Some(Some(other)) if other.is_unsupported())
     }
 
-    /// How many entries the stage that runs has passed.
+    /// Number of entries that the current stage has passed.
     pub(crate) fn position(&self) -> u32 {
         self.audit.as_ref().map_or(0, |running| running.audit.position())
     }
 
-    /// What the file was checked for, all of it.
+    /// The checks that were completed.
     pub(crate) fn checked(&self) -> &'static [&'static str] {
         match self.reached {
             None => &[],
@@ -163,25 +163,25 @@ impl Check {
     }
 }
 
-/// An audit of a file, and the memory that it works in: slots and buffers are given
-/// within the limits of the options.
+/// An audit of a file, with its working memory: slots and buffers are allocated within the
+/// limits of the options.
 #[derive(Debug)]
 pub(crate) struct FileAudit {
     audit: Audit,
     slots: Vec<Slot>,
     buffer: Vec<u8>,
     paused: Option<Box<Paused>>,
-    /// It cannot go on, and would say the same again.
+    /// It cannot continue, and another step would return the same error.
     over: bool,
 }
 
 impl FileAudit {
-    /// Of an open file, from the start.
+    /// Audits an open file from the start.
     fn new(file: File, options: &Options) -> Self {
         FileAudit::of(Audit::new(file).structure_only(), options)
     }
 
-    /// Of the data of one tensor, and of nothing before it.
+    /// Audits the data of one tensor, and nothing before it.
     pub(crate) fn of_payload(file: File, tensor: u32, options: &Options) -> Self {
         FileAudit::of(Audit::payload_of(file, tensor), options)
     }
@@ -194,7 +194,7 @@ impl FileAudit {
         FileAudit { audit, slots: Vec::new(), buffer: Vec::new(), paused: None, over: false }
     }
 
-    /// Runs up to `goal`, or until bytes are missing; it goes on once they are there.
+    /// Runs up to `goal`, or until bytes are missing, and continues once they are there.
     pub(crate) fn go_on(
         &mut self,
         source: &Source<'_>,
@@ -215,7 +215,7 @@ impl FileAudit {
                         self.audit.skip(&mut sink);
                     }
                 }
-                // The tensor is begun anew, with a larger buffer or not at all.
+                // The tensor is restarted with a larger buffer, or skipped.
                 Err(Stop::NeedBuffer { needed }) => {
                     self.paused = None;
                     if !self.make_buffer(needed, options) {
@@ -255,7 +255,7 @@ impl FileAudit {
         result
     }
 
-    /// OINF and STB store all data as they are: nothing is decoded.
+    /// The remaining formats, such as OINF and STB, store raw data: nothing is decoded.
     #[cfg(not(any(
         feature = "bintensors",
         feature = "gguf",

@@ -1,5 +1,5 @@
-//! Columns of a data view as arrays: numbers and truth values, alone or in
-//! vectors of a fixed length, sparse ones filled with zeros.
+//! Data view columns as arrays: numbers and Booleans, single or in vectors of a fixed length.
+//! Sparse vectors are filled with zeros.
 
 use crate::access::Access;
 use crate::data::{Trouble, decode};
@@ -10,8 +10,8 @@ use weighbridge_core::format::idv::Header;
 use weighbridge_core::format::idv::block::{Row, Scalar};
 use weighbridge_core::{Element, File, Tensor, limits};
 
-/// Writes the elements of all rows, row by row, as little-endian numbers of
-/// `width` bytes; `length` is how many a row has.
+/// Writes the elements of all rows in order, as little-endian numbers of `width` bytes;
+/// `length` is the number of elements per row.
 pub(crate) fn write<E: From<Error>>(
     access: &Access<'_>,
     header: &Header,
@@ -75,7 +75,7 @@ fn unsupported(why: &str) -> Error {
     Error::Unsupported(why.into())
 }
 
-/// An element in little-endian order, with bytes to spare; 0 for none.
+/// An element in little-endian order, padded to 8 bytes; 0 for `None`.
 fn bytes_of(scalar: Option<Scalar<'_>>) -> Result<[u8; 8], &'static str> {
     let wide = |low: [u8; 4]| {
         let [a, b, c, d] = low;

@@ -1,24 +1,24 @@
-//! From stored elements to numbers of one type, by whole slices.
+//! Converts stored elements to numbers of one type, a slice at a time.
 
 use crate::error::Error;
 use half::{bf16, f16};
 use weighbridge_core::{DType, Element, Elements, Endianness, Number as Stored};
 
-/// What becomes of elements that the wanted type does not hold.
+/// How to convert elements that the target type cannot represent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Conversion {
-    /// Only types are taken whose every element fits: bf16 as f32, i8 as i64.
+    /// Accepts only types whose every element fits: bf16 as f32, i8 as i64.
     #[default]
     Widen,
-    /// Any types are taken, and each element must come out the same: 3.0 as i32, but not
-    /// 3.5. The error names the first that does not.
+    /// Accepts any type, but each element must keep its value: 3.0 as i32, but not 3.5. The
+    /// error names the first element that does not.
     Exact,
-    /// Floats are rounded to the nearest; integers lose their fraction, and end at the
-    /// limits of their type.
+    /// Rounds floats to the nearest; integers drop their fraction and are clamped to the limits
+    /// of their type.
     Round,
 }
 
-/// A type that elements are read as: `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32`,
+/// A type that elements can be read as: `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32`,
 /// `f64`.
 pub trait Number: Stored + bytemuck::Pod + Default + sealed::Convert {}
 
@@ -30,29 +30,29 @@ mod sealed {
     pub trait Convert: Sized {
         /// Whether every element of this type fits.
         fn widens(dtype: DType) -> bool;
-        /// Converts elements of a type that has whole bytes and widens; `false` if it is
-        /// none of these.
+        /// Converts elements of a type that has whole bytes and widens; `false` for any other
+        /// type.
         fn bulk(dtype: DType, endianness: Endianness, bytes: &[u8], out: &mut [Self]) -> bool;
-        /// The same value, if there is one.
+        /// The same value, if this type can represent it.
         fn exact(element: Element) -> Option<Self>;
-        /// The value that comes next to it.
+        /// The value, rounded as `Conversion::Round` does.
         fn round(element: Element) -> Self;
     }
 }
 
-/// Elements, and where they lie among those that `bytes` hold.
+/// A run of the elements in `bytes`.
 pub(crate) struct Run<'b> {
     pub(crate) dtype: DType,
     pub(crate) endianness: Endianness,
     pub(crate) bytes: &'b [u8],
-    /// How many elements of `bytes` come before the first.
+    /// Number of elements in `bytes` before the first one.
     pub(crate) skip: u64,
-    /// Position of the first in its tensor.
+    /// Position of the first element in its tensor.
     pub(crate) position: u64,
 }
 
 impl Run<'_> {
-    /// Converts as many elements as there is room for.
+    /// Converts `out.len()` elements.
     pub(crate) fn convert<T: Number>(
         &self,
         conversion: Conversion,
@@ -82,7 +82,7 @@ impl Run<'_> {
     }
 }
 
-/// Whether elements of a type can be asked for as `T`.
+/// Checks that elements of a type may be read as `T`.
 pub(crate) fn accept<T: Number>(dtype: DType, conversion: Conversion) -> Result<(), Error> {
     let from = dtype;
     if conversion == Conversion::Widen && !T::widens(dtype) {
@@ -96,7 +96,7 @@ fn fill<S: Stored, T>(bytes: &[u8], endianness: Endianness, out: &mut [T], to: i
     out.iter_mut().zip(elements.iter()).for_each(|(out, element)| *out = to(element));
 }
 
-/// How a type holds its elements.
+/// The class of a number type, with the bits of its elements.
 enum Class {
     Uint(u32),
     Int(u32),
@@ -115,19 +115,19 @@ fn class(dtype: DType) -> Class {
             Class::Int(dtype.bits())
         }
         DType::F64 => Class::Float(64),
-        // Narrow floats, and those in blocks, are read as 32 bits at most.
+        // Narrow floats, and floats in blocks, are read as at most 32 bits.
         dtype if dtype.is_numeric() => Class::Float(32),
         _ => Class::Other,
     }
 }
 
-/// A bf16 as what it is the upper half of; the same NaN stays one.
+/// A bf16 as the f32 whose upper half it is; a NaN keeps its payload.
 fn widen(value: bf16) -> f32 {
     f32::from_bits(u32::from(value.to_bits()) << 16)
 }
 
-/// The conversion of Rust's `as`: to the nearest float, or towards zero and no further
-/// than the limits of an integer.
+/// Converts as Rust's `as` does: to the nearest float, or towards zero and clamped to the
+/// limits of an integer.
 macro_rules! round {
     ($t:ty) => {
         |element: Element| match element {
@@ -243,8 +243,8 @@ mod tests {
         Ok(out)
     }
 
-    /// What a type is said to hold it holds: every element of one byte, and the edges of
-    /// the wider ones.
+    /// A type represents every element that widens to it: all elements of one byte, and samples
+    /// of the wider ones.
     #[test]
     fn what_widens_comes_out_the_same() {
         fn check<T: Number>() {

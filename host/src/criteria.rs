@@ -17,7 +17,7 @@ pub(crate) struct Criteria {
     pub(crate) deny_pickle: bool,
     /// These rules do not count, unless they are fatal or denied.
     ignore: Vec<&'static str>,
-    /// A file that nothing identifies is unsupported.
+    /// Files that nothing identifies are unsupported.
     pub(crate) unknown: bool,
 }
 
@@ -33,7 +33,7 @@ impl Criteria {
         }
     }
 
-    /// The same under another profile.
+    /// The same criteria under another profile.
     pub(crate) fn under(&self, profile: Profile) -> Self {
         Criteria { profile, ..self.clone() }
     }
@@ -73,14 +73,13 @@ impl Criteria {
         passes || self.ignores(rule)
     }
 
-    /// Whether a file with all these findings is valid, those included that are not
-    /// listed.
+    /// Whether a file with all these findings, including those not listed, is valid.
     pub(crate) fn passes(&self, tally: &Tally) -> bool {
         tally.rules().all(|count| self.accepts(count.rule))
     }
 }
 
-/// The rules that are called `id`: several formats may have one of that name.
+/// The rules with this id, which several formats may share.
 fn called(id: &str) -> Result<impl Iterator<Item = &'static RuleInfo>, String> {
     let rules = Format::ALL.iter().flat_map(|format| format.rules()).chain(general::RULES);
     let found: Vec<_> = rules.filter(|rule| rule.id.eq_ignore_ascii_case(id)).collect();

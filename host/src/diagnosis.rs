@@ -1,4 +1,4 @@
-//! What a file is that is not what it should be: another format, an error page, the
+//! What a file is if it is not a sound file of its format: another format, an error page, the
 //! start of a download.
 
 use crate::text::{plural, thousands};
@@ -15,7 +15,7 @@ use archive::{NPZ, ZIP};
 const OBJECTS: &str = "a NumPy array (.npy) of objects, a pickle";
 const NPY: &str = "a NumPy array (.npy)";
 
-/// How much of the file is looked at.
+/// How much of the file is examined.
 const HEAD: u64 = 4 << 10;
 
 /// What a file is instead of a sound file of its format.
@@ -28,35 +28,35 @@ const HEAD: u64 = 4 << 10;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Diagnosis {
-    /// Of a known format, but of a generation that this build does not read.
+    /// A known format, but a generation that this build does not read.
     Generation(Rule),
-    /// Of another format, which has this name.
+    /// Another format, with its name.
     Other(&'static str),
-    /// A pickle, or an archive that holds one.
+    /// A pickle, or an archive that contains one.
     Pickle(&'static str),
-    /// The note that Git LFS keeps in place of a file of so many bytes.
+    /// A Git LFS pointer, with the size of the file it stands for, if it states one.
     LfsPointer(Option<u64>),
-    /// A page or a message of a server, in place of a file.
+    /// A page or a message from a server in place of the file.
     Message(&'static str),
-    /// Nothing that is known, where that is no fault:
+    /// An unknown format, where that is not a fault:
     /// [`Options::unknown_is_unsupported`](crate::Options::unknown_is_unsupported).
     Unknown,
-    /// No bytes at all.
+    /// An empty file.
     Empty,
-    /// Zeros from the first byte on, so many at least.
+    /// Zeros from the first byte on, at least this many.
     Zeros(u64),
-    /// The beginning of a file: so many bytes are missing, which so many tensors need.
+    /// The beginning of a file that was cut off.
     CutOff {
-        /// How many bytes are missing at least.
+        /// Minimum number of missing bytes.
         missing: u64,
-        /// How many tensors reach past the end, as far as that is known.
+        /// Number of tensors that reach past the end, as far as known.
         tensors: u64,
     },
 }
 
 impl Diagnosis {
-    /// What a file is that could not be opened, by its first bytes and what was found: for
-    /// hosts that ask the core themselves.
+    /// Diagnoses a file that could not be opened, by its first bytes and its findings. For
+    /// hosts that drive the core themselves.
     ///
     /// ```
     /// use weighbridge::{Diagnosis, core::Source};
@@ -79,7 +79,7 @@ impl Diagnosis {
             Some(Diagnosis::Other(ZIP | NPZ)) => Some(archive::diagnose(source)?),
             diagnosis => diagnosis,
         };
-        // It is what its reader took it for, and is damaged.
+        // The file is of the format that it was read as, but damaged.
         let own = match diagnosis {
             Some(Diagnosis::Other(NPY)) => Some(Format::Npy),
             Some(Diagnosis::Other(NPZ)) => Some(Format::Npz),
@@ -124,9 +124,9 @@ impl Diagnosis {
         text(head)
     }
 
-    /// What is missing of a file of `len` bytes that opened, where that explains all that is
-    /// fatal of what was `found`, of which all is counted: for hosts that ask the core
-    /// themselves.
+    /// What is missing from a file of `len` bytes that was opened, if that explains every fatal
+    /// finding. `found` lists findings, and `all` counts all of them. For hosts that drive the
+    /// core themselves.
     ///
     /// ```
     /// use weighbridge::Diagnosis;
@@ -139,7 +139,7 @@ impl Diagnosis {
     /// ```
     pub fn cut_off(file: &File, len: u64, found: &[Finding], all: &Tally) -> Option<Diagnosis> {
         let recorded = file.recorded_len().and_then(|recorded| recorded.checked_sub(len));
-        // Formats that record their length have no rule of their own for what lies after it.
+        // Formats that record their length have no rule of their own for data past the end.
         if PAST_THE_END.is_empty() {
             let missing = recorded.filter(|missing| *missing > 0)?;
             return Some(Diagnosis::CutOff { missing, tensors: 0 });
@@ -159,8 +159,8 @@ impl Diagnosis {
         Some(Diagnosis::CutOff { missing, tensors })
     }
 
-    /// Whether the file may well be sound, but is of a format or a generation that this
-    /// build does not read.
+    /// Whether the file may be sound, but has a format or generation that this build does not
+    /// read.
     ///
     /// ```
     /// let report = weighbridge::check(b"\x89HDF\r\n\x1A\n and so on")?;
@@ -177,7 +177,7 @@ impl Diagnosis {
         )
     }
 
-    /// Whether the file is of another kind, and not a damaged one of its own.
+    /// Whether the file is of another kind, rather than damaged.
     ///
     /// ```
     /// let report = weighbridge::check(b"<!DOCTYPE html><title>404</title>")?;
@@ -191,8 +191,8 @@ impl Diagnosis {
 }
 
 impl Diagnosis {
-    /// The sentence that says it, or the rule whose message says it: for hosts that keep the
-    /// messages of rules elsewhere. `Display` has both.
+    /// The diagnosis as a sentence, or the rule whose message describes it, for hosts that keep
+    /// rule messages elsewhere. `Display` writes either.
     ///
     /// ```
     /// let report = weighbridge::check(b"")?;
@@ -201,7 +201,7 @@ impl Diagnosis {
     /// ```
     ///
     /// # Errors
-    /// The rule.
+    /// The rule that describes it.
     pub fn sentence(&self) -> Result<String, Rule> {
         Ok(match self {
             Diagnosis::Generation(rule) => return Err(*rule),
@@ -241,7 +241,7 @@ impl fmt::Display for Diagnosis {
     }
 }
 
-/// Bytes by which a file of another format is recognised.
+/// Bytes that identify a file of another format.
 struct Magic {
     offset: usize,
     bytes: &'static [u8],
@@ -269,7 +269,7 @@ const MAGICS: &[Magic] = &[
     magic(257, b"ustar", "a tar archive"),
 ];
 
-/// Rules that are broken by a file of a generation that is known and not read.
+/// Rules broken by a file of a known generation that is not read.
 const GENERATIONS: &[Rule] = &[
     #[cfg(feature = "ztensor")]
     weighbridge_core::format::ztensor::rules::GENERATION_1_0,
@@ -281,14 +281,14 @@ const GENERATIONS: &[Rule] = &[
     weighbridge_core::format::gguf::rules::VERSION_1,
 ];
 
-/// Rules that are broken by an array whose data is a pickle.
+/// Rules broken by an array whose data is a pickle.
 const OBJECTS_RULES: &[Rule] = &[
     #[cfg(feature = "npy")]
     weighbridge_core::format::npy::rules::NPY_OBJECT,
 ];
 
-/// Rules that are broken by a tensor that ends after the file does; what they expect and
-/// find differ by the missing bytes.
+/// Rules broken by a tensor that ends past the end of the file; their expected and found values
+/// differ by the number of missing bytes.
 const PAST_THE_END: &[Rule] = &[
     #[cfg(feature = "gguf")]
     weighbridge_core::format::gguf::rules::DATA_BOUNDS,
@@ -298,12 +298,13 @@ const PAST_THE_END: &[Rule] = &[
     weighbridge_core::format::safetensors::rules::OFFSET_BOUNDS,
 ];
 
-/// The operations of pickles, as of protocol 5.
+/// The pickle opcodes, up to protocol 5.
 const OPERATIONS: &[u8] =
     b"(.012FNIJKLMPQRSTUVX)]}abcdeghijlopqrstu\x80\x81\x82\x83\x84\x85\x86\x87\x88\x89\x8A\x8B\x8C\
     \x8D\x8E\x8F\x90\x91\x92\x93\x94\x95\x96\x97\x98GBCE";
 
-/// Whether a pickle without a protocol begins here that looks up what it calls: `cos\nsystem\n`.
+/// Whether a pickle without a protocol starts here by looking up what it calls:
+/// `cos\nsystem\n`.
 fn begins_with_global(head: &[u8]) -> bool {
     let names = match head {
         [b'c', names @ ..] | [b'(', b'c' | b'i', names @ ..] => names,
@@ -315,11 +316,11 @@ fn begins_with_global(head: &[u8]) -> bool {
             && line.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(byte))
     };
     let named = lines.next().is_some_and(is_name) && lines.next().is_some_and(is_name);
-    // What follows is an operation, and not the rest of a text.
+    // An opcode follows, not the rest of a text.
     named && lines.next().and_then(<[u8]>::first).is_some_and(|next| OPERATIONS.contains(next))
 }
 
-/// Whether the header of a NumPy array says that its elements are objects.
+/// Whether a NumPy array's header declares elements that are objects.
 fn is_of_objects(head: &[u8]) -> bool {
     const KEY: &[u8] = b"'descr':";
     let line = head.iter().take_while(|byte| **byte != b'\n');
@@ -331,15 +332,15 @@ fn is_of_objects(head: &[u8]) -> bool {
         || descr.starts_with(b"[") && descr.windows(2).any(|here| here == b"O'")
 }
 
-/// Whether a message of Protocol Buffers is a model of ONNX: it names its producer in
-/// printable characters, or it goes on with a graph or operator sets.
+/// Whether a Protocol Buffers message is an ONNX model: it names its producer in printable
+/// characters, or continues with a graph or operator sets.
 fn is_onnx(head: &[u8], rest: &[u8]) -> bool {
     let [_, _, field, len, ..] = head else { return false };
     let producer = rest.get(..usize::from(*len)).unwrap_or_default();
     *field != 0x12 || (*len > 0 && *len < 0x80 && producer.iter().all(u8::is_ascii_graphic))
 }
 
-/// What a text is in place of a file.
+/// Diagnoses a text in place of a file.
 fn text(head: &[u8]) -> Option<Diagnosis> {
     if let Some(pointer) = head.strip_prefix(b"version https://git-lfs.github.com/spec/") {
         return Some(Diagnosis::LfsPointer(lfs_size(pointer)));
@@ -359,10 +360,10 @@ fn text(head: &[u8]) -> Option<Diagnosis> {
     None
 }
 
-/// What the message of a server has, and the header of a safetensors file has not.
+/// Keys of a server's message that do not occur in a safetensors header.
 const SERVER_KEYS: &[&[u8]] = &[b"\"error\"", b"\"message\"", b"\"detail\"", b"\"errors\""];
 
-/// The size of the file that a pointer of Git LFS stands for.
+/// The size of the file that a Git LFS pointer stands for.
 fn lfs_size(pointer: &[u8]) -> Option<u64> {
     let line = pointer.split(|byte| *byte == b'\n').find_map(|it| it.strip_prefix(b"size "));
     str::from_utf8(line?.trim_ascii()).ok()?.parse().ok()

@@ -6,15 +6,14 @@ use alloc::vec;
 use alloc::vec::Vec;
 use weighbridge_core::{DType, Endianness};
 
-/// The most elements of a head that are put into another order: 32 MiB of numbers.
+/// The most elements of a head that are reordered: 32 MiB of numbers.
 const HEAD: usize = 4 << 20;
-/// Exponents that a finite `f64` can have, subnormal ones as one.
+/// Exponents of finite `f64` values, counting subnormals as one.
 const EXPONENTS: usize = 2047;
 
-/// What differs between two tensors, whatever their types: errors of quantisation, changes of
-/// training. Elements are compared as `f64`, in the order of the file.
-/// What waits for the other side, or for the rest of a head, is in no number: `count` says
-/// whether all was compared.
+/// The difference between two tensors of any types, such as quantisation errors or changes from
+/// training. Elements are compared as `f64`, in file order. Elements that wait for the other
+/// side, or for the rest of a head, are not counted: `count` shows whether all were compared.
 ///
 /// ```
 /// use weighbridge::Difference;
@@ -34,40 +33,41 @@ pub struct Difference {
     feeds: [Option<Feed>; 2],
     /// Elements of one side that wait for the other.
     waiting: VecDeque<f64>,
-    /// Which side they are of.
+    /// The side that they belong to.
     ahead: usize,
-    /// Pairs that were compared.
+    /// Number of pairs compared.
     pub count: u64,
-    /// Pairs whose values differ as `f64`, which integers beyond 2^53 may not; two NaN are equal.
+    /// Pairs whose values differ as `f64`, which integers beyond 2^53 may not; two NaN are
+    /// equal.
     pub different: u64,
     /// The largest difference of a pair without NaN.
     pub max: f64,
     /// The position of that pair; `None` if no pair differs.
     pub max_at: Option<u64>,
-    /// NaN in the first only, and in the second only.
+    /// Pairs with NaN in the first only, and in the second only.
     pub nans: [u64; 2],
     /// The position of the first such pair.
     pub nan_at: Option<u64>,
-    /// Pairs of finite elements, which cosine and error are of.
+    /// Pairs of finite elements, which the cosine and the error cover.
     pub finite: u64,
     dot: f64,
     squares: [f64; 2],
-    /// The sum of the squares of differences.
+    /// The sum of the squared differences.
     error: f64,
-    /// Finite differences but 0, by the exponent.
+    /// Non-zero finite differences, by exponent.
     sizes: Vec<u64>,
     reorder: Option<Reorder>,
 }
 
-/// Rows of one side that are put into the order of the other.
+/// Reorders the rows of one side to match the other.
 #[derive(Clone, Debug)]
 struct Reorder {
     side: usize,
-    /// Elements of a row.
+    /// Elements per row.
     row: usize,
-    /// Elements of a head, which has an even number of rows.
+    /// Elements per head, which has an even number of rows.
     head: usize,
-    /// Those of the head that is coming.
+    /// Elements of the current head so far.
     waiting: Vec<f64>,
 }
 
@@ -102,10 +102,10 @@ impl Difference {
         })
     }
 
-    /// Puts the rows of each head of side 0 or 1 into the order that llama.cpp's converter
-    /// gives `attn_q` and `attn_k` of Llama: from the halves of a head, in turn. `row` is the
-    /// number of elements of a row and `rows` that of rows in a head; `None` if `rows` is odd,
-    /// or a head has more than 4 Mi elements. Positions are then those of the other side.
+    /// Reorders the rows of each head of side 0 or 1 as llama.cpp's converter does for Llama's
+    /// `attn_q` and `attn_k`: alternately from the two halves of a head. `row` is the number of
+    /// elements per row and `rows` the number of rows per head; `None` if `rows` is odd, or a
+    /// head has more than 4 Mi elements. Positions are then those of the other side.
     ///
     /// ```
     /// use weighbridge::Difference;
@@ -124,7 +124,7 @@ impl Difference {
         Some(self)
     }
 
-    /// Takes the next decoded bytes of side 0 or 1. What one side is ahead is kept.
+    /// Adds the next decoded bytes of side 0 or 1. Elements that one side is ahead are kept.
     ///
     /// ```
     /// use weighbridge::Difference;
@@ -203,8 +203,8 @@ impl Difference {
         }
     }
 
-    /// The cosine of the angle between the two, over pairs of finite elements; NaN if either
-    /// is all zero.
+    /// The cosine of the angle between the two tensors, over pairs of finite elements; NaN if
+    /// either is all zero.
     ///
     /// ```
     /// # use weighbridge::Difference;
@@ -220,10 +220,10 @@ impl Difference {
         self.dot / (root(a) * root(b))
     }
 
-    /// The error relative to the first: the root of the sum of squared differences over that
-    /// of the squared elements of the first, over pairs of finite elements. 0 if these are
-    /// equal, infinite if only those of the first are all zero, and NaN if
-    /// sums of squares leave the range of `f64`.
+    /// The error relative to the first tensor: the root of the sum of squared differences over
+    /// that of the first tensor's squared elements, for pairs of finite elements. 0 if they are
+    /// equal, infinite if only the first is all zero, and NaN if sums of squares leave the
+    /// range of `f64`.
     ///
     /// ```
     /// # use weighbridge::Difference;
@@ -243,9 +243,9 @@ impl Difference {
 }
 
 impl Difference {
-    /// Finite pairs that differ, by how much: `(k, counts)`, where `counts[i]` are those with
-    /// `2^(k + i) <= |a - b| < 2^(k + i + 1)`. Empty ends are left out. Subnormal differences are in
-    /// the bin of 2^-1023, those beyond `f64` in that of 2^1023.
+    /// The magnitudes of finite differences: `(k, counts)`, where `counts[i]` is the number of
+    /// pairs with `2^(k + i) <= |a - b| < 2^(k + i + 1)`. Empty ends are left out. Subnormal
+    /// differences are in the bin of 2^-1023, those beyond `f64` in that of 2^1023.
     ///
     /// ```
     /// # use weighbridge::Difference;
@@ -283,12 +283,12 @@ impl Reorder {
     }
 }
 
-/// Square root by Newton's method: without the standard library there is none.
+/// Square root by Newton's method, because `core` has none.
 fn root(x: f64) -> f64 {
     if x <= 0.0 || !x.is_finite() {
         return x.max(0.0);
     }
-    // Halving the exponent is right within a factor of 2.
+    // Halving the exponent is accurate to within a factor of 2.
     let mut root = f64::from_bits((x.to_bits() >> 1) + (1023 << 51));
     for _ in 0..8 {
         root = (root + x / root) / 2.0;
@@ -349,7 +349,7 @@ mod tests {
         assert_eq!((sums.max, sums.max_at), (0.5, Some(0)));
     }
 
-    /// As NumPy has it: `np.linalg.norm(a - b) / np.linalg.norm(a)`.
+    /// As NumPy computes it: `np.linalg.norm(a - b) / np.linalg.norm(a)`.
     #[test]
     fn errors_are_relative_to_the_first() {
         let mut sums = Difference::new(F32, F32, 3).unwrap();
@@ -363,7 +363,7 @@ mod tests {
         assert_eq!(zero.relative_rms(), f64::INFINITY);
     }
 
-    /// As `convert_hf_to_gguf.py` does it: `reshape(heads, 2, half, row).swapaxes(1, 2)`.
+    /// As `convert_hf_to_gguf.py` does: `reshape(heads, 2, half, row).swapaxes(1, 2)`.
     #[test]
     fn rows_of_heads_are_reordered() {
         let (row, rows, heads) = (3, 4, 2);

@@ -1,4 +1,4 @@
-//! What the index of a file says of a tensor, and lookup by name.
+//! Tensor entries of an index, and lookup by name.
 
 use crate::access::within;
 use crate::options::Options;
@@ -10,7 +10,7 @@ use weighbridge_core::{
     Stop, Tensor,
 };
 
-/// A tensor of an index: its name, type and shape, and where its data lies.
+/// A tensor's entry in the index: its name, type and shape, and where its data lies.
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub(crate) tensor: Tensor,
@@ -28,7 +28,7 @@ impl Entry {
         Ok(Entry { tensor, name, shape: Shape::read(source, &tensor)? })
     }
 
-    /// Its name; the decimal number, where tensors have numbers.
+    /// Its name, or its number in decimal if tensors have numbers.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -68,7 +68,7 @@ impl Entry {
         &self.shape
     }
 
-    /// Number of elements; of rows, where rows vary in length.
+    /// Number of elements, or of rows if rows vary in length.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -81,7 +81,7 @@ impl Entry {
         self.tensor.elements
     }
 
-    /// Number of bytes of its elements once decoded, where the type has a width.
+    /// Number of bytes of its decoded elements, if the type has a fixed width.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -160,7 +160,7 @@ impl Entry {
         self.tensor.index
     }
 
-    /// Where its data lies, if it is in one piece: bytes of the file, encoded or not.
+    /// The span of its data in the file, encoded or not, if it is in one piece.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -176,7 +176,7 @@ impl Entry {
         }
     }
 
-    /// In how many pieces its data lies.
+    /// Number of pieces that its data is stored in.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -190,7 +190,7 @@ impl Entry {
     }
 }
 
-/// The extents of a tensor, outermost first. One that varies or is not in the file is
+/// The extents of a tensor, outermost first. An extent that varies or is not in the file is
 /// unknown.
 ///
 /// ```
@@ -253,7 +253,7 @@ impl Shape {
     }
 }
 
-/// Adds the extents of a tensor to others.
+/// Appends the extents of a tensor to `extents`.
 ///
 /// # Errors
 /// [`Stop::NeedBytes`]; then nothing is added.
@@ -264,11 +264,11 @@ pub(crate) fn read_extents(
 ) -> Result<(), Stop> {
     let dims = &tensor.dims;
     if dims.encoding == DimEncoding::External {
-        // Formats that do so have one byte for the rank.
+        // Formats with external extents store the rank in one byte.
         extents.extend((0..dims.rank().min(255)).map(|_| None));
     } else if within(source, dims.span()) {
-        // A column has a number of rows, then the extents of one row, of which 0
-        // stands for one that varies.
+        // A column has its number of rows, then the extents of one row, where 0 stands for one
+        // that varies.
         let rows = if tensor.layout == Layout::Blocks { 1 } else { usize::MAX };
         let found = tensor.dims(source)?.enumerate();
         extents.extend(found.map(|(i, n)| (i < rows || n > 0).then_some(n)));
@@ -324,7 +324,7 @@ pub struct Piece {
     pub offset: u64,
     /// Number of stored bytes.
     pub stored: u64,
-    /// Number of decoded bytes, if the file says.
+    /// Number of decoded bytes, if the file states it.
     pub decoded: Option<u64>,
 }
 
@@ -332,10 +332,10 @@ pub struct Piece {
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     entries: Vec<Entry>,
-    /// Positions by name, of several with one name the first.
+    /// Positions by name; the first if several have the same name.
     #[cfg(feature = "std")]
     by_name: std::collections::HashMap<Text, u32>,
-    /// Positions in the order of names, once the index is read.
+    /// Positions sorted by name, once the index has been read.
     #[cfg(not(feature = "std"))]
     by_name: Vec<u32>,
     cursor: Cursor,
@@ -343,10 +343,10 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    /// What an entry takes, a short name included.
+    /// Memory that an entry takes, including a short name.
     pub(crate) const ENTRY: u64 = size_of::<Entry>() as u64 + 128;
 
-    /// Reads the index, as far as it is in memory.
+    /// Reads as much of the index as is in memory.
     pub(crate) fn step(
         &mut self,
         file: &File,
@@ -372,7 +372,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Nothing more can be read.
+    /// Ends the index: nothing more can be read.
     pub(crate) fn end(&mut self) {
         self.done = true;
         #[cfg(not(feature = "std"))]

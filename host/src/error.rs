@@ -1,4 +1,4 @@
-//! Why something could not be done.
+//! The errors of this crate.
 
 use crate::text::{Text, plural};
 use alloc::boxed::Box;
@@ -7,59 +7,59 @@ use core::fmt;
 use weighbridge_core::codec::Fault;
 use weighbridge_core::{DType, Element, Rule, Span};
 
-/// Why something could not be done.
+/// An error while opening, reading or converting a file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// The bytes could not be read.
     Read(ReadError),
-    /// The file breaks this rule, and cannot be read on from there.
+    /// The file breaks this rule, and cannot be read past that point.
     Invalid(Rule),
     /// The file could not be opened.
     NotOpened {
-        /// What it is instead, or what is wrong with it, as a sentence.
+        /// What the file is instead, or what is wrong with it, as a sentence.
         why: String,
-        /// It is of a format or a generation that this build does not read.
+        /// Whether it is of a format or a generation that this build does not read.
         unsupported: bool,
     },
-    /// There is no tensor of this name.
+    /// No tensor has this name.
     NoTensor(Text),
-    /// The tensor breaks a rule without which it cannot be read.
+    /// The tensor breaks a rule and therefore cannot be read.
     Broken(Text),
     /// The data cannot be decoded.
     Undecodable(Fault),
-    /// Elements of the first type do not all fit into the second.
+    /// Not every element of the first type fits into the second.
     Lossy {
         /// The type in the file.
         from: DType,
-        /// The type that was asked for.
+        /// The requested type.
         to: DType,
     },
-    /// This element does not fit into the type that was asked for.
+    /// This element does not fit into the requested type.
     Inexact {
         /// Its position in the tensor.
         element: u64,
         /// Its value.
         value: Element,
-        /// The type that was asked for.
+        /// The requested type.
         to: DType,
     },
-    /// A slice or a buffer has another length than the data.
+    /// A slice or a buffer has a different length from the data.
     Length {
-        /// How many elements there are.
+        /// Number of elements.
         expected: u64,
-        /// How many there is room for.
+        /// Number of elements that fit.
         found: u64,
     },
-    /// The tensor is no array of numbers; the sentence says why.
+    /// The tensor is not an array of numbers; the sentence says why.
     NoArray(String),
-    /// The tensor cannot be given in this form; the sentence says why.
+    /// The tensor cannot be provided in this form; the sentence says why.
     Unsupported(String),
-    /// So many bytes of memory are needed, which the options or the machine do not give.
+    /// Number of bytes of memory needed, more than the options or the machine allow.
     Memory(u64),
-    /// A fault of this program: bytes were asked for that were there.
+    /// A bug in this crate: bytes were requested that are already in memory.
     Internal(Span),
-    /// What happened to a file that this one lists.
+    /// An error in a file that this one lists.
     Shard(Text, Box<Error>),
 }
 
@@ -67,18 +67,18 @@ pub enum Error {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The system says why.
+    /// An I/O error.
     #[cfg(feature = "std")]
     Io(std::io::Error),
-    /// Whoever reads the file says why.
+    /// Any other failure of the input, as a sentence.
     Other(String),
-    /// The path leads to something that is not a file.
+    /// The path does not lead to a regular file.
     NotAFile(&'static str),
-    /// The file no longer has the bytes that it had when it was opened.
+    /// The file no longer has the bytes it had when it was opened.
     Changed,
-    /// More bytes are needed in one piece than are kept in memory.
+    /// More bytes are needed in one piece than may be kept in memory.
     TooLarge(Span),
-    /// The program gave up: see [`Options::cancel_when`](crate::Options::cancel_when).
+    /// The read was cancelled: see [`Options::cancel_when`](crate::Options::cancel_when).
     Cancelled,
 }
 

@@ -1,12 +1,12 @@
-//! Elements of bytes that come in pieces.
+//! Decodes elements from bytes that arrive in pieces.
 
 use alloc::vec::Vec;
 use weighbridge_core::{DType, Endianness};
 
-/// Elements that are decoded at a time; blocks of every type fill it.
+/// Elements decoded at a time, a multiple of every block size.
 const PIECE: usize = 256;
 
-/// Decodes elements of bytes that come in pieces of any length.
+/// Decodes elements from bytes that arrive in pieces of any length.
 ///
 /// ```
 /// use weighbridge::Feed;
@@ -23,10 +23,10 @@ const PIECE: usize = 256;
 pub struct Feed {
     dtype: DType,
     endianness: Endianness,
-    /// Elements that may still come: the last byte of packed ones may hold more.
+    /// Elements still to come; the last byte of packed elements may hold more.
     left: u64,
     carry: Vec<u8>,
-    /// Whether scales come in place of elements.
+    /// Whether to return scales instead of elements.
     scales: bool,
 }
 
@@ -44,8 +44,8 @@ impl Feed {
         Some(Feed { dtype, endianness, left: elements, carry: Vec::new(), scales: false })
     }
 
-    /// A feed of the scales that elements of blocks have, in place of the elements; `None` for
-    /// types without blocks.
+    /// A feed of the elements' block scales instead of the elements; `None` for types without
+    /// blocks.
     ///
     /// ```
     /// use weighbridge::Feed;
@@ -88,7 +88,7 @@ impl Feed {
         self.carry.extend_from_slice(tail);
     }
 
-    /// Whole units.
+    /// Decodes whole units.
     fn whole(&mut self, mut bytes: &[u8], take: &mut dyn FnMut(&[f64])) {
         let mut values = [0.0; PIECE];
         let piece = self.dtype.bytes(PIECE as u64).unwrap_or(1) as usize;
@@ -112,7 +112,7 @@ impl Feed {
     }
 }
 
-/// The scales of elements; no format but GGUF has any.
+/// The scales of elements, which only GGUF has.
 #[cfg(feature = "gguf")]
 fn scales(dtype: DType, order: Endianness, bytes: &[u8], out: &mut [f64; PIECE]) -> Option<usize> {
     let mut quants = [weighbridge_core::Quant::default(); PIECE];

@@ -1,10 +1,10 @@
-//! How the elements of a tensor stand in the arrays of NumPy.
+//! How a tensor's elements are stored in NumPy arrays.
 
 use crate::value::elements;
 use alloc::vec::Vec;
 use weighbridge_core::{DType, Element, Endianness};
 
-/// How elements of a type stand in an .npy file.
+/// How elements of a type are stored in an .npy file.
 #[derive(Debug)]
 pub(crate) struct Form {
     pub(crate) descr: &'static str,
@@ -13,19 +13,19 @@ pub(crate) struct Form {
     pub(crate) how: How,
 }
 
-/// What happens to an element on its way.
+/// How an element is written.
 #[derive(Debug)]
 pub(crate) enum How {
-    /// Its bytes stay as they are.
+    /// Its bytes are copied.
     Copy,
-    /// It is one byte afterwards.
+    /// It becomes one byte.
     Byte,
-    /// It is a float of 32 bits afterwards.
+    /// It becomes a 32-bit float.
     Float,
 }
 
 impl Form {
-    /// `None` where NumPy has no such type.
+    /// `None` if NumPy has no such type.
     pub(crate) fn of(dtype: DType, endianness: Endianness) -> Option<Form> {
         let (little, big, how) = match dtype {
             DType::I8 => ("|i1", "|i1", How::Copy),
@@ -44,7 +44,7 @@ impl Form {
             DType::Bool => ("|b1", "|b1", How::Byte),
             DType::I4 | DType::I2 | DType::I1 | DType::T2 | DType::T1 => ("|i1", "|i1", How::Byte),
             DType::U4 | DType::U2 | DType::U1 => ("|u1", "|u1", How::Byte),
-            // What is left of numbers are floats that are narrow, or in blocks.
+            // The remaining numbers are narrow floats, or floats in blocks.
             dtype if dtype.is_numeric() => ("<f4", "<f4", How::Float),
             _ => return None,
         };
@@ -52,12 +52,12 @@ impl Form {
         Some(Form { descr, dtype, endianness, how })
     }
 
-    /// Adds the first `count` elements of `bytes`.
+    /// Appends the first `count` elements of `bytes`.
     pub(crate) fn write(&self, bytes: &[u8], count: u64, out: &mut Vec<u8>) {
         let elements = elements(self.dtype, bytes, count, self.endianness);
         match self.how {
             How::Copy => out.extend_from_slice(bytes),
-            // NumPy expects 0 or 1, so other bytes are not passed on.
+            // NumPy expects 0 or 1, so any other byte becomes 1.
             How::Byte if self.dtype == DType::Bool => {
                 out.extend(elements.map(|element| low_byte(element).min(1)));
             }
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(descr(DType::C64, Endianness::Big), Some(">c8"));
     }
 
-    /// What `inspect` shows as numbers can be extracted, and complex numbers.
+    /// Everything that `inspect` shows as numbers can be extracted, and so can complex numbers.
     #[test]
     fn every_number_has_a_form() {
         for dtype in DType::ALL {

@@ -1,4 +1,4 @@
-//! Verdicts on files, wherever their bytes are.
+//! Verdicts on files from any source.
 
 use crate::access::Access;
 use crate::diagnosis::archive;
@@ -11,8 +11,8 @@ use crate::report::Report;
 use alloc::boxed::Box;
 use weighbridge_core::Format;
 
-/// How many bytes decide on a format: more than any magic takes, or the name of the first
-/// member of an archive.
+/// Bytes that decide on a format: more than any magic takes, or the name of the first archive
+/// member.
 pub(crate) const HEAD: usize = 512;
 
 /// Checks a file that is in memory.
@@ -27,12 +27,12 @@ pub(crate) const HEAD: usize = 512;
 /// ```
 ///
 /// # Errors
-/// None that a file can cause.
+/// No file causes an error.
 pub fn check(bytes: &[u8]) -> Result<Report, Error> {
     check_with(bytes, &Options::new())
 }
 
-/// As [`check`], with other limits, another profile or another depth.
+/// Like [`check`], with the limits, profile and depth given in `options`.
 ///
 /// ```
 /// use weighbridge::{Goal, Options};
@@ -44,12 +44,12 @@ pub fn check(bytes: &[u8]) -> Result<Report, Error> {
 /// ```
 ///
 /// # Errors
-/// None that a file can cause.
+/// No file causes an error.
 pub fn check_with(bytes: &[u8], options: &Options) -> Result<Report, Error> {
     finish(&Access::whole(Bytes::Lent(bytes), options))
 }
 
-/// Checks a file whose bytes are read as they are needed, from wherever they are.
+/// Checks a file whose bytes are read as needed, from any source.
 ///
 /// ```
 /// use weighbridge::{Input, Options, ReadError, core::Profile};
@@ -69,12 +69,12 @@ pub fn check_with(bytes: &[u8], options: &Options) -> Result<Report, Error> {
 /// ```
 ///
 /// # Errors
-/// When bytes cannot be read, or no memory holds what is needed at once.
+/// When bytes cannot be read, or those needed at once do not fit into memory.
 pub fn check_input(input: impl Input, options: &Options) -> Result<Report, Error> {
     finish(&Access::new(Box::new(input), None, options))
 }
 
-/// Checks a reader that seeks, from its first byte to its last.
+/// Checks a seekable reader, from its first byte to its last.
 ///
 /// ```
 /// use std::io::Cursor;
@@ -87,7 +87,7 @@ pub fn check_input(input: impl Input, options: &Options) -> Result<Report, Error
 /// ```
 ///
 /// # Errors
-/// When bytes cannot be read, or no memory holds what is needed at once.
+/// When bytes cannot be read, or those needed at once do not fit into memory.
 #[cfg(feature = "std")]
 pub fn check_reader(
     reader: impl std::io::Read + std::io::Seek + Send,
@@ -96,7 +96,7 @@ pub fn check_reader(
     check_input(crate::input::Seekable::new(reader)?, options)
 }
 
-/// Checks a file on disk. Of the index of a checkpoint in shards, the files that it lists
+/// Checks a file on disk. If it is the index of a sharded checkpoint, the files that it lists
 /// are checked as well.
 ///
 /// ```
@@ -118,8 +118,8 @@ pub fn check_path(path: impl AsRef<std::path::Path>, options: &Options) -> Resul
     check_at(place.open()?, &place, options)
 }
 
-/// Checks a file whose place is known, and with it those that belong to it and lie beside it:
-/// the shards of an index, the other parts of a model.
+/// Checks a file whose place is known, along with the files beside it that belong to it: the
+/// shards of an index, or the other parts of a model.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -143,8 +143,8 @@ pub fn check_at(input: impl Input, place: &dyn Place, options: &Options) -> Resu
     Ok(report.closed(access.name().cloned()))
 }
 
-/// The format of the file that begins with these bytes, 512 at least or all there are,
-/// and has `len` bytes and perhaps a name. `None` where neither tells.
+/// The format of a file of `len` bytes that begins with `head`, which has at least 512 bytes or
+/// the whole file. `None` if neither `head` nor the name identifies it.
 ///
 /// ```
 /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -180,7 +180,7 @@ pub fn recognise_path(path: impl AsRef<std::path::Path>) -> Result<Option<Format
     Ok(recognise(&head[..len], input.len(), name.as_deref()))
 }
 
-/// The same, where the name of the file promises a format or none.
+/// Like [`recognise`], given the format that the file name promises.
 pub(crate) fn recognise_as(head: &[u8], len: u64, named: Option<Format>) -> Option<Format> {
     match Format::of_head(head, len) {
         Some(format) if format.has_magic() => Some(format),
@@ -191,7 +191,7 @@ pub(crate) fn recognise_as(head: &[u8], len: u64, named: Option<Format>) -> Opti
     }
 }
 
-/// The format that the name of a file promises, if this build reads it.
+/// The format that a file name promises, if this build reads it.
 pub(crate) fn by_file_name(name: &str) -> Option<Format> {
     Format::by_file_name(name).filter(|format| format.is_available())
 }
@@ -202,7 +202,7 @@ fn finish(access: &Access<'_>) -> Result<Report, Error> {
     Ok(report.closed(None))
 }
 
-/// Checks a file up to `goal`, with those that it lists where its own place is known.
+/// Checks a file up to `goal`, along with the files that it lists if its own place is known.
 pub(crate) fn report_on(
     access: &Access<'_>,
     place: Option<&dyn Place>,

@@ -1,4 +1,4 @@
-//! Whether weights look healthy: what is noteworthy about the elements of tensors.
+//! The health of weights: noteworthy properties of tensor elements.
 
 mod gauge;
 
@@ -10,7 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Something noteworthy about the elements of a tensor.
+/// A noteworthy property of a tensor's elements.
 ///
 /// ```
 /// use weighbridge::Sign;
@@ -21,24 +21,24 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sign {
-    /// Some are not a number.
+    /// Some elements are NaN.
     Nan,
-    /// Some are infinite.
+    /// Some elements are infinite.
     Infinite,
-    /// All are zero.
+    /// All elements are zero.
     Zero,
-    /// All are equal, but not zero.
+    /// All elements are equal, but not zero.
     Constant,
-    /// All elements of some rows, but not of all, are zero: channels that do nothing.
+    /// Some rows, but not all, are entirely zero: channels that do nothing.
     ZeroRows,
-    /// One lies far from the others, or the deviation exceeds the range of a double.
+    /// One element lies far from the others, or the deviation exceeds the range of a double.
     Outlier,
-    /// Another tensor has the same elements, and they are not all equal.
+    /// Another tensor has the same elements, which are not all equal.
     Duplicate,
 }
 
 impl Sign {
-    /// All, faults first.
+    /// All signs, faults first.
     pub const ALL: [Sign; 7] = [
         Sign::Nan,
         Sign::Infinite,
@@ -66,8 +66,8 @@ impl Sign {
         }
     }
 
-    /// Whether no model computes anything sensible with it. The others are legal, and worth
-    /// a look.
+    /// Whether no model can compute anything sensible with it. The other signs are legal, but
+    /// worth a look.
     ///
     /// ```
     /// assert!(weighbridge::Sign::Infinite.is_fault());
@@ -76,7 +76,7 @@ impl Sign {
         matches!(self, Sign::Nan | Sign::Infinite)
     }
 
-    /// What one tensor, or several, are said to do.
+    /// Its description for one tensor, or for several.
     const fn says(self, one: bool) -> &'static str {
         match (self, one) {
             (Sign::Nan, true) => "contains NaN",
@@ -106,7 +106,7 @@ impl Sign {
 pub struct Signs(u8);
 
 impl Signs {
-    /// From bits in the order of [`Sign::ALL`], the first the least.
+    /// From bits in the order of [`Sign::ALL`], the least significant first.
     ///
     /// ```
     /// use weighbridge::{Sign, Signs};
@@ -117,7 +117,7 @@ impl Signs {
         Signs(bits)
     }
 
-    /// As bits in the order of [`Sign::ALL`], the first the least.
+    /// As bits in the order of [`Sign::ALL`], the least significant first.
     ///
     /// ```
     /// use weighbridge::{Sign, Signs};
@@ -143,7 +143,7 @@ impl Signs {
         self.0 |= sign.bit();
     }
 
-    /// Whether there is this one.
+    /// Whether the set contains a sign.
     ///
     /// ```
     /// use weighbridge::{Sign, Signs};
@@ -154,7 +154,7 @@ impl Signs {
         self.0 & sign.bit() != 0
     }
 
-    /// Those that are in it, faults first.
+    /// The signs in the set, faults first.
     ///
     /// ```
     /// use weighbridge::{Sign, Signs};
@@ -167,7 +167,7 @@ impl Signs {
     }
 }
 
-/// All tensors of a file taken together: its verdict is what it displays.
+/// The health of all tensors of a file; `Display` writes the verdict.
 ///
 /// ```
 /// use weighbridge::{Health, Sign, Signs};
@@ -204,7 +204,7 @@ impl Health {
         }
     }
 
-    /// Adds a tensor that has no statistics.
+    /// Adds a tensor without statistics.
     ///
     /// ```
     /// let mut health = weighbridge::Health::default();
@@ -215,7 +215,7 @@ impl Health {
         self.skipped += 1;
     }
 
-    /// How many tensors were measured, and how many were not.
+    /// Number of tensors that were measured, and that were not.
     ///
     /// ```
     /// let mut health = weighbridge::Health::default();
@@ -226,7 +226,7 @@ impl Health {
         (self.tensors, self.skipped)
     }
 
-    /// How many tensors have a sign.
+    /// Number of tensors with a sign.
     ///
     /// ```
     /// use weighbridge::{Health, Sign, Signs};
@@ -239,7 +239,7 @@ impl Health {
         self.counts.get(sign as usize).copied().unwrap_or(0)
     }
 
-    /// Whether a tensor has a fault.
+    /// Whether any tensor has a fault.
     ///
     /// ```
     /// use weighbridge::{Health, Signs};

@@ -6,11 +6,11 @@ use crate::text::{Text, push_bytes};
 use alloc::vec::Vec;
 use weighbridge_core::{Chunks, Name, NameEncoding, Part, Region, Source, Stop, Tensor};
 
-/// Stands for data whose place is not known.
+/// Marks data whose place is unknown.
 const NOWHERE: u64 = u64::MAX;
 
-/// All tensors of a file, in its order, or of several files one after the other. Names and
-/// shapes lie together, so that a tensor has no memory of its own.
+/// All tensors of a file, or of several files in sequence, in file order. Names and shapes are
+/// stored together, so a tensor needs no allocation of its own.
 ///
 /// ```
 /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -24,15 +24,15 @@ const NOWHERE: u64 = u64::MAX;
 #[derive(Clone, Debug, Default)]
 pub struct Index {
     tensors: Vec<Tensor>,
-    /// Stored bytes of all pieces of the data.
+    /// Stored bytes of each tensor's data, all pieces together.
     stored: Vec<u64>,
-    /// Where the first piece lies.
+    /// Offset of the first piece.
     offsets: Vec<u64>,
     names: Slices<u8>,
     extents: Slices<Option<u64>>,
 }
 
-/// Slices of different lengths, one after the other.
+/// Slices of different lengths, stored contiguously.
 #[derive(Clone, Debug)]
 struct Slices<T> {
     items: Vec<T>,
@@ -46,7 +46,7 @@ impl<T> Default for Slices<T> {
 }
 
 impl<T: Copy> Slices<T> {
-    /// Ends the slice that was added to the items.
+    /// Ends the slice that was appended to the items.
     fn end(&mut self) {
         self.ends.push(self.items.len());
     }
@@ -65,7 +65,7 @@ impl<T: Copy> Slices<T> {
 }
 
 impl Index {
-    /// How many tensors there are.
+    /// Number of tensors.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -77,7 +77,7 @@ impl Index {
         self.tensors.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no tensors.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -89,7 +89,7 @@ impl Index {
         self.tensors.is_empty()
     }
 
-    /// The tensor at a position, as the core has it.
+    /// The tensor at a position, as the core represents it.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -99,12 +99,12 @@ impl Index {
     /// ```
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no such tensor.
     pub fn tensor(&self, at: usize) -> &Tensor {
         &self.tensors[at]
     }
 
-    /// All of them, as the core has them.
+    /// All tensors, as the core represents them.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -117,7 +117,7 @@ impl Index {
         &self.tensors
     }
 
-    /// The name of the tensor at a position; an empty one if there is none.
+    /// The name of the tensor at a position; empty if there is none.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -129,7 +129,7 @@ impl Index {
         Name::new(self.name_bytes(at), NameEncoding::Plain)
     }
 
-    /// The decoded bytes of that name, which should be UTF-8.
+    /// The decoded bytes of a tensor's name, which should be UTF-8.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -142,7 +142,7 @@ impl Index {
     }
 
     /// The extents of the tensor at a position, outermost first; `None` for one that varies or
-    /// is not in the file. None at all if there is no such tensor.
+    /// is not in the file. Empty if there is no such tensor.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -154,8 +154,8 @@ impl Index {
         self.extents.get(at)
     }
 
-    /// How many bytes the data of a tensor takes in the file; of one in several pieces, those
-    /// that were [noted](Self::note).
+    /// Number of bytes that a tensor's data takes in the file. If it is in several pieces, only
+    /// those that were [noted](Self::note) count.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -167,8 +167,8 @@ impl Index {
         self.stored.get(at).copied().unwrap_or(0)
     }
 
-    /// Where the data of a tensor begins, if that is known: of one in several pieces, the first
-    /// of those that were [noted](Self::note).
+    /// The offset of a tensor's data, if it is known. If it is in several pieces, the lowest
+    /// offset of those that were [noted](Self::note).
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -180,7 +180,7 @@ impl Index {
         self.offsets.get(at).copied().filter(|offset| *offset != NOWHERE)
     }
 
-    /// The entry at a position, which [`Model::tensor_of`](crate::Model::tensor_of) takes.
+    /// The entry at a position, for [`Model::tensor_of`](crate::Model::tensor_of).
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -191,13 +191,13 @@ impl Index {
     /// ```
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no such tensor.
     pub fn entry(&self, at: usize) -> Entry {
         let name = Text::from(self.name(at));
         Entry { tensor: *self.tensor(at), name, shape: Shape(self.shape(at).to_vec()) }
     }
 
-    /// How many bytes of memory it takes.
+    /// Bytes of memory that the index takes.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -210,7 +210,7 @@ impl Index {
         self.len() * each + self.names.items.len() + size_of_val(self.extents.items.as_slice())
     }
 
-    /// Makes room for so many more tensors, if there is as much memory.
+    /// Reserves room for this many more tensors, if there is enough memory.
     ///
     /// ```
     /// let mut index = weighbridge::Index::default();
@@ -220,7 +220,7 @@ impl Index {
     pub fn reserve(&mut self, more: u64) {
         let more = usize::try_from(more).unwrap_or_default();
         let Index { tensors, stored, offsets, names, extents } = self;
-        // Without it, room is made bit by bit.
+        // If this fails, the vectors grow bit by bit.
         let _ = tensors.try_reserve_exact(more).is_ok()
             && stored.try_reserve_exact(more).is_ok()
             && offsets.try_reserve_exact(more).is_ok()
@@ -250,7 +250,7 @@ impl Index {
     /// # Errors
     /// [`Stop::NeedBytes`]; then nothing is added.
     pub fn push(&mut self, source: &Source<'_>, tensor: Tensor) -> Result<(), Stop> {
-        // What a broken entry points at need not be in the file.
+        // A broken entry may point outside the file.
         let inside = within(source, tensor.name.span());
         let name = if inside { tensor.name(source)? } else { Name::default() };
         read_extents(source, &tensor, &mut self.extents.items)?;
@@ -267,7 +267,7 @@ impl Index {
         Ok(())
     }
 
-    /// Takes note of where a piece of a tensor's data lies, of one that is in several.
+    /// Records where a piece of a tensor's data lies, for data in several pieces.
     ///
     /// ```
     /// use weighbridge::core::{Part, Region};
@@ -294,7 +294,7 @@ impl Index {
         }
     }
 
-    /// Adds the tensors of a file that begins at `base`, as if files followed each other.
+    /// Appends the tensors of a file that begins at `base`, as if the files were concatenated.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();

@@ -40,10 +40,10 @@ pub trait Input: Send + Sync {
     /// When not all bytes can be read.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError>;
 
-    /// Reads these ranges together, where each request is a round trip that costs more than
-    /// bytes: the answer is pieces of the file with their offsets, which contain the ranges
-    /// and may go further. Nothing where reading on demand costs little; then each range
-    /// is read when it is needed.
+    /// Reads these ranges together, for inputs where a round trip costs more than extra bytes.
+    /// Returns pieces of the file with their offsets, which contain the ranges and may be
+    /// larger. Returns nothing if reading on demand is cheap; each range is then read when it
+    /// is needed.
     ///
     /// # Errors
     /// When not all bytes can be read.
@@ -52,13 +52,13 @@ pub trait Input: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Whether there are no bytes.
+    /// Whether the input is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Fails if the bytes are known not to be those of the beginning, for then what
-    /// was read is neither the old file nor the new one.
+    /// Fails if the bytes are known to have changed since opening: what was read is then
+    /// neither the old file nor the new one.
     ///
     /// # Errors
     /// [`ReadError::Changed`].
@@ -108,8 +108,8 @@ mod files {
     use std::path::Path;
     use std::time::SystemTime;
 
-    /// A file on disk. It is read, not mapped: a file that shrinks meanwhile gives an
-    /// error here, where a mapping would end the process with a signal.
+    /// A file on disk. It is read, not mapped: if it shrinks meanwhile, reading returns an
+    /// error, whereas a mapping would kill the process with a signal.
     ///
     /// ```
     /// use weighbridge::{FileInput, Input};
@@ -140,15 +140,15 @@ mod files {
         /// ```
         ///
         /// # Errors
-        /// When it cannot be opened, or is no file.
+        /// When it cannot be opened, or is not a regular file.
         pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
             let path = path.as_ref();
-            // Before opening: to open a pipe waits for somebody who writes.
+            // Before opening, because opening a pipe waits for a writer.
             regular(&fs::metadata(path)?)?;
             FileInput::of(File::open(path)?)
         }
 
-        /// Of a file that is open.
+        /// Wraps an open file.
         ///
         /// ```
         /// use weighbridge::{FileInput, Options, Profile, check_input};
@@ -162,7 +162,7 @@ mod files {
         /// ```
         ///
         /// # Errors
-        /// When it is no file.
+        /// When it is not a regular file.
         pub fn of(file: File) -> Result<Self, ReadError> {
             let metadata = file.metadata()?;
             regular(&metadata)?;
@@ -221,7 +221,7 @@ mod files {
         file.read(bytes)
     }
 
-    /// A reader that seeks, one question at a time.
+    /// A seekable reader that serves one read at a time.
     #[derive(Debug)]
     pub(crate) struct Seekable<R> {
         reader: Lock<R>,

@@ -8,8 +8,8 @@ use weighbridge_core::is_hidden;
 pub use crate::report::{SCHEMA_CHECK, TOOL, Tool};
 pub use crate::sweep::SCHEMA_STATS;
 
-/// Writes `value` on one line, with control and other characters that hide as `\u`
-/// escapes, and a line feed.
+/// Writes `value` on one line, with control and other hidden characters as `\u` escapes, and a
+/// line feed.
 ///
 /// ```
 /// let mut out = Vec::new();
@@ -25,7 +25,7 @@ pub fn line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// Writes `value`, with control and other characters that hide as `\u` escapes.
+/// Writes `value`, with control and other hidden characters as `\u` escapes.
 ///
 /// ```
 /// let mut out = Vec::new();
@@ -40,7 +40,7 @@ pub fn write(out: &mut dyn Write, value: &(impl Serialize + ?Sized)) -> io::Resu
     Ok(value.serialize(&mut Serializer::with_formatter(out, Safe))?)
 }
 
-/// The compact layout, in which no character of a string can mislead a reader.
+/// The compact layout, with the characters escaped that could mislead a reader.
 struct Safe;
 
 impl Formatter for Safe {

@@ -1,7 +1,7 @@
-//! Checks and reads tensor files that come from strangers: safetensors and its shards,
-//! GGUF, NPY, NPZ, zTensor, OINF, BinTensors, STB and the data views of ML.NET.
+//! Validates and reads untrusted tensor files: safetensors (single and sharded), GGUF, NPY,
+//! NPZ, zTensor, OINF, BinTensors, STB and ML.NET data views.
 //!
-//! A gate in front of an upload asks for a verdict:
+//! To check an upload, ask for a verdict:
 //!
 //! ```
 //! use weighbridge::core::Profile;
@@ -16,7 +16,7 @@
 //! # Ok::<(), weighbridge::Error>(())
 //! ```
 //!
-//! A program that reads a model asks for its tensors:
+//! To read a model, open it and ask for its tensors:
 //!
 //! ```
 //! use weighbridge::Model;
@@ -32,25 +32,25 @@
 //! # Ok::<(), weighbridge::Error>(())
 //! ```
 //!
-//! Where no blocking read fits, as in a browser or an async server, a [`Session`] says
-//! which bytes it needs and is given them.
+//! Where blocking reads do not fit, as in a browser or an async server, a [`Session`] says
+//! which bytes it needs and the caller supplies them.
 //!
 //! # Features
 //!
-//! | feature | default | what it adds |
+//! | feature | default | adds |
 //! |---|---|---|
-//! | `std` | yes | files, readers that seek, checkpoints in shards, random seeds |
-//! | `formats` | yes | every format; or one by its name: `bintensors`, `gguf`, `idv`, `npy`, `npz`, `oinf`, `safetensors`, `shards`, `stb`, `ztensor` |
-//! | `codebooks` | yes | elements of the types IQ1 to IQ3 of ggml |
+//! | `std` | yes | files, seekable readers, sharded checkpoints, random seeds |
+//! | `formats` | yes | all formats; each has a feature of its own: `bintensors`, `gguf`, `idv`, `npy`, `npz`, `oinf`, `safetensors`, `shards`, `stb`, `ztensor` |
+//! | `codebooks` | yes | elements of ggml's IQ1 to IQ3 types |
 //! | `deflate`, `zstd`, `checksum` | yes | decompression and checksums |
-//! | `serde` | no | reports and values serialise, to the JSON that the command prints |
-//! | `output` | no | reports as SARIF, as annotations of GitHub Actions, as JUnit |
-//! | `digest` | no | SHA-256 of files and tensors, and what differs between two files |
+//! | `serde` | no | serialisation of reports and values, as the JSON that the command prints |
+//! | `output` | no | reports as SARIF, GitHub Actions annotations and JUnit |
+//! | `digest` | no | SHA-256 of files and tensors, and the differences between two files |
 //! | `policy` | no | `weighbridge.toml`: what a project denies and ignores |
-//! | `remote` | no | files on servers: `https://`, `hf://`, `s3://`, `gs://`, `az://` |
+//! | `remote` | no | remote files: `https://`, `hf://`, `s3://`, `gs://`, `az://` |
 //!
-//! Without `std` the crate needs an allocator and nothing else. [`core`](mod@core) needs
-//! not even that: it is what microcontrollers use.
+//! Without `std` the crate needs only an allocator. [`core`](mod@core) does not need even that,
+//! so it runs on microcontrollers.
 #![no_std]
 #![warn(missing_docs)]
 #![cfg_attr(
@@ -59,7 +59,7 @@
         dead_code,
         unused_imports,
         unused_variables,
-        reason = "a part of the formats takes a part of what they share"
+        reason = "a subset of the formats uses only a part of the code they share"
     )
 )]
 
@@ -184,14 +184,14 @@ pub use value::Value;
 pub use values::Shown;
 
 pub use half::{bf16, f16};
-/// The core: no allocator, no standard library.
+/// The core, which needs neither an allocator nor the standard library.
 pub use weighbridge_core as core;
 pub use weighbridge_core::{
     DType, Element, Encoding, Endianness, Finding, Format, Layout, Profile, Rule, Severity, Span,
     Status,
 };
 
-/// The example of the README, which is run as a test.
+/// The README's example, run as a test.
 #[cfg(all(doctest, feature = "std"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,6 +1,6 @@
-//! A value that several readers of one model share.
+//! A value shared by several readers of one model.
 
-/// A locked value: a mutex, or without the standard library a cell.
+/// A locked value: a mutex, or a cell without the standard library.
 #[derive(Debug, Default)]
 pub(crate) struct Lock<T>(Inner<T>);
 

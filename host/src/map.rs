@@ -1,4 +1,4 @@
-//! The whole file as a row of areas.
+//! A file as a sequence of areas.
 
 use crate::error::Error;
 use crate::model::Model;
@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use weighbridge_core::{Cursor, EntryKind, Finding, Part, Region};
 
-/// Areas that are looked at for one that reaches over those after it.
+/// Most areas to search back for one that reaches over those after it.
 const FAR: usize = 10_000;
 
 /// A part of the file that something refers to, or a gap between parts.
@@ -18,9 +18,9 @@ pub struct Area {
     pub at: u64,
     /// Number of bytes.
     pub len: u64,
-    /// Bytes at its start that areas before it hold too.
+    /// Bytes at its start that earlier areas contain too.
     pub overlap: u64,
-    /// What it is used for; `None` for a gap.
+    /// Its purpose, or `None` for a gap.
     pub part: Option<Part>,
     /// The kind of entry that it belongs to.
     pub kind: EntryKind,
@@ -34,7 +34,7 @@ impl Area {
     }
 }
 
-/// What lies where in a file: its parts in their order, and the gaps between them.
+/// The layout of a file: its parts in order, and the gaps between them.
 ///
 /// ```
 /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -50,7 +50,7 @@ pub struct FileMap {
 }
 
 impl Model<'_> {
-    /// What lies where in the file.
+    /// The layout of the file.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -82,17 +82,17 @@ impl Model<'_> {
 }
 
 impl FileMap {
-    /// Parts beyond this number are left out: entries may share tables of them.
+    /// Most parts in a map, because entries may share tables of parts. Others are left out.
     pub const MOST: usize = 4 << 20;
 
     /// The bit of a gap in a [`strip`](Self::strip).
     pub const GAP: u16 = 64;
-    /// The bit of bytes that several parts hold.
+    /// The bit of bytes that several parts contain.
     pub const OVERLAP: u16 = 128;
     /// The bit of a byte that a finding is about.
     pub const FINDING: u16 = 256;
 
-    /// Of a file of `len` bytes with these regions.
+    /// The map of a file of `len` bytes with these regions.
     ///
     /// ```
     /// use weighbridge::core::{Part, Region};
@@ -131,7 +131,8 @@ impl FileMap {
         }
     }
 
-    /// Adds those of another file, each changed by `shift`: as if files followed each other.
+    /// Appends the areas of another file, each changed by `shift`, as if the files were
+    /// concatenated.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -164,7 +165,8 @@ impl FileMap {
         &self.areas
     }
 
-    /// The area that holds the byte at `at`: of several, the one that begins last.
+    /// The index of the area that contains the byte at `at`; if several do, the one that begins
+    /// last.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -177,12 +179,12 @@ impl FileMap {
     pub fn locate(&self, at: u64) -> Option<usize> {
         let after = self.areas.partition_point(|area| area.at <= at);
         let holds = |i: &usize| self.areas.get(*i).is_some_and(|area| at < area.end());
-        // A long area may hold many short ones.
+        // A long area may contain many short ones.
         (0..after).rev().take(FAR).find(holds)
     }
 
-    /// The area before area `index` that holds its first byte too: of several, the one that
-    /// begins last.
+    /// The area before area `index` that also contains its first byte; if several do, the one
+    /// that begins last.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -197,9 +199,10 @@ impl FileMap {
         before.iter().rev().take(FAR).find(|other| other.end() > area.at)
     }
 
-    /// What each of `columns` equal columns over `len` bytes from `at` shows, as bits: 1 a
-    /// header, 2 a table, 4 metadata, 8 a payload, 16 quantisation, 32 anything else,
-    /// [`GAP`](Self::GAP), [`OVERLAP`](Self::OVERLAP), [`FINDING`](Self::FINDING).
+    /// The content of each of `columns` equal columns over `len` bytes from `at`, as bits: 1
+    /// for a header, 2 for a table, 4 for metadata, 8 for a payload, 16 for quantisation, 32
+    /// for anything else, [`GAP`](Self::GAP), [`OVERLAP`](Self::OVERLAP),
+    /// [`FINDING`](Self::FINDING).
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -212,7 +215,7 @@ impl FileMap {
     pub fn strip(&self, at: u64, len: u64, columns: usize, findings: &[Finding]) -> Vec<u16> {
         let mut strip = vec![0_u16; columns];
         let last = columns.saturating_sub(1);
-        // Of lengths from 128 TiB on, the last bits are left out, so that the product fits.
+        // From 128 TiB on, the lowest bits of lengths are dropped, so that the product fits.
         let shift = 17_u32.saturating_sub(len.leading_zeros());
         let column = |offset: u64| {
             let place = (offset.saturating_sub(at) >> shift).saturating_mul(columns as u64);

@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 use core::fmt;
 use core::ops::Deref;
 
-/// A file that is in memory as a whole.
+/// A file that is entirely in memory.
 #[derive(Clone)]
 pub(crate) enum Bytes<'a> {
     Lent(&'a [u8]),

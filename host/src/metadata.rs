@@ -11,9 +11,9 @@ use weighbridge_core::{
     Stop, Tensor, Value as Stored,
 };
 
-/// Values are cut here, in bytes.
+/// Values are cut after this many bytes.
 const MOST: u64 = 64 << 10;
-/// What an entry takes at least, beside its value.
+/// Bytes that an entry takes at least, besides its value.
 const ENTRY: u64 = 16;
 
 /// A metadata entry, with its value; a long one is cut after 64 KiB.
@@ -104,8 +104,8 @@ impl Meta {
         &self.value
     }
 
-    /// The same entry with `most` items at most, if its value is a list of texts: the
-    /// vocabulary of a model has hundreds of thousands.
+    /// The same entry with at most `most` items if its value is a list of texts: a model's
+    /// vocabulary has hundreds of thousands.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::words();
@@ -127,7 +127,7 @@ impl Meta {
         self
     }
 
-    /// Whether the value is longer than what is here.
+    /// Whether the value was cut.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -140,8 +140,8 @@ impl Meta {
         self.truncated
     }
 
-    /// An entry of `file` as the core gives it, with `most` bytes of its value: for hosts that
-    /// ask the core themselves. What a payload holds is not read.
+    /// Reads an entry of `file` that the core returned, with at most `most` bytes of its value.
+    /// For hosts that drive the core themselves. Values in payloads are not read.
     ///
     /// ```
     /// use weighbridge::core::{Cursor, File, Source};
@@ -161,8 +161,8 @@ impl Meta {
         view(source, file, meta, most)
     }
 
-    /// Shortens an entry that was given just before `next`, as far as that tells where it
-    /// ends: when the core gives a long list of GGUF, it has not passed it yet.
+    /// Shortens an entry so that it ends before `next`, which follows it: when the core returns
+    /// a long GGUF list, it has not found the end yet.
     ///
     /// ```
     /// use weighbridge::Meta;
@@ -215,14 +215,14 @@ impl serde::Serialize for Meta {
     }
 }
 
-/// Metadata entries of a file, or of one tensor, one after the other.
+/// The metadata entries of a file or of one tensor, in order.
 #[derive(Debug)]
 pub(crate) struct Entries<'m, 'a> {
     access: &'m Access<'a>,
     file: File,
     of: Option<Tensor>,
     cursor: Cursor,
-    /// How much may be shown, and how much was.
+    /// Bytes that may be shown, and bytes shown so far.
     most: u64,
     shown: u64,
     over: bool,
@@ -239,8 +239,8 @@ impl<'m, 'a> Entries<'m, 'a> {
             return Ok(None);
         }
         let Entries { access, file, of, cursor, .. } = self;
-        // The cursor also advances inside the list of an entry, so that an entry whose
-        // value is missing is not asked for again.
+        // The cursor also advances inside an entry's list, so that an entry whose value is
+        // missing is not requested again.
         let meta = access.ask_or_end(|source| match of {
             Some(tensor) => {
                 Ok(file.next_attribute(source, tensor, cursor)?.map(|entry| entry.metadata))
@@ -256,7 +256,7 @@ impl<'m, 'a> Entries<'m, 'a> {
         Ok(Some(entry))
     }
 
-    /// Reads what an annotation holds: it is the payload of a row.
+    /// Reads the value of an annotation, which is the payload of a row.
     #[cfg(feature = "idv")]
     fn annotate(&mut self, meta: &At, entry: &mut Meta) -> Result<(), Error> {
         if let File::Idv(header) = &self.file
@@ -315,7 +315,7 @@ fn view(source: &Source<'_>, file: &File, meta: &At, most: u64) -> Result<Meta, 
         truncated: false,
     };
     let value = match file.value(source, meta) {
-        // It cannot be read, which a finding says.
+        // It cannot be read; a finding says so.
         Err(Stop::Invalid(_)) => None,
         value => value?,
     };
@@ -367,7 +367,7 @@ fn view(source: &Source<'_>, file: &File, meta: &At, most: u64) -> Result<Meta, 
             view.truncated = stored.len > most;
             (view.kind, view.value) = crate::cbor::value(bytes);
         }
-        // What it holds is in a payload, which is read where it is asked for.
+        // Its value is in a payload, which is read on request.
         Some(Stored::Encoded { dtype, dims, .. }) if dims.rank == 0 => view.kind = dtype.name(),
         Some(Stored::Encoded { dtype, dims, .. }) => {
             view.kind = "ndarray";
@@ -379,7 +379,7 @@ fn view(source: &Source<'_>, file: &File, meta: &At, most: u64) -> Result<Meta, 
     Ok(view)
 }
 
-/// Items of a list, as far as its bytes go. The core bounds how deep they nest.
+/// The items of a list, as far as its bytes go. The core limits how deep they nest.
 #[cfg(feature = "gguf")]
 fn list(items: weighbridge_core::format::gguf::Items<'_>) -> Vec<Value> {
     use weighbridge_core::format::gguf::Item;
@@ -397,9 +397,9 @@ impl Meta {
         let span = at.span();
         let limit = match at.encoding {
             NameEncoding::Plain => most.saturating_add(1),
-            // A byte takes six at most, as in an escape.
+            // A byte takes at most six, as an escape.
             NameEncoding::Json => most.saturating_add(1).saturating_mul(6),
-            // What is stored in chunks must be whole to be read.
+            // Text stored in chunks can only be read as a whole.
             _ => u64::MAX,
         };
         let stored = Name::new(bytes(source, span, limit)?, at.encoding);

@@ -1,4 +1,4 @@
-//! An open file, whose tensors are read by name.
+//! An open file with tensors to read by name.
 
 use crate::access::Access;
 use crate::entry::{Catalog, Entry};
@@ -13,15 +13,15 @@ use crate::text::Text;
 use core::fmt;
 use weighbridge_core::{Cursor, File, Format, Name, NameEncoding, Stop, Version};
 
-/// No entry of a tensor that has a name, a type and a shape takes fewer bytes in most formats:
-/// so much memory is reserved for what a file declares.
+/// In most formats the entry of a tensor with a name, a type and a shape takes at least this
+/// many bytes. It limits the memory reserved for the tensors that a file declares.
 const SHORTEST_ENTRY: u64 = 32;
 
-/// A file that is open: its metadata and its tensors.
+/// An open file with its metadata and its tensors.
 ///
-/// Of a file that is not in memory only the parts that are asked for are read. A model is
-/// not a verdict: what breaks a rule elsewhere in the file may still be read here, and
-/// [`check`](Self::check) or [`weighbridge::check`](crate::check) says so.
+/// If the file is not in memory, only the requested parts are read. A model is not a verdict:
+/// it can also read a file that breaks a rule elsewhere, and [`check`](Self::check) or
+/// [`weighbridge::check`](crate::check) reports the breach.
 ///
 /// ```
 /// use weighbridge::Model;
@@ -80,12 +80,12 @@ impl<'a> Model<'a> {
     /// assert_eq!(model.len(), bytes.len() as u64);
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
-    #[allow(clippy::len_without_is_empty, reason = "of the file, not of the tensors")]
+    #[allow(clippy::len_without_is_empty, reason = "the length of the file in bytes")]
     pub fn len(&self) -> u64 {
         self.access.len()
     }
 
-    /// How many tensors the file declares. Fewer may follow if it is broken.
+    /// Number of tensors that the file declares. A broken file may have fewer.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -97,7 +97,7 @@ impl<'a> Model<'a> {
         self.file.tensor_count()
     }
 
-    /// The file as the core has it.
+    /// The file, as the core represents it.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -130,7 +130,7 @@ impl<'a> Model<'a> {
         Ok(report)
     }
 
-    /// The metadata of the file, entry by entry.
+    /// The file's metadata entries, in order.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -145,8 +145,7 @@ impl<'a> Model<'a> {
         Entries::new(&self.access, self.file, None)
     }
 
-    /// The tensors, in the order of the index. None is kept: memory does not grow with
-    /// their number.
+    /// The tensors, in index order. None is kept, so memory does not grow with their number.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -162,11 +161,11 @@ impl<'a> Model<'a> {
         Tensors { model: self, cursor: Cursor::default(), over: false }
     }
 
-    /// The tensor of this name: its number, where tensors have numbers. If the file has
+    /// The tensor with this name, or with this number if tensors have numbers. If there are
     /// several, the first.
     ///
-    /// The first call reads the index; from then on a lookup takes the same time however
-    /// many tensors there are.
+    /// The first call reads the index; after that, the time of a lookup does not depend on the
+    /// number of tensors.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -188,8 +187,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// All tensors, for programs that keep them. A broken file may have fewer than it
-    /// declares.
+    /// All tensors, for programs that keep them. A broken file may have fewer than it declares.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -199,7 +197,7 @@ impl<'a> Model<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Memory`] beyond the memory that the options give.
+    /// [`Error::Memory`] if they take more memory than the options allow.
     pub fn index(&self) -> Result<Index, Error> {
         let most = self.access.options().memory / Catalog::ENTRY;
         let expected = self.tensor_count().min(self.len() / SHORTEST_ENTRY).min(most);
@@ -220,7 +218,7 @@ impl<'a> Model<'a> {
         Ok(index)
     }
 
-    /// The tensor of an entry that this model gave.
+    /// The tensor of an entry from this model.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -233,8 +231,8 @@ impl<'a> Model<'a> {
         Tensor { model: self, entry: entry.clone() }
     }
 
-    /// All tensors of this name, which should be one: by reading one entry after the other,
-    /// so that none is kept.
+    /// All tensors with this name; there should be only one. Reads the entries in order and
+    /// keeps none.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -268,9 +266,8 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// Begins to count anew how many bytes were looked at to show entries, for a second pass
-    /// over them. The count is bounded, because many entries may share one table, value or
-    /// payload.
+    /// Resets the count of bytes that were looked at to show entries, for a second pass over
+    /// them. The count is limited, because many entries may share one table, value or payload.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -283,7 +280,7 @@ impl<'a> Model<'a> {
         self.access.rewind();
     }
 
-    /// Why no more payloads, values or rows are shown, if so: a sentence.
+    /// Why no more payloads, values or rows are shown, as a sentence; `None` below the limit.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -298,7 +295,7 @@ impl<'a> Model<'a> {
         self.access.spent()
     }
 
-    /// Whether entries share tables or values so much that not all of them are shown.
+    /// Whether entries share so many tables or values that not all of them are shown.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -331,7 +328,7 @@ impl<'a> Model<'a> {
     }
 }
 
-/// The tensors of a model, one after the other.
+/// The tensors of a model, in order.
 struct Tensors<'m, 'a> {
     model: &'m Model<'a>,
     cursor: Cursor,

@@ -1,10 +1,10 @@
-//! What tensors of Hugging Face's libraries are called in GGUF.
+//! The GGUF names of tensors from Hugging Face libraries.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Names outside of layers, without `.weight` or `.bias`.
+/// Names outside layers, without `.weight` or `.bias`.
 const OUTSIDE: &[(&str, &str)] = &[
     ("embed_in", "token_embd"),
     ("embed_out", "output"),
@@ -26,8 +26,8 @@ const OUTSIDE: &[(&str, &str)] = &[
     ("wte", "token_embd"),
 ];
 
-/// Names within a layer, without `.weight` or `.bias`. A name that has several rows has
-/// another name in some architectures.
+/// Names within a layer, without `.weight` or `.bias`. A name with several rows has a different
+/// translation in some architectures.
 const WITHIN: &[(&str, &str)] = &[
     ("attention.dense", "attn_output"),
     ("attention.output.LayerNorm", "attn_output_norm"),
@@ -85,7 +85,7 @@ const WITHIN: &[(&str, &str)] = &[
     ("norm", "attn_norm"),
     ("output.LayerNorm", "layer_output_norm"),
     ("output.dense", "ffn_down"),
-    // Where there is one of its own before the feed-forward block; else it is that one.
+    // If there is a separate norm before the feed-forward block; otherwise it is that norm.
     ("post_attention_layernorm", "post_attention_norm"),
     ("post_attention_layernorm", "ffn_norm"),
     ("post_feedforward_layernorm", "post_ffw_norm"),
@@ -113,16 +113,16 @@ const WITHIN: &[(&str, &str)] = &[
     ("self_attn.v_proj", "attn_v"),
 ];
 
-/// What may stand before names outside of layers.
+/// Prefixes of names outside layers.
 const WRAPPERS: [&str; 6] =
     ["backbone.", "bert.", "gpt_neox.", "language_model.", "model.", "transformer."];
 
-/// How parts of names begin that are of encoders of pictures and sound.
+/// Prefixes of name components that belong to image and audio encoders.
 const ENCODERS: [&str; 3] = ["audio", "visi", "visu"];
 
 /// The names that llama.cpp's converter may give a tensor of `transformers`, likeliest first;
-/// none for a name that is not known. The converter may change the values too: it transposes
-/// the projections of GPT-2.
+/// empty for an unknown name. The converter may change the values too: it transposes GPT-2's
+/// projections.
 ///
 /// ```
 /// use weighbridge::gguf_names;
@@ -144,7 +144,7 @@ pub fn gguf_names(name: &str) -> Vec<String> {
     for part in name.split('.') {
         let end = at + part.len();
         if !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()) {
-            // Encoders of pictures and sound have layers too, which other files of GGUF hold.
+            // Image and audio encoders have layers too, which are in other GGUF files.
             let mut before = name.get(..at).unwrap_or_default().split('.');
             if before.any(|it| ENCODERS.iter().any(|start| it.starts_with(start))) {
                 return Vec::new();

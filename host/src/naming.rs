@@ -6,10 +6,10 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use weighbridge_core::{Absent, Cursor, EntryKind, File, Finding, Source, Stop};
 
-/// An entry: of which kind, and its position.
+/// The kind of an entry, and its position.
 type Key = (EntryKind, u32);
 
-/// The names of the entries that findings are about, in the order of these.
+/// The names of the entries that findings are about, sorted by entry.
 #[derive(Debug, Default)]
 pub(crate) struct Naming {
     names: Vec<(Key, Arc<Text>)>,
@@ -24,7 +24,7 @@ struct Wanted {
     cursor: Cursor,
 }
 
-/// The entry whose name stands beside a finding.
+/// The entry whose name is shown with a finding.
 fn named_entry(finding: &Finding) -> Option<Key> {
     match finding.kind {
         EntryKind::File => None,
@@ -34,7 +34,7 @@ fn named_entry(finding: &Finding) -> Option<Key> {
 }
 
 impl Naming {
-    /// Looks for the names that are not known yet.
+    /// Starts looking for the names that are still unknown.
     pub(crate) fn begin(&mut self, findings: &[Finding]) {
         let all = findings.iter().filter_map(named_entry);
         let mut unknown: Vec<Key> = all.filter(|key| self.place(*key).is_err()).collect();
@@ -55,8 +55,7 @@ impl Naming {
         self.names.get(place).map(|(_, name)| name.clone())
     }
 
-    /// Reads no table that no finding is about, and none further than to the last
-    /// entry concerned.
+    /// Reads only tables that findings are about, and each only up to the last entry concerned.
     pub(crate) fn step(&mut self, file: &File, source: &Source<'_>) -> Result<(), Absent> {
         for is_tensor in [false, true] {
             let Naming { names, tensors, others } = self;
@@ -68,7 +67,7 @@ impl Naming {
             match wanted.step(file, source, is_tensor, found) {
                 Ok(()) => {}
                 Err(Stop::NeedBytes(absent)) => return Err(absent),
-                // Nothing more comes.
+                // Nothing more can be read.
                 Err(_) => wanted.left.clear(),
             }
         }
@@ -88,12 +87,12 @@ impl Wanted {
             let mut next = self.cursor;
             let entry = if is_tensor {
                 let tensor = file.next_tensor(source, &mut next, &mut |_| {});
-                // What was taken of an entry in several places is kept.
+                // Progress within an entry that is stored in several places is kept.
                 let tensor = tensor.inspect_err(|_| self.cursor = next)?;
                 tensor.map(|entry| ((EntryKind::Tensor, entry.index), entry.tensor.name))
             } else {
                 let meta = file.next_meta(source, &mut next, &mut |_| {});
-                // What was passed over of a list is kept.
+                // Progress within a list is kept.
                 meta.inspect_err(|_| self.cursor = next)?
                     .map(|entry| ((entry.kind, entry.index), entry.metadata.key))
             };

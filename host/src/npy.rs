@@ -1,4 +1,4 @@
-//! Tensors as files of NumPy (.npy, version 1.0).
+//! Tensors as NumPy files (.npy, version 1.0).
 
 use crate::data::{self, Order};
 use crate::error::Error;
@@ -10,22 +10,22 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use weighbridge_core::{DType, DimEncoding, File, Layout};
 
-/// A tensor as a file of NumPy: its header is made, and its data is there to be written.
+/// A tensor as a NumPy file: the header is ready, and the data can be written.
 #[derive(Debug)]
 pub struct Npy<'m, 'a> {
     tensor: Tensor<'m, 'a>,
     form: Form,
     header: Vec<u8>,
     notes: Vec<String>,
-    /// Elements in a row, and bytes of one, of a column.
+    /// For a column: elements per row, and bytes per element.
     row: Option<(u64, usize)>,
 }
 
-/// Most bytes that a column is written to, unless the file is large itself: eight
-/// stored bytes may be a sparse row of 2^31 elements, which become as many zeros.
+/// Most bytes to write for a column, unless the file itself is large: eight stored bytes may be
+/// a sparse row of 2^31 elements, which becomes as many zeros.
 const MOST: u64 = 16 << 30;
-/// Most times the length of the file that a column is written to, where that is
-/// more. Text and numbers compress to a tenth.
+/// Most bytes to write for a column as a multiple of the file's length, if that is more. Text
+/// and numbers compress to a tenth.
 const TIMES: u64 = 64;
 
 impl<'m, 'a> Npy<'m, 'a> {
@@ -46,7 +46,7 @@ impl<'m, 'a> Npy<'m, 'a> {
         if tensor.bytes().is_none_or(|bytes| bytes > len) {
             return Err(Error::Unsupported("its data are not as long as its shape".into()));
         }
-        // Where the extents are not in the file, the elements are written as a row.
+        // If the extents are not in the file, the elements are written as a row.
         let shape = tensor.shape().known().unwrap_or_else(|| [tensor.elements()].into());
         let order = data::order(&model.access, &tensor.tensor)?;
         let header = array(&form, &shape, matches!(order, Order::Columns(_)))?;
@@ -79,7 +79,7 @@ impl<'m, 'a> Npy<'m, 'a> {
         Ok(Npy { tensor: tensor.clone(), form, header, notes: Vec::new(), row })
     }
 
-    /// What is worth knowing about an array that is not quite the tensor, in sentences.
+    /// How the array differs from the tensor, in sentences.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -133,7 +133,7 @@ impl<'m, 'a> Npy<'m, 'a> {
     }
 }
 
-/// The header of an array, if NumPy has arrays of so many axes.
+/// The header of an array, if NumPy supports this many axes.
 fn array(form: &Form, shape: &[u64], fortran: bool) -> Result<Vec<u8>, Error> {
     if shape.len() > MOST_AXES {
         let axes = text::thousands(shape.len() as u64);
@@ -143,7 +143,7 @@ fn array(form: &Form, shape: &[u64], fortran: bool) -> Result<Vec<u8>, Error> {
     Ok(header(form.descr, shape, fortran))
 }
 
-/// What is worth knowing about an array whose form is not quite the tensor's.
+/// How the array differs from the tensor.
 fn notes(tensor: &Tensor<'_, '_>, form: &Form, order: &Order) -> Vec<String> {
     let mut notes = Vec::new();
     let dtype = tensor.dtype();
@@ -161,13 +161,12 @@ fn notes(tensor: &Tensor<'_, '_>, form: &Form, order: &Order) -> Vec<String> {
     notes
 }
 
-/// The most axes that an array of NumPy has: `NPY_MAXDIMS` since version 2.0, and 32
-/// before.
+/// Most axes of a NumPy array: `NPY_MAXDIMS` since version 2.0, and 32 before.
 const MOST_AXES: usize = 64;
 
-/// The whole header, up to the first byte of data, for an array of at most
-/// [`MOST_AXES`] axes. `descr` is NumPy's type string, such as `<f4`; `fortran` is
-/// whether the first axis is the fastest, not the last.
+/// The whole header, up to the first byte of data, for an array of at most [`MOST_AXES`] axes.
+/// `descr` is NumPy's type string, such as `<f4`; `fortran` says whether the first axis varies
+/// fastest, not the last.
 fn header(descr: &str, shape: &[u64], fortran: bool) -> Vec<u8> {
     let order = if fortran { "True" } else { "False" };
     let mut dict = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': (");
@@ -177,7 +176,7 @@ fn header(descr: &str, shape: &[u64], fortran: bool) -> Vec<u8> {
         }
         dict.push_str(&dim.to_string());
     }
-    // One dimension needs the comma that makes it a tuple.
+    // A single dimension needs the comma that makes it a tuple.
     dict.push_str(if shape.len() == 1 { ",), }" } else { "), }" });
 
     // Magic, version, and a length of two bytes, which is enough for so few axes.
@@ -186,13 +185,13 @@ fn header(descr: &str, shape: &[u64], fortran: bool) -> Vec<u8> {
     out.extend_from_slice(b"\x93NUMPY\x01\x00");
     out.extend_from_slice(&((total - PREFIX) as u16).to_le_bytes());
     out.extend_from_slice(dict.as_bytes());
-    // So that the data is aligned to 64 bytes.
+    // The padding aligns the data to 64 bytes.
     out.resize(total - 1, b' ');
     out.push(b'\n');
     out
 }
 
-/// What stands before the text.
+/// Bytes before the text.
 const PREFIX: usize = 10;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Opening a model, wherever its bytes are.
+//! Opening a model from any source.
 
 use crate::access::Access;
 use crate::diagnosis::Diagnosis;
@@ -32,7 +32,8 @@ impl<'a> Model<'a> {
         Model::from_bytes_with(bytes, &Options::new())
     }
 
-    /// The same within other limits, or as a format that is chosen.
+    /// Like [`from_bytes`](Self::from_bytes), with the limits and the format given in
+    /// `options`.
     ///
     /// ```
     /// use weighbridge::{Format, Model, Options};
@@ -49,8 +50,9 @@ impl<'a> Model<'a> {
         Model::of(Access::whole(Bytes::Lent(bytes), options))
     }
 
-    /// The same, of bytes that the model keeps: a vector, a file that is mapped. Only
-    /// [`as_slice`](crate::Tensor::as_slice) needs bytes that are lent.
+    /// Like [`from_bytes_with`](Self::from_bytes_with), but the model owns the bytes, such as a
+    /// vector or a mapped file. Only [`as_slice`](crate::Tensor::as_slice) requires borrowed
+    /// bytes.
     ///
     /// ```
     /// use weighbridge::{Model, Options};
@@ -88,7 +90,7 @@ impl<'a> Model<'a> {
         Model::open_with(path, &Options::new())
     }
 
-    /// The same within other limits, or as a format that is chosen.
+    /// Like [`open`](Self::open), with the limits and the format given in `options`.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -138,8 +140,8 @@ impl<'a> Model<'a> {
         Model::checked_at(input, &place, options)
     }
 
-    /// The same of a file whose place is known, and with those that belong to it and lie
-    /// beside it, as [`check_at`](crate::check_at) does.
+    /// Checks a file whose place is known, along with the files beside it that belong to it, as
+    /// [`check_at`](crate::check_at) does, and opens it if possible.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -167,7 +169,7 @@ impl<'a> Model<'a> {
         Ok((report, model))
     }
 
-    /// Opens a reader that seeks, from its first byte.
+    /// Opens a seekable reader, from its first byte.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -185,7 +187,7 @@ impl<'a> Model<'a> {
         Model::from_input(crate::input::Seekable::new(reader)?)
     }
 
-    /// Opens a file whose bytes are read as they are needed: see [`Input`].
+    /// Opens a file whose bytes are read as needed: see [`Input`].
     ///
     /// ```
     /// use weighbridge::{Input, Model, ReadError};
@@ -215,7 +217,8 @@ impl<'a> Model<'a> {
         Model::from_input_with(input, &Options::new())
     }
 
-    /// The same within other limits, or as a format that is chosen.
+    /// Like [`from_input`](Self::from_input), with the limits and the format given in
+    /// `options`.
     ///
     /// ```
     /// use weighbridge::{Input, Model, Options, ReadError};
@@ -250,7 +253,7 @@ impl<'a> Model<'a> {
     }
 }
 
-/// Why a file could not be opened.
+/// The error for a file that could not be opened.
 fn not_opened(access: &Access<'_>) -> Error {
     let report = access.with(|session| session.report());
     let unsupported = report.verdict_on_checked() == Verdict::Unsupported;

@@ -15,34 +15,34 @@ pub enum Goal {
     Header,
     /// Every tensor of the index is known by name.
     Index,
-    /// All rules are checked that need no data of tensors.
+    /// All rules that need no tensor data are checked.
     Structure,
     /// Checksums, decompression and rules about values are checked as well.
     #[default]
     Payloads,
 }
 
-/// How much of a file has been read; see [`Options::on_progress`].
+/// A file's read progress; see [`Options::on_progress`].
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Progress<'a> {
-    /// The file, where it has a name.
+    /// The file's name, if it has one.
     pub file: Option<&'a Text>,
-    /// Bytes that were read so far.
+    /// Bytes read so far.
     pub read: u64,
     /// Length of the file.
     pub len: u64,
-    /// Nothing more is read of the file.
+    /// Whether nothing more is read from the file.
     pub done: bool,
 }
 
 type Hook = dyn Fn(&Progress<'_>) + Send + Sync;
 type Cancel = dyn Fn() -> bool + Send + Sync;
 
-/// How a file is checked and read, and how much memory and work that may take.
+/// How a file is checked and read, and the limits on memory and work.
 ///
-/// What a limit leaves out is an [unchecked](crate::Report::unchecked) entry of the
-/// report, or an error of the call that needed it.
+/// Anything that a limit leaves out becomes an [unchecked](crate::Report::unchecked) entry of
+/// the report, or an error of the call that needed it.
 ///
 /// ```
 /// use weighbridge::{Goal, Options, core::Profile};
@@ -91,16 +91,16 @@ impl Default for Options {
     }
 }
 
-/// Memory for slots: 1.5 GiB, or what half of a 32-bit address space has room for. A file
+/// Memory for slots: 1.5 GiB, or 384 MiB to fit into half of a 32-bit address space. A file
 /// needs tens of millions of entries to ask for more.
 const MEMORY: u64 = if size_of::<usize>() > 4 { 3 << 29 } else { 3 << 27 };
 
-/// Bytes of values and rows that are shown: a single row may have 2^31 elements, and as
-/// JSON each takes some ten times as much memory.
+/// Bytes of values and rows to show: a single row may have 2^31 elements, and its JSON takes
+/// about ten times as much memory.
 const SHOWN: u64 = 128 << 20;
 
 impl Options {
-    /// Everything is checked, strictly, with room for any file that is meant to be read.
+    /// Checks everything strictly, with limits that fit every legitimate file.
     ///
     /// ```
     /// use weighbridge::{Options, check_with};
@@ -128,7 +128,7 @@ impl Options {
         }
     }
 
-    /// Opens files as this format, whatever they look like.
+    /// Opens files as this format, whatever their content.
     ///
     /// ```
     /// use weighbridge::{Format, Options, check_with};
@@ -144,7 +144,7 @@ impl Options {
         self
     }
 
-    /// The name of the file, whose extension says what it is where its content does not.
+    /// Sets the file name, whose extension identifies the format if the content does not.
     ///
     /// ```
     /// use weighbridge::{Format, Options, check_with};
@@ -160,7 +160,7 @@ impl Options {
         self
     }
 
-    /// How far files are checked.
+    /// Sets how far files are checked.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, check_with};
@@ -176,7 +176,7 @@ impl Options {
         self
     }
 
-    /// Which breaches make a file invalid.
+    /// Sets which breaches make a file invalid.
     ///
     /// ```
     /// use weighbridge::{Options, Profile, check_with};
@@ -192,8 +192,8 @@ impl Options {
         self
     }
 
-    /// Counts remarks as faults: `lint` for all of them, or the id of a rule. `pickle` makes
-    /// pickles, and archives that hold one, invalid instead of unsupported.
+    /// Makes remarks count as faults: `lint` for all of them, or a rule id. `pickle` makes
+    /// pickles, and archives that contain one, invalid instead of unsupported.
     ///
     /// ```
     /// use weighbridge::Options;
@@ -204,15 +204,15 @@ impl Options {
     /// ```
     ///
     /// # Errors
-    /// A sentence, when no rule has this id.
+    /// A sentence, if no rule has this id.
     pub fn deny(mut self, what: &str) -> Result<Self, String> {
         self.criteria.deny(what)?;
         Ok(self)
     }
 
-    /// Breaches of a rule do not count, and what it leaves unchecked does not either: the
-    /// report still lists them, and [`Report::ignored`](crate::Report::ignored) counts them.
-    /// A rule that is [denied](Self::deny) by its id counts all the same.
+    /// Ignores breaches of a rule, and anything that it leaves unchecked: the report still
+    /// lists them, and [`Report::ignored`](crate::Report::ignored) counts them. A rule that is
+    /// [denied](Self::deny) by its id still counts.
     ///
     /// ```
     /// use weighbridge::Options;
@@ -223,14 +223,14 @@ impl Options {
     /// ```
     ///
     /// # Errors
-    /// A sentence, when no rule has this id, or when it is fatal in every format that has one.
+    /// A sentence, if no rule has this id or it is fatal in every format that has one.
     pub fn ignore(mut self, rule: &str) -> Result<Self, String> {
         self.criteria.ignore(rule)?;
         Ok(self)
     }
 
-    /// A file that neither its content nor its name identifies is unsupported instead of
-    /// invalid: for files that were found in a folder, and not given by name.
+    /// Treats a file that neither its content nor its name identifies as unsupported instead of
+    /// invalid. Meant for files found in a folder rather than given by name.
     ///
     /// ```
     /// use weighbridge::{Options, Profile, Verdict};
@@ -247,8 +247,8 @@ impl Options {
         self
     }
 
-    /// The files of a model may be links that lead out of its folder. Without this, such a
-    /// shard or part is a fault: whoever made the folder would choose what is read.
+    /// Allows a model's files to be links that lead out of its folder. Without this, such a
+    /// shard or part is a fault, because it lets the folder's author choose what is read.
     ///
     /// ```
     /// use weighbridge::{Options, Profile, check_path};
@@ -267,7 +267,7 @@ impl Options {
         self
     }
 
-    /// Bytes of memory for comparing names and regions with one another.
+    /// Sets the memory, in bytes, for comparing names and regions with one another.
     ///
     /// ```
     /// use weighbridge::{Options, check_with};
@@ -284,7 +284,7 @@ impl Options {
         self
     }
 
-    /// Bytes of the largest single buffer to decode into.
+    /// Sets the size, in bytes, of the largest single buffer to decode into.
     ///
     /// ```
     /// use weighbridge::{Model, Options};
@@ -300,7 +300,7 @@ impl Options {
         self
     }
 
-    /// How much decoding is done, in decoded bytes. Without this, [`limits::WORK`] and
+    /// Sets how much may be decoded, in decoded bytes. The default is [`limits::WORK`] plus
     /// [`limits::WORK_PER_BYTE`] for each byte of the file.
     ///
     /// ```
@@ -317,7 +317,7 @@ impl Options {
         self
     }
 
-    /// Bytes of rows that are shown in all, eight an element.
+    /// Sets the total size of the rows shown, in bytes: eight per element, or a text's length.
     ///
     /// ```
     /// use weighbridge::{Model, Options};
@@ -333,8 +333,8 @@ impl Options {
         self
     }
 
-    /// Requests for bytes begin and end at multiples of this power of two: 512 without
-    /// this. Where each costs a round trip, 64 KiB or more pays.
+    /// Aligns requests to multiples of this power of two, 512 by default. Where each request
+    /// costs a round trip, 64 KiB or more pays off.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Poll, Session};
@@ -350,10 +350,10 @@ impl Options {
         self
     }
 
-    /// How many bytes of the file a [`Session`](crate::Session) keeps in memory, in however
-    /// many pieces: 32 MiB in 48 pieces without this. Then no more is asked for than what
-    /// the next step needs or would like to have. A piece that is needed and takes more than a
-    /// quarter of it is kept with up to three others of its size.
+    /// Sets how many bytes of the file a [`Session`](crate::Session) keeps in memory, in any
+    /// number of pieces. The default is 32 MiB in 48 pieces. With this set, the session
+    /// requests only what the next step needs or wants, and does not read ahead. A needed piece
+    /// larger than a quarter of the limit is kept with up to three others of its size.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Poll, Session};
@@ -377,8 +377,8 @@ impl Options {
         self
     }
 
-    /// Seeds the hashes of names. Without this they are random, or 0 without the standard
-    /// library, where whoever knows the seed can make names that collide.
+    /// Seeds the hashes of names. By default the seed is random, or 0 without the standard
+    /// library; anyone who knows the seed can craft names that collide.
     ///
     /// ```
     /// use weighbridge::{Options, check_with};
@@ -394,7 +394,7 @@ impl Options {
         self
     }
 
-    /// Calls `hook` whenever bytes of a file were read, and once when it is done.
+    /// Calls `hook` whenever bytes of a file have been read, and once when it is done.
     ///
     /// ```
     /// use weighbridge::Options;
@@ -410,8 +410,8 @@ impl Options {
         self
     }
 
-    /// Gives up once `hook` answers `true`: it is asked before bytes of a file are read, so
-    /// not while a file that is in memory as a whole is checked.
+    /// Gives up once `hook` returns `true`. It is called before bytes of a file are read, so
+    /// never while checking a file that is entirely in memory.
     ///
     /// ```
     /// use weighbridge::{Error, Options, ReadError};
@@ -427,12 +427,12 @@ impl Options {
         self
     }
 
-    /// How many slots the memory has room for.
+    /// Number of slots that fit into the memory limit.
     pub(crate) fn slots(&self) -> u64 {
         self.memory / size_of::<Slot>() as u64
     }
 
-    /// The work that decoding may take of a file of `len` bytes.
+    /// The work that decoding a file of `len` bytes may take.
     pub(crate) fn work_of(&self, len: u64) -> u64 {
         let most = limits::WORK.saturating_add(len.saturating_mul(limits::WORK_PER_BYTE));
         self.work.unwrap_or(most)

@@ -1,4 +1,4 @@
-//! What the tensors of a file are, to be compared with those of another.
+//! Outlines of a file's tensors, to compare them with another file's.
 
 use crate::index::Index;
 use crate::table::sorted;
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 use weighbridge_core::DType;
 
-/// Names, types, shapes and sizes of the tensors of a file, read from a few bytes that cross
+/// Names, types, shapes and sizes of a file's tensors, read from a compact form that passes
 /// between threads and processes, each of which has one of the files.
 ///
 /// ```
@@ -61,7 +61,7 @@ impl OutlinePair {
 }
 
 impl Index {
-    /// Names, types, shapes and sizes of all tensors in few bytes, which [`Outline`] reads.
+    /// Names, types, shapes and sizes of all tensors in a compact form, for [`Outline`].
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -129,7 +129,7 @@ impl<'o> Outlined<'o> {
         DType::ALL.iter().copied().find(|dtype| *dtype as u8 == code).unwrap_or_default()
     }
 
-    /// Its extents, outermost first; `u64::MAX` for one that is not known.
+    /// Its extents, outermost first; `u64::MAX` for an unknown one.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -142,7 +142,7 @@ impl<'o> Outlined<'o> {
         self.dims.as_chunks().0.iter().map(|extent| u64::from_le_bytes(*extent)).collect()
     }
 
-    /// How many bytes its data takes in the file.
+    /// Number of bytes that its data takes in the file.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -165,7 +165,7 @@ impl<'o> Outlined<'o> {
 }
 
 impl<'o> Outline<'o> {
-    /// Reads what [`Index::outline`] wrote, as far as it is whole.
+    /// Reads what [`Index::outline`] wrote, up to the last complete entry.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -191,8 +191,7 @@ impl<'o> Outline<'o> {
         &self.entries
     }
 
-    /// The tensors of this file and another in the order of their names, in which numbers count
-    /// by value.
+    /// The tensors of both files, sorted by name; numbers in names are compared by value.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();

@@ -1,5 +1,5 @@
-//! What only one format knows of a tensor. Everything else in this crate works on the
-//! common model.
+//! Format-specific properties of a tensor. Everything else in this crate works on the common
+//! model.
 
 use crate::access::{bytes, within};
 use crate::text::Text;
@@ -9,47 +9,47 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use weighbridge_core::{DType, File, Source, Span, Stop, Tensor};
 
-/// Lists are cut here, in bytes.
+/// Lists are cut after this many bytes.
 const MOST: u64 = 64 << 10;
 
-/// What a format knows of a tensor beside the common model.
+/// What a format records of a tensor beyond the common model.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Particulars {
-    /// Its number, where tensors have numbers instead of names.
+    /// Its number, if tensors have numbers instead of names.
     pub id: Option<u64>,
-    /// The element type with parameters, where its name alone does not tell.
+    /// The element type with parameters, if its name alone is not enough.
     pub dtype: Option<String>,
-    /// The file's own number or spelling of an element type that is unknown.
+    /// The file's own number or spelling of an unknown element type.
     pub dtype_raw: Option<Value>,
-    /// Where its shape would stand in a table outside of the file.
+    /// The index of its shape in a table outside the file.
     pub shape_table_index: Option<u32>,
     /// The codec of a column, with its parameters.
     pub codec: Option<String>,
-    /// The checksum that is stored with it.
+    /// The checksum stored with it.
     pub checksum: Option<String>,
-    /// How its elements stand for real numbers.
+    /// How its elements represent real numbers.
     pub quantization: Option<Quantization>,
 }
 
-/// How elements stand for real numbers: `(element - zero point) * scale`.
+/// How elements represent real numbers: `(element - zero point) * scale`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Quantization {
-    /// Whether zero points are 0.
+    /// Whether all zero points are 0.
     pub symmetric: bool,
-    /// The axis along which scales differ; `None` if one holds for all.
+    /// The axis along which scales differ; `None` for a single scale.
     pub axis: Option<u64>,
-    /// The scales, as many as 64 KiB hold.
+    /// The scales, as many as fit into 64 KiB.
     pub scales: Vec<f32>,
-    /// The zero points; none where the scheme has none.
+    /// The zero points; `None` if the scheme has none.
     pub zero_points: Option<Vec<i32>>,
     /// Whether there are more scales or zero points.
     pub truncated: bool,
 }
 
 impl Particulars {
-    /// What `file` says of `tensor`: for hosts that ask the core themselves.
+    /// The particulars of `tensor` in `file`, for hosts that drive the core themselves.
     ///
     /// ```
     /// use weighbridge::Particulars;
@@ -66,7 +66,7 @@ impl Particulars {
     /// # Errors
     /// [`Stop::NeedBytes`], to be passed on.
     pub fn of(source: &Source<'_>, file: &File, tensor: &Tensor) -> Result<Self, Stop> {
-        // What is particular to a broken entry may lie outside of the file.
+        // The particulars of a broken entry may lie outside the file.
         if !within(source, tensor.extra) {
             return Ok(Particulars::default());
         }
@@ -134,12 +134,12 @@ impl Particulars {
     }
 }
 
-/// The number that a file has for an unknown type.
+/// A file's number for an unknown type.
 fn number(code: impl Into<u64>) -> Value {
     Value::Int(code.into().into())
 }
 
-/// The text that a file has for an unknown type.
+/// A file's spelling of an unknown type.
 fn spelling(name: weighbridge_core::Name<'_>) -> Value {
     Value::from(&*Text::from(name).lossy())
 }

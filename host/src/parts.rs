@@ -1,4 +1,4 @@
-//! A model that lies in several files: which they are, and which tensor is where.
+//! A model in several files: which files they are, and which tensor is in which.
 
 use crate::error::Error;
 use crate::index::Index;
@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 use std::collections::HashMap;
 use weighbridge_core::{File, Status, Value};
 
-/// The files of a model that lies in several: the shards that an index lists, or the parts of a
-/// split GGUF. They lie beside the file that names them.
+/// The files of a model that is stored in several: the shards that an index lists, or the parts
+/// of a split GGUF. They lie beside the file that names them.
 ///
 /// ```
 /// use weighbridge::{Index, Model, Parts};
@@ -37,22 +37,22 @@ use weighbridge_core::{File, Status, Value};
 #[derive(Clone, Debug)]
 pub struct Parts {
     files: Vec<String>,
-    /// The tensors of an index, with the number of the file that it names.
+    /// The tensors of an index, each with the number of the file that it names.
     listed: Option<Vec<(Vec<u8>, usize)>>,
 }
 
-/// Where a tensor of several files is.
+/// The place of a tensor in a model of several files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// The number of its file, from 0.
+    /// Number of its file, from 0.
     pub part: usize,
     /// Its position in the index of that file.
     pub at: usize,
 }
 
 impl Parts {
-    /// The files that a model names, which is an index, or the first part of a split GGUF with
-    /// this name. `None` for any other.
+    /// The files named by a model that is an index, or by the first part of a split GGUF with
+    /// this name. `None` for any other model.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -76,7 +76,7 @@ impl Parts {
         }
     }
 
-    /// Their names, in order.
+    /// The names of the files, in order.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;
@@ -91,9 +91,9 @@ impl Parts {
         &self.files
     }
 
-    /// The tensors of all files, given what is in each, in order; an empty index stands for a
-    /// file that is not there. Those that an index of shards lists come in its order, if their
-    /// file has them; those of a split GGUF part by part.
+    /// The tensors of all files, given their indexes in order; an empty index stands for a
+    /// missing file. Those that an index of shards lists come in its order, if their file has
+    /// them; those of a split GGUF come part by part.
     ///
     /// ```
     /// use weighbridge::{Index, Model, Parts, Placed};
@@ -124,13 +124,13 @@ impl Parts {
     }
 }
 
-/// What an index lists. Of two entries with one name the last counts, as for its readers.
+/// The content of an index. If entries share a name, the last counts, as for its readers.
 #[cfg(feature = "shards")]
 fn listed(model: &Model<'_>, file: &File) -> Result<Parts, Error> {
     let (mut files, mut numbers) = (Vec::new(), HashMap::new());
     let (mut listed, mut known) = (Vec::<(Vec<u8>, usize)>::new(), HashMap::new());
     crate::shards::entries(&model.access, file, |source, meta| {
-        // Files elsewhere are broken entries.
+        // Entries that name files elsewhere are broken.
         if meta.status == Status::Sound
             && let Some(Value::Text(text)) = file.value(source, meta)?
         {

@@ -1,15 +1,15 @@
-//! Where a file lies, and what lies beside it.
+//! Where a file lies, and the files beside it.
 
 use crate::error::ReadError;
 use crate::input::Input;
 use crate::text::Text;
 use alloc::boxed::Box;
 
-/// How many files that are not there are looked for in a store. Real checkpoints have fewer.
+/// Most missing files to look for in a store. Real checkpoints have fewer files.
 const MOST_MISSING: usize = 1_000;
 
 /// Where a file lies: a path, or a key in a store. An index of shards, and a model in parts,
-/// are checked with the files beside them. Paths are places.
+/// are checked with the files beside them. A `PathBuf` is a place.
 ///
 /// ```
 /// use weighbridge::{Input, Options, Place, Profile, ReadError, Text, check_at};
@@ -58,7 +58,7 @@ pub trait Place: Sync {
     /// The whole name, for messages.
     fn name(&self) -> Text;
 
-    /// The name without its folder. It may promise a format, and number a part.
+    /// The name without its folder. It may indicate a format, and the number of a part.
     fn file_name(&self) -> Text;
 
     /// Opens the file that lies here.
@@ -70,7 +70,7 @@ pub trait Place: Sync {
     /// The place of a file of this name in the same folder.
     fn beside(&self, name: &str) -> Box<dyn Place + '_>;
 
-    /// After how many files that are not there the search beside it ends: each may be a
+    /// Number of missing files after which the search beside this one ends: each may cost a
     /// round trip, and a name of a few bytes may stand for one.
     fn most_missing(&self) -> usize {
         MOST_MISSING
@@ -103,7 +103,7 @@ impl Place for std::path::PathBuf {
         Box::new(self.with_file_name(name))
     }
 
-    /// As many as there are: on disk each takes microseconds.
+    /// Unlimited: on disk each takes microseconds.
     fn most_missing(&self) -> usize {
         usize::MAX
     }
@@ -113,8 +113,8 @@ impl Place for std::path::PathBuf {
     }
 }
 
-/// Whether a path is a link that leads out of its folder. One that leads nowhere does not:
-/// that the file is missing is found when it is opened.
+/// Whether a path is a link that leads out of its folder. A dangling link does not: opening it
+/// reveals that the file is missing.
 #[cfg(feature = "std")]
 fn leaves(path: &std::path::Path) -> bool {
     use std::fs;

@@ -1,4 +1,4 @@
-//! Rows of columns and values of annotations, as bytes come.
+//! Reads rows of columns and values of annotations as their bytes arrive.
 
 use crate::data::Block;
 use crate::entry::Shape;
@@ -8,12 +8,12 @@ use weighbridge_core::format::idv::block::Row;
 use weighbridge_core::format::idv::{Codec, Header};
 use weighbridge_core::{Chunk, Cursor, EntryKind, File, Source, Status, Stop, Tensor, limits};
 
-/// The annotation that says what keys stand for.
+/// The annotation with the values that keys stand for.
 const KEY_VALUES: &[u8] = b"KeyValues";
 
-/// Reads columns of one data view block by block; another file takes another reader. It keeps what it has read, because a block
-/// and what leads to it need not be in memory together, and so that the next rows of a
-/// block are not decoded again.
+/// Reads the columns of one data view block by block; another file needs another reader. It
+/// keeps what it has read, because a block and the data that leads to it need not be in memory
+/// together, and so that the next rows of a block are not decoded again.
 ///
 /// ```
 /// use weighbridge::{Goal, Options, RowReader, Session};
@@ -36,25 +36,25 @@ const KEY_VALUES: &[u8] = b"KeyValues";
 #[derive(Debug, Default)]
 pub struct RowReader {
     codec: Option<(u32, Codec)>,
-    /// The block that holds a row of a column.
+    /// The block that contains a row of a column.
     place: Option<((u32, u64), Chunk)>,
     annotation: Option<((u32, Annotation), Codec, Chunk)>,
-    /// The block that was decoded last.
+    /// The block decoded last.
     block: Option<(Chunk, Block)>,
 }
 
-/// Which annotation of a column.
+/// Selects an annotation of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Annotation {
     /// The one at this position.
     At(u32),
-    /// The one that says what keys stand for.
+    /// The one with the values that keys stand for.
     KeyValues,
 }
 
 impl RowReader {
-    /// How the elements of a column are stored; `None` if that is no sound column.
+    /// How a column's elements are stored; `None` if it is not a sound column.
     ///
     /// ```
     /// use weighbridge::RowReader;
@@ -69,7 +69,7 @@ impl RowReader {
     /// ```
     ///
     /// # Errors
-    /// As the core's.
+    /// The core's errors.
     pub fn codec(
         &mut self,
         file: &File,
@@ -88,9 +88,8 @@ impl RowReader {
         }
     }
 
-    /// Calls `take` with rows of a range, from its first on, as far as they are in one
-    /// block. Returns how many there were, 0 after the last; `None` where they cannot be
-    /// decoded.
+    /// Calls `take` with rows from the start of a range, as far as they are in one block.
+    /// Returns their number, which is 0 after the last row; `None` if they cannot be decoded.
     ///
     /// ```
     /// use weighbridge::RowReader;
@@ -106,7 +105,7 @@ impl RowReader {
     /// ```
     ///
     /// # Errors
-    /// As the core's.
+    /// The core's errors.
     pub fn rows(
         &mut self,
         file: &File,
@@ -126,7 +125,7 @@ impl RowReader {
             Some((known, chunk)) if known == of => chunk,
             _ => match block_of(file, source, column, rows.start)? {
                 Some(chunk) => self.place.insert((of, chunk)).1,
-                // A block is broken, and so is where the next one begins.
+                // No block contains the row: it follows the last one, or a block is broken.
                 None => {
                     let shape = Shape::read(source, column)?;
                     let count = shape.extents().first().copied().flatten().unwrap_or(0);
@@ -145,8 +144,8 @@ impl RowReader {
         Ok(Some(left))
     }
 
-    /// Calls `take` with the value of an annotation and how it is stored; `false` if there
-    /// is no such annotation, or it cannot be decoded.
+    /// Calls `take` with the value of an annotation and how it is stored; `false` if there is
+    /// no such annotation, or it cannot be decoded.
     ///
     /// ```
     /// use weighbridge::core::{File, Source, Tensor};
@@ -162,7 +161,7 @@ impl RowReader {
     /// ```
     ///
     /// # Errors
-    /// As the core's.
+    /// The core's errors.
     pub fn annotation(
         &mut self,
         file: &File,
@@ -218,14 +217,14 @@ impl RowReader {
     }
 }
 
-/// The block that holds a row.
+/// The block that contains a row.
 fn block_of(
     file: &File,
     source: &Source<'_>,
     column: &Tensor,
     row: u64,
 ) -> Result<Option<Chunk>, Stop> {
-    // The last block that does not begin after the row.
+    // Finds the last block that does not begin after the row.
     let (mut low, mut high) = (0, column.chunks.count());
     let mut found = None;
     while low < high {

@@ -11,8 +11,8 @@ use weighbridge_core::format::idv::Header;
 use weighbridge_core::format::idv::block::{Row, Scalar, Text};
 use weighbridge_core::{Metadata, Status, Tensor, limits};
 
-/// Whether the first `limit` rows of a column can be shown: they can be decoded, and
-/// that is not [too much](Access::spent).
+/// Whether the first `limit` rows of a column can be shown: they can be decoded, and are not
+/// [too much](Access::spent).
 pub(crate) fn can_show(
     access: &Access<'_>,
     header: &Header,
@@ -24,7 +24,7 @@ pub(crate) fn can_show(
     }
     let mut spent = false;
     let all = rows(access, header, tensor, limit, true, &mut |row| {
-        // All of each row, or nothing.
+        // A row is shown completely or not at all.
         access.rows(|left| fitting(row, left));
         spent |= access.spent().is_some();
         Ok::<bool, Error>(!spent)
@@ -47,8 +47,8 @@ pub(crate) fn first<E: From<Error>>(
     rows(access, header, tensor, limit, false, &mut show).map(|_| ())
 }
 
-/// Calls `take` with rows until there are `limit` or it wants no more; `false` if
-/// they cannot be decoded, or if that would be too much where it is `counted`.
+/// Calls `take` with rows until there are `limit` or it returns `false`. Returns `false` if
+/// they cannot be decoded, or if they are `counted` and exceed the limits.
 fn rows<E: From<Error>>(
     access: &Access<'_>,
     header: &Header,
@@ -83,8 +83,8 @@ fn rows<E: From<Error>>(
     Ok(true)
 }
 
-/// The value of an annotation, cut when it takes more than `most` bytes or
-/// so, and whether it was cut; `None` if it cannot be decoded.
+/// The value of an annotation, cut after about `most` bytes, and whether it was cut; `None` if
+/// it cannot be decoded.
 pub(crate) fn annotation(
     access: &Access<'_>,
     header: &Header,
@@ -103,7 +103,7 @@ pub(crate) fn annotation(
     }))
 }
 
-/// How many bytes a value takes, as JSON or about so.
+/// Approximate size of a value as JSON, in bytes.
 pub(crate) fn weight(value: &Value) -> u64 {
     match value {
         Value::Text(text) => text.as_bytes().len() as u64 + 3,
@@ -113,7 +113,7 @@ pub(crate) fn weight(value: &Value) -> u64 {
     }
 }
 
-/// How many elements of a row fit until `left` bytes are used up.
+/// Number of elements of a row that fit until `left` bytes are used up.
 fn fitting(row: &Row<'_>, left: &mut u64) -> usize {
     let mut take = |scalar: &Scalar<'_>| {
         *left = left.saturating_sub(match scalar {
@@ -146,12 +146,12 @@ fn fitting(row: &Row<'_>, left: &mut u64) -> usize {
 #[derive(Clone, Copy, Debug)]
 pub struct RowView<'r> {
     row: &'r Row<'r>,
-    /// How many elements of a vector are shown.
+    /// Number of elements of a vector to show.
     count: usize,
 }
 
 impl RowView<'_> {
-    /// Whether it is one value.
+    /// Whether the row is a single value.
     ///
     /// ```
     /// use weighbridge::{Error, Shown};
@@ -169,7 +169,7 @@ impl RowView<'_> {
         matches!(self.row, Row::Scalar(_))
     }
 
-    /// All of it as a value: a vector as a list, a sparse one by the names `length`,
+    /// The whole row as a value: a vector as a list, a sparse one as a map of `length`,
     /// `indices` and `values`.
     ///
     /// ```
@@ -217,8 +217,7 @@ fn value(scalar: &Scalar<'_>) -> Value {
     }
 }
 
-/// A text; where half a character belongs to it, which JSON readers refuse,
-/// its UTF-16 units.
+/// A text, or its UTF-16 units if one is an unpaired surrogate, which JSON readers reject.
 fn text(text: &Text<'_>) -> Value {
     match text.as_str() {
         Some(text) => text.into(),
@@ -235,7 +234,7 @@ mod written {
     use core::cell::Cell;
     use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
-    /// Written as it is read, as [`RowView::to_value`] has it.
+    /// Serialises while reading, in the form of [`RowView::to_value`].
     impl Serialize for RowView<'_> {
         fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
             let vector = match self.row {
@@ -253,7 +252,7 @@ mod written {
         }
     }
 
-    /// Items that are written as they come, once.
+    /// Items that are serialised as they arrive, once.
     struct Once<I>(Cell<Option<I>>);
 
     impl<I> Once<I> {

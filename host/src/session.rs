@@ -1,4 +1,4 @@
-//! A check of a file that says which bytes it needs, and never reads any itself.
+//! A file check that says which bytes it needs and never reads any itself.
 
 mod state;
 
@@ -13,12 +13,12 @@ use crate::text::Text;
 use alloc::vec::Vec;
 use weighbridge_core::{Absent, EntryKind, File, Metadata, Source, Span, Stop};
 
-/// A file that is checked or read, of which only the parts asked for are in memory.
+/// A check or read of a file that is only partially in memory.
 ///
-/// It performs no input: [`poll`](Self::poll) names the ranges that are missing, and
-/// [`supply`](Self::supply) brings their bytes. So one loop serves files, browsers,
-/// HTTP clients, blocking or not. For values of tensors by ranges, `Model::from_input`
-/// is simpler.
+/// It performs no I/O: [`poll`](Self::poll) returns the missing ranges and
+/// [`supply`](Self::supply) adds their bytes. One loop therefore serves files, browsers and
+/// HTTP clients, blocking or not. To read tensor values by range, `Model::from_input` is
+/// simpler.
 ///
 /// ```
 /// use weighbridge::{Goal, Options, Poll, Session, core::Profile};
@@ -42,23 +42,23 @@ pub struct Session<'a> {
     catalog: Option<Catalog>,
 }
 
-/// What a session asks for.
+/// What a session needs next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Poll {
-    /// These bytes, each range in one piece or in several that follow one another.
+    /// These ranges, each supplied whole or in adjacent pieces.
     Need(Vec<Span>),
     /// Nothing: the goal is reached.
     Done,
 }
 
-/// The answer to a question about a file, or the bytes that it needs.
+/// The answer to a query, or the bytes needed to answer it.
 pub(crate) enum Answer<T> {
     Got(T),
     Need(Span),
 }
 
 impl Session<'static> {
-    /// A session of a file of `len` bytes, of which none is in memory yet.
+    /// A session for a file of `len` bytes, none of them in memory yet.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Poll, Session};
@@ -74,7 +74,7 @@ impl Session<'static> {
 }
 
 impl<'a> Session<'a> {
-    /// A session of a file that is in memory as a whole, which needs nothing.
+    /// A session for a file that is entirely in memory, so it never needs bytes.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Poll, Session};
@@ -97,7 +97,7 @@ impl<'a> Session<'a> {
         Session { store, options, check, catalog: None }
     }
 
-    /// Works towards `goal` as far as the bytes go that were supplied.
+    /// Works towards `goal` as far as the supplied bytes allow.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Poll, Session};
@@ -111,7 +111,7 @@ impl<'a> Session<'a> {
     /// ```
     ///
     /// # Errors
-    /// When more bytes would have to be in memory at once than the limits allow.
+    /// If more bytes are needed in memory at once than the limits allow.
     pub fn poll(&mut self, goal: Goal) -> Result<Poll, Error> {
         if !self.advance(goal) || !self.diagnose() || !self.name() {
             return self.need();
@@ -135,10 +135,10 @@ impl<'a> Session<'a> {
         Ok(Poll::Done)
     }
 
-    /// Opens the file, and audits it from [`Goal::Structure`] on; `false` if bytes are missing,
-    /// which [`needs`](Self::needs) lists. Unlike [`poll`](Self::poll) it reads nothing for
-    /// the report alone, such as the names of entries, and does not refuse a range for its
-    /// length.
+    /// Opens the file and, from [`Goal::Structure`] on, audits it; `false` if bytes are
+    /// missing, which [`needs`](Self::needs) lists. Unlike [`poll`](Self::poll) it reads
+    /// nothing that only the report needs, such as entry names, and does not reject a range for
+    /// its length.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Session};
@@ -153,7 +153,7 @@ impl<'a> Session<'a> {
         self.go_on(|check, source, options| check.step(source, goal, options))
     }
 
-    /// Finds out what a file is that could not be opened; `false` if bytes are missing.
+    /// Diagnoses a file that could not be opened; `false` if bytes are missing.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Session};
@@ -191,17 +191,17 @@ impl<'a> Session<'a> {
         self.planned().map(|_| Poll::Need(self.needs().to_vec()))
     }
 
-    /// Takes note of what is missing, and of all tables that are wanted along with it.
+    /// Records what is missing, and the tables to request along with it.
     fn lack(&mut self, absent: Absent) {
         let mut more = Vec::new();
-        // Tables that lie scattered are wanted together, as a round trip costs more.
+        // Scattered tables are requested together because a round trip costs more.
         if let Some(file) = self.check.file.filter(|_| self.check.checked().is_empty()) {
             self.store.ask(|source| file.missing(source, &mut |absent| more.push(absent)));
         }
         self.store.lack(absent, &more);
     }
 
-    /// The range of what is missing, among those that are needed.
+    /// The requested range that contains the missing bytes.
     pub(crate) fn planned(&self) -> Result<Span, Error> {
         let Store::Parts(parts) = &self.store else {
             return Err(Error::Internal(Span::default()));
@@ -213,8 +213,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The ranges that are missing for what was asked last, ascending; none if there was an
-    /// answer.
+    /// The ranges missing for the last request, ascending; empty if it was answered.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Session};
@@ -228,8 +227,8 @@ impl<'a> Session<'a> {
         self.store.asked()
     }
 
-    /// Asks the core a question about the open file; nothing if it is not open. Where bytes
-    /// are missing, [`needs`](Self::needs) lists them: ask again once they are there.
+    /// Asks the core about the open file; `None` if it is not open. If bytes are missing,
+    /// [`needs`](Self::needs) lists them: ask again once they are supplied.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Session};
@@ -247,7 +246,7 @@ impl<'a> Session<'a> {
     /// ```
     ///
     /// # Errors
-    /// As the core's.
+    /// The core's errors.
     pub fn ask<T>(
         &mut self,
         ask: impl FnOnce(&File, &Source<'_>) -> Result<T, Stop>,
@@ -265,7 +264,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Takes note of what is missing, if that is why there is no answer.
+    /// Records the missing bytes, if they are why the core stopped.
     fn stopped(&mut self, stop: Stop) -> Stop {
         match stop {
             Stop::NeedBytes(absent) => self.lack(absent),
@@ -274,7 +273,7 @@ impl<'a> Session<'a> {
         stop
     }
 
-    /// Looks at what is in memory; what is missing stays as it is.
+    /// Passes the bytes in memory to `look`, without requesting any.
     ///
     /// ```
     /// use weighbridge::{Options, Session};
@@ -287,8 +286,8 @@ impl<'a> Session<'a> {
         self.store.ask(look)
     }
 
-    /// The key of the metadata entry of this kind and position in its table, if it is among
-    /// those that were listed, and in memory, cut after 512 bytes; an empty text if not.
+    /// The key of the metadata entry of this kind and position in its table, cut after 512
+    /// bytes. Empty if `listed` does not contain the entry, or if the key is not in memory.
     ///
     /// ```
     /// use weighbridge::core::EntryKind;
@@ -313,7 +312,7 @@ impl<'a> Session<'a> {
         entry.and_then(|meta| read(meta).ok()).unwrap_or_default()
     }
 
-    /// Calls `take` with the bytes of each span that is in memory, and what comes with it.
+    /// Calls `take` for each span in memory, with the value beside it and its bytes.
     ///
     /// ```
     /// use weighbridge::{Options, Session, Span};
@@ -329,8 +328,7 @@ impl<'a> Session<'a> {
     /// ```
     ///
     /// # Errors
-    /// The first span that is missing; [`needs`](Self::needs) lists as many as can be kept
-    /// together.
+    /// The first missing span; [`needs`](Self::needs) lists as many as can be kept together.
     pub fn read<T>(
         &mut self,
         spans: impl IntoIterator<Item = (Span, T)>,
@@ -353,7 +351,7 @@ impl<'a> Session<'a> {
         Err(*first)
     }
 
-    /// Brings bytes of the file, those that were asked for or any others.
+    /// Adds bytes of the file, requested or not.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Poll, Session};
@@ -370,15 +368,15 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Asks the core; where bytes are missing, says which. `ask` is called again once
-    /// they are there: it keeps what it has achieved outside.
+    /// Asks the core, or returns the range to read if bytes are missing. `ask` is called again
+    /// once they are there, so it must keep its progress outside.
     pub(crate) fn attempt<T>(
         &mut self,
         ask: &mut dyn FnMut(&Source<'_>) -> Result<T, Stop>,
     ) -> Result<Answer<T>, Error> {
         match self.store.ask(ask) {
             Ok(answer) => Ok(Answer::Got(answer)),
-            // Whoever asks reads one range at a time.
+            // The caller reads one range at a time.
             Err(Stop::NeedBytes(absent)) => {
                 self.store.lack(absent, &[]);
                 self.planned().map(Answer::Need)

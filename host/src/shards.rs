@@ -1,4 +1,4 @@
-//! The index of a checkpoint in shards against the files that it lists.
+//! Compares the index of a sharded checkpoint with the files that it lists.
 
 use crate::access::Access;
 use crate::error::{Error, ReadError};
@@ -14,13 +14,11 @@ use std::io;
 use weighbridge_core::format::shards::Header;
 use weighbridge_core::{Chunks, Cursor, File, Format, Metadata, Name, Source, Stop};
 
-/// Opens every listed file beside the index, and compares what it holds with
-/// what is listed.
+/// Opens every listed file beside the index, and compares its tensors with the list.
 ///
 /// # Errors
-/// When the index or a shard cannot be read, unless something is found that
-/// makes the checkpoint invalid all the same. A shard that is not there or is
-/// broken is a finding.
+/// When the index or a shard cannot be read, unless a finding makes the checkpoint invalid
+/// anyway. A missing or broken shard is a finding.
 pub(crate) fn compare(
     access: &Access<'_>,
     header: &Header,
@@ -81,7 +79,7 @@ pub(crate) fn compare(
     }
 }
 
-/// Whether nothing is wrong but that there is no such file, nor can be.
+/// Whether the only problem is that the file does not exist, or cannot.
 fn is_no_file(error: &Error) -> bool {
     match error {
         Error::Read(ReadError::NotAFile(_)) => true,
@@ -104,19 +102,18 @@ pub(crate) fn entries(
 
 /// One file of a checkpoint.
 struct Shard {
-    /// It breaks no rule that counts.
+    /// Whether it breaks no rule that counts.
     valid: bool,
-    /// Why something of it was not checked.
+    /// Why parts of it were not checked.
     unchecked: Vec<String>,
-    /// How many more reasons there are.
+    /// Number of further reasons.
     unchecked_more: u64,
-    /// How many findings do not count.
+    /// Number of findings that do not count.
     ignored: u64,
 }
 
 impl Shard {
-    /// Checks a file, and calls `take` with the name of each tensor and how many
-    /// bytes its data takes.
+    /// Checks a file, and calls `take` with the name of each tensor and the length of its data.
     fn read(
         place: &dyn Place,
         options: &Options,
@@ -132,7 +129,7 @@ impl Shard {
             unchecked_more: report.unchecked_not_listed(),
             ignored: report.ignored_count(),
         };
-        // Why it could not be opened is a finding of its own check.
+        // Its own check reports why it could not be opened.
         let Some(file) = report.file() else { return Ok(shard) };
         shard.unchecked = report.reasons();
         let mut cursor = Cursor::default();

@@ -1,8 +1,7 @@
-//! The parts of a GGUF model that is stored in several files, against one another.
+//! Compares the parts of a GGUF model that is split into several files.
 //!
-//! A part knows its number and how many parts there are; the others lie beside it,
-//! under names that end with both: `-00001-of-00003.gguf`. The first part that is there
-//! answers for the set.
+//! A part knows its number and the number of parts; the others lie beside it, under names that
+//! end with both: `-00001-of-00003.gguf`. The first part that exists answers for the set.
 
 use crate::access::Access;
 use crate::error::{Error, ReadError};
@@ -18,11 +17,11 @@ use alloc::vec::Vec;
 use std::io;
 use weighbridge_core::{Cursor, File, Format, Source, Stop};
 
-/// Compares a file with its name and, if it is the first part that is there, with all
-/// other parts of its set.
+/// Compares a file with its name and, if it is the first part that exists, with all other parts
+/// of its set.
 ///
 /// # Errors
-/// When a part cannot be read. One that is not there or is broken is a finding.
+/// When a part cannot be read. A missing or broken part is a finding.
 pub(crate) fn compare(
     access: &Access<'_>,
     file: &File,
@@ -90,7 +89,7 @@ pub(crate) fn compare(
     Ok(())
 }
 
-/// The names of all parts, if this file says that it is the first, and its name does too.
+/// The names of all parts, if both this file and its name say that it is the first.
 pub(crate) fn named_by_first(
     access: &Access<'_>,
     file: &File,
@@ -111,20 +110,20 @@ fn answers(place: &dyn Place, beside: &Access<'_>) -> bool {
         let options = beside.options().clone().format(Format::Gguf);
         let access = Access::new(place.open()?, Some(place.name()), &options);
         access.reach(Goal::Header)?;
-        // One that does not open is invalid by itself.
+        // A part that does not open is invalid by itself.
         access.file().map_or(Ok(true), |file| Ok(stated(&access, &file)?.is_one_of_many()))
     };
     says().unwrap_or(false)
 }
 
-/// What the metadata of a file say of its set.
+/// What a file's metadata states about its set.
 fn stated(access: &Access<'_>, file: &File) -> Result<SetPart, Error> {
     let mut stated = SetPart::default();
     access.ask_or_end(|source| stated.read(source, file))?;
     Ok(stated)
 }
 
-/// Adds the names of the tensors of a part.
+/// Adds the tensor names of a part.
 fn add(set: &mut SplitSet, access: &Access<'_>, file: &File) -> Result<(), Error> {
     let mut cursor = Cursor::default();
     access.ask_or_end(|source: &Source<'_>| {
@@ -139,17 +138,17 @@ fn add(set: &mut SplitSet, access: &Access<'_>, file: &File) -> Result<(), Error
     })
 }
 
-/// One more part.
+/// Another part of the set.
 struct Part {
-    /// It breaks no rule that counts, and says that it is of a set.
+    /// Whether it breaks no rule that counts, and says that it belongs to a set.
     valid: bool,
-    /// How many tensors it says it has.
+    /// Number of tensors that it declares.
     tensors: u64,
-    /// Why something of it was not checked.
+    /// Why parts of it were not checked.
     unchecked: Vec<String>,
-    /// How many more reasons there are.
+    /// Number of further reasons.
     unchecked_more: u64,
-    /// How many findings do not count.
+    /// Number of findings that do not count.
     ignored: u64,
 }
 
@@ -170,7 +169,7 @@ impl Part {
             unchecked_more: report.unchecked_not_listed(),
             ignored: report.ignored_count(),
         };
-        // Why it could not be opened is a finding of its own check.
+        // Its own check reports why it could not be opened.
         let Some(file) = report.file() else { return Ok(part) };
         let stated = stated(&access, file)?;
         part.valid = report.passes() && stated.is_numbered();

@@ -11,20 +11,19 @@ use alloc::vec;
 use alloc::vec::Vec;
 use weighbridge_core::{DType, Element, Encoding, File, Histogram, Stats, Tensor};
 
-/// Elements whose summaries are merged in their order, so that the result does not depend on
-/// the number of threads: whole blocks of every type and of what the core sums up at once.
+/// Elements per part. Parts are merged in order, so that the result does not depend on the
+/// number of threads. A multiple of every block size, and of what the core sums up at once.
 const PART: u64 = 1 << 18;
-/// Elements of a part whose types take less than a byte.
+/// Elements per part of types that take less than a byte.
 const PACKED: u64 = PART << 3;
-/// Tensors of fewer parts are summed up on one thread.
+/// Tensors with fewer parts are summed up on one thread.
 #[cfg(feature = "std")]
 const MANY: u64 = 8;
 
 /// Bins of the histogram, from the least to the greatest element.
 const BINS: usize = 16;
 
-/// What the elements of a tensor are like. Extremes, mean and deviation are those of the
-/// finite elements.
+/// Statistics of a tensor's elements. Extremes, mean and deviation cover the finite elements.
 ///
 /// ```
 /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -37,28 +36,28 @@ const BINS: usize = 16;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// How many elements there are.
+    /// Number of elements.
     pub count: u64,
-    /// The least.
+    /// The least element.
     pub min: Option<Value>,
-    /// The greatest.
+    /// The greatest element.
     pub max: Option<Value>,
     /// The mean.
     pub mean: Option<f64>,
     /// The standard deviation.
     pub std: Option<f64>,
-    /// How many are zero, of either sign.
+    /// Number of zeros of either sign.
     pub zeros: u64,
-    /// How many are so small that they lose digits.
+    /// Number of subnormal elements, which are so small that they lose digits.
     pub subnormals: u64,
-    /// How many are infinite.
+    /// Number of infinite elements.
     pub infinities: u64,
-    /// How many are not a number.
+    /// Number of NaN elements.
     pub nan: u64,
-    /// The position of the first that is not.
+    /// Position of the first NaN.
     pub first_nan: Option<u64>,
-    /// How many elements are in each of the bins of equal width between `min` and `max`, as
-    /// far as their leading digits tell; `None` where these are equal or infinitely far apart.
+    /// Number of elements in each bin of equal width between `min` and `max`, by their leading
+    /// digits; `None` if `min` and `max` are equal or infinitely far apart.
     pub histogram: Option<Vec<u64>>,
 }
 
@@ -82,8 +81,7 @@ impl serde::Serialize for Summary {
     }
 }
 
-/// Whether there are statistics of a tensor. What is stored encoded is decoded for
-/// that.
+/// Whether a tensor has statistics. Encoded data is decoded to find out.
 pub(crate) fn can_show(access: &Access<'_>, file: &File, tensor: &Tensor) -> Result<bool, Error> {
     if !data::is_plain(tensor)
         || Stats::new(tensor.dtype, tensor.endianness, 0, tensor.elements).is_none()
@@ -100,7 +98,7 @@ pub(crate) fn can_show(access: &Access<'_>, file: &File, tensor: &Tensor) -> Res
     }
 }
 
-/// The statistics of a tensor; `None` if it has no elements that are numbers.
+/// The statistics of a tensor; `None` if its elements are not numbers.
 pub(crate) fn of(
     access: &Access<'_>,
     file: &File,
@@ -135,19 +133,19 @@ pub(crate) fn of(
     }))
 }
 
-/// What all elements sum up to, and the words of their histogram.
+/// The summary of all elements, and the words of their histogram.
 #[derive(Debug, PartialEq)]
 struct Sums {
     summary: weighbridge_core::Summary,
     words: Vec<u64>,
 }
 
-/// How many elements a part has.
+/// Number of elements per part.
 fn part_len(dtype: DType) -> u64 {
     if dtype.block().is_none() && dtype.bits() < 8 { PACKED } else { PART }
 }
 
-/// The statistics of a part from element `first` on.
+/// The statistics of the part that starts at element `first`.
 fn part(tensor: &Tensor, first: u64) -> Option<Stats> {
     let count = tensor.elements.saturating_sub(first).min(part_len(tensor.dtype));
     Stats::new(tensor.dtype, tensor.endianness, first, count)
@@ -161,7 +159,7 @@ fn sum_up(access: &Access<'_>, file: &File, tensor: &Tensor) -> Result<Option<Su
     in_turn(access, file, tensor)
 }
 
-/// Sums up one part after the other.
+/// Sums up the parts in order.
 fn in_turn(access: &Access<'_>, file: &File, tensor: &Tensor) -> Result<Option<Sums>, Error> {
     let mut words = vec![0; Histogram::WORDS];
     let Some(mut histogram) = Histogram::new(tensor.dtype, &mut words) else { return Ok(None) };
@@ -181,7 +179,7 @@ fn in_turn(access: &Access<'_>, file: &File, tensor: &Tensor) -> Result<Option<S
     Ok(Some(Sums { summary: after(before, stats.summary()), words }))
 }
 
-/// The summary of a part and of those before it.
+/// Merges the summary of a part into that of the parts before it.
 fn after(
     before: Option<weighbridge_core::Summary>,
     part: weighbridge_core::Summary,
@@ -191,7 +189,7 @@ fn after(
     all
 }
 
-/// Calls `take` with the bytes of all elements, cut where a part ends, and whether it does.
+/// Calls `take` with the bytes of all elements, split where a part ends, and whether one ends.
 fn pieces(
     access: &Access<'_>,
     file: &File,
@@ -220,7 +218,7 @@ mod tests {
     use weighbridge_tests::encode::oinf::{self, Type};
     use weighbridge_tests::encode::safetensors;
 
-    /// The only tensor of a file, summed up in turn and on any number of threads.
+    /// Sums up the only tensor of a file in order, and on different numbers of threads.
     fn on_threads(bytes: &[u8]) -> Sums {
         let model = Model::from_bytes(bytes).unwrap();
         let tensor = model.tensor("x").unwrap().tensor;
@@ -228,7 +226,7 @@ mod tests {
         assert_eq!(one.summary.count(), tensor.elements);
         for threads in [0, 1, 2, 3] {
             let all = threads::sum_up(&model.access, &model.file, &tensor, threads).unwrap();
-            // Nothing is sent of an empty tensor.
+            // Nothing is sent for an empty tensor.
             let any = tensor.elements > 0 || threads == 0;
             assert_eq!(all.as_ref(), any.then_some(&one), "{threads}");
         }
@@ -252,7 +250,8 @@ mod tests {
         }
     }
 
-    /// Integers beyond what doubles hold, and two elements in a byte, in parts of their own.
+    /// Integers that doubles cannot represent, and two elements per byte, whose parts are
+    /// larger.
     #[test]
     fn threads_change_no_integers() {
         for (ty, bits, count) in [(Type::I64, 64, 3 * PART + 77), (Type::U4, 4, 2 * PACKED + 778)] {

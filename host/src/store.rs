@@ -6,53 +6,52 @@ use weighbridge_core::{Absent, Source, Span, Window};
 
 /// Files up to this length are read as a whole where reading ahead is cheap.
 const SMALL_FILE: u64 = 64 << 10;
-/// The most that is needed in one piece: above the largest index region that
-/// the core accepts, and small enough for a container.
+/// The largest piece that may be needed: above the largest index region that the core accepts,
+/// and small enough for a container.
 const MOST_NEEDED: u64 = 512 << 20;
-/// Most windows that one question takes, as a value, its key and its entry do.
+/// Most windows that one query uses, such as a value, its key and its entry.
 const AT_ONCE: usize = 4;
 
-/// How much of a file is read at once, and how much is kept.
+/// How much of a file is read at a time, and how much is kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Windows {
     /// Requests are rounded outwards to multiples of this power of two.
     pub(crate) granule: u64,
-    /// Bytes to keep; more while a single window takes more than a quarter of it.
+    /// Bytes to keep; more while a single window takes more than a quarter of that.
     pub(crate) kept: u64,
-    /// How many windows are kept: the core searches them in a row.
+    /// Most windows to keep, because the core searches them in order.
     pub(crate) count: usize,
-    /// The most that is read of what the core would like to have.
+    /// Most bytes to read when the core wants more than it needs.
     pub(crate) wanted: u64,
-    /// Reads that follow one another double up to this.
+    /// Contiguous reads double up to this length.
     pub(crate) ahead: u64,
 }
 
 impl Windows {
-    /// Where reading costs little: reads ahead that grow, and a small granule, because what
-    /// lies scattered through a large file, such as the padding after each of its tensors,
-    /// costs one read each.
+    /// For cheap reads: growing read-ahead, and a small granule, because scattered places in a
+    /// large file, such as the padding after each tensor, cost one read each.
     pub(crate) const CHEAP: Windows =
         Windows { granule: 512, kept: 32 << 20, count: 48, wanted: 4 << 20, ahead: 4 << 20 };
 }
 
-/// A file, and what of it is in memory.
+/// A file, in memory as a whole or in parts.
 #[derive(Debug)]
 pub(crate) enum Store<'a> {
     Whole(Bytes<'a>),
     Parts(Parts),
 }
 
-/// Windows of a file that were supplied, the oldest first.
+/// The windows of a file that were supplied, oldest first.
 #[derive(Debug)]
 pub(crate) struct Parts {
     len: u64,
     limits: Windows,
     blocks: Vec<Block>,
-    /// How much to ask for next, if it follows what was asked for last.
+    /// How much to request next, if it follows the last request.
     ahead: u64,
-    /// What must lie in one window.
+    /// Bytes that must lie in one window.
     pub(crate) needed: Span,
-    /// What was asked for, ascending and apart from each other, and is not there yet.
+    /// Requested ranges that have not arrived yet, ascending and disjoint.
     asked: Vec<Span>,
     supplied: u64,
 }
@@ -72,17 +71,17 @@ impl Block {
         self.at.saturating_add(self.len())
     }
 
-    /// Whether all bytes of a span are here.
+    /// Whether the block contains all bytes of a span.
     fn holds(&self, span: &Span) -> bool {
         self.at <= span.offset && end(span) <= self.end()
     }
 
-    /// Whether some bytes of a span are here.
+    /// Whether the block contains some bytes of a span.
     fn meets(&self, span: &Span) -> bool {
         self.at < end(span) && span.offset < self.end()
     }
 
-    /// One window of two that touch.
+    /// Joins two windows that touch.
     fn join(self, other: Block) -> Block {
         let (mut first, second) = if self.at <= other.at { (self, other) } else { (other, self) };
         let skip = usize::try_from(first.end() - second.at).unwrap_or(usize::MAX);
@@ -119,7 +118,7 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// How many bytes were supplied so far.
+    /// Number of bytes supplied so far.
     pub(crate) fn supplied(&self) -> u64 {
         match self {
             Store::Whole(bytes) => bytes.len() as u64,
@@ -127,7 +126,7 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// How many bytes are in memory.
+    /// Number of bytes in memory.
     pub(crate) fn resident(&self) -> u64 {
         match self {
             Store::Whole(bytes) => bytes.len() as u64,
@@ -135,13 +134,13 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// Calls `ask` with what is in memory.
+    /// Calls `ask` with the bytes in memory.
     pub(crate) fn ask<T>(&self, ask: impl FnOnce(&Source<'_>) -> T) -> T {
         let windows = self.windows();
         ask(&self.source(&windows))
     }
 
-    /// What is in memory, unless that is all.
+    /// The windows in memory; empty if the whole file is.
     fn windows(&self) -> Vec<Window<'_>> {
         match self {
             Store::Whole(_) => Vec::new(),
@@ -159,7 +158,7 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// What was asked for and is not there yet: ascending, apart from each other.
+    /// Requested ranges that have not arrived yet, ascending and disjoint.
     pub(crate) fn asked(&self) -> &[Span] {
         match self {
             Store::Whole(_) => &[],
@@ -167,15 +166,15 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// Nothing is missing any more.
+    /// Forgets the requests: nothing is missing.
     pub(crate) fn content(&mut self) {
         if let Store::Parts(parts) = self {
             parts.asked.clear();
         }
     }
 
-    /// Takes note of what is missing. The first of `more` that cannot be had within half of
-    /// what is kept ends the list.
+    /// Records what is missing. The list ends at the first of `more` that exceeds half of what
+    /// is kept.
     pub(crate) fn lack(&mut self, absent: Absent, more: &[Absent]) {
         if let Store::Parts(parts) = self {
             parts.lack(absent, more);
@@ -184,7 +183,7 @@ impl<'a> Store<'a> {
 }
 
 impl Parts {
-    /// What is in memory.
+    /// The windows in memory.
     fn windows(&self) -> Vec<Window<'_>> {
         self.blocks.iter().map(|block| Window { offset: block.at, bytes: &block.bytes }).collect()
     }
@@ -196,7 +195,7 @@ impl Parts {
     fn lack(&mut self, absent: Absent, more: &[Absent]) {
         let needed = Span::new(absent.offset, absent.need);
         let Windows { granule, kept, count, wanted, ahead } = self.limits;
-        // Whoever asks again after a piece is told the same.
+        // A caller that asks again after a piece gets the same answer.
         if self.needed != needed {
             let last = self.blocks.last();
             let follows =
@@ -207,11 +206,11 @@ impl Parts {
         self.asked.clear();
         let mut total = 0_u64;
         for absent in core::iter::once(&absent).chain(more).take(count / 3) {
-            // Reading ahead pays, but not for more than can be kept.
+            // Reading ahead pays off, but not for more than can be kept.
             let len = absent.want.min(wanted).max(absent.need);
             let least = if self.asked.is_empty() { self.ahead } else { 0 };
             let range = self.rounded(absent.offset, len, least);
-            // As it is kept: what comes first must still be there after the last.
+            // Counted as it is kept: the first range must still be there when the last arrives.
             total = total.saturating_add(range.len);
             if !self.asked.is_empty() && total > kept / 2 {
                 break;
@@ -228,7 +227,7 @@ impl Parts {
         });
     }
 
-    /// The range, rounded outwards, of `least` bytes at least.
+    /// The range, rounded outwards, of at least `least` bytes.
     fn rounded(&self, at: u64, len: u64, least: u64) -> Span {
         let mask = self.limits.granule - 1;
         let start = at & !mask;
@@ -237,7 +236,7 @@ impl Parts {
         Span::between(start, end.min(self.len))
     }
 
-    /// What was asked for to have what is needed; `None` if that is too much at once.
+    /// The requested range that contains the needed bytes; `None` if they are too many at once.
     pub(crate) fn first(&self) -> Option<Span> {
         let needed = self.needed;
         let inside = needed.end().is_some_and(|end| end <= self.len);
@@ -253,7 +252,8 @@ impl Parts {
         self.blocks.iter().any(|block| block.holds(span))
     }
 
-    /// Adds a window. Pieces of what was asked for are joined, because that must lie in one.
+    /// Adds a window. Pieces of a requested range are joined, because it must lie in one
+    /// window.
     pub(crate) fn supply(&mut self, at: u64, mut bytes: Vec<u8>) {
         let left = usize::try_from(self.len.saturating_sub(at)).unwrap_or(usize::MAX);
         bytes.truncate(left);
@@ -280,13 +280,13 @@ impl Parts {
         self.evict();
     }
 
-    /// Lets windows go when they are too large or too many.
+    /// Evicts windows when they are too large or too many.
     ///
-    /// Of too large ones the oldest goes. A question may take a few windows at once: were
-    /// one of them dropped to make room for the next, it would be asked for again, for ever.
-    /// So the largest of the newest counts a few times. Of too many the smallest goes, which
-    /// costs the least to read again: it is a place that was passed over once, where the
-    /// large ones are the index.
+    /// If they are too large, the oldest goes. A query may use a few windows at once: if one of
+    /// them were evicted to make room for the next, it would be requested again forever. So the
+    /// largest of the newest counts several times. If they are too many, the smallest goes,
+    /// because it costs the least to read again: small windows are places that were passed over
+    /// once, the large ones are the index.
     fn evict(&mut self) {
         let mut resident = self.resident();
         loop {
@@ -316,7 +316,7 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    /// The store of a file of `len` bytes of zeros.
+    /// The store of a file of `len` zero bytes.
     fn parts(len: u64, limits: Windows) -> Parts {
         match Store::parts(len, limits) {
             Store::Parts(parts) => parts,
@@ -324,7 +324,7 @@ mod tests {
         }
     }
 
-    /// One that reads no more than was asked for.
+    /// A store that reads no more than was requested.
     fn plain(len: u64, kept: u64, granule: u64) -> Parts {
         let wanted = kept / 4;
         parts(len, Windows { granule, kept, count: usize::MAX, wanted, ahead: 0 })
@@ -466,7 +466,7 @@ mod tests {
             parts.supply(at, vec![0; len]);
         }
         assert_eq!(parts.resident(), 1120);
-        // Of windows as small as the budget expects, the budget decides again.
+        // Once windows are as small as the budget expects, the budget decides again.
         for at in 0..200 {
             parts.supply(5000 + at * 2, vec![0]);
         }

@@ -24,7 +24,7 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use weighbridge_core::{DType, Format, Profile};
 
-/// What the weights of a file are like: statistics of each tensor, and what is noteworthy.
+/// The weights of a file: statistics of each tensor, and what is noteworthy.
 ///
 /// ```
 /// use weighbridge::{FileInput, Options, Sweep};
@@ -48,17 +48,17 @@ use weighbridge_core::{DType, Format, Profile};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Sweep {
-    /// What the check of the file found.
+    /// The report of the file's check.
     pub report: Report,
-    /// Its tensors, in the order of the file.
+    /// Its tensors, in file order.
     pub tensors: Vec<TensorWeights>,
-    /// What they come to.
+    /// The health of all tensors.
     pub health: Health,
     /// Whether every stored tensor that was read could be decoded.
     pub decodes: bool,
 }
 
-/// A tensor, with what was measured.
+/// A tensor with its measurements.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TensorWeights {
@@ -68,25 +68,25 @@ pub struct TensorWeights {
     pub dtype: DType,
     /// The shape.
     pub shape: Shape,
-    /// What was measured, or why nothing was.
+    /// The measurements, or why there are none.
     pub measured: Result<Measured, String>,
 }
 
-/// What the elements of a tensor are like, beside those of the others.
+/// Measurements of a tensor, including a comparison with the others.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Measured {
     /// Its statistics.
     pub weights: Weights,
-    /// What is noteworthy about it.
+    /// Its noteworthy properties.
     pub signs: Signs,
     /// The name of the first tensor with the same elements.
     pub duplicate_of: Option<Text>,
 }
 
 impl Sweep {
-    /// Checks a file, and measures all tensors whose elements are numbers. What is decoded
-    /// for that is bounded as the work of an audit is.
+    /// Checks a file, and measures all tensors whose elements are numbers. The bytes decoded
+    /// for that are limited like the work of an audit.
     ///
     /// ```
     /// use weighbridge::{FileInput, Options, Sweep};
@@ -100,7 +100,7 @@ impl Sweep {
     /// ```
     ///
     /// # Errors
-    /// When it cannot be read, or changes meanwhile.
+    /// When the file cannot be read, or changes while it is.
     pub fn of(input: &dyn Input, place: &dyn Place, options: &Options) -> Result<Self, Error> {
         let (report, model) = Model::checked_at(input, place, options)?;
         let mut left = options.work_of(report.size());
@@ -132,8 +132,8 @@ impl Sweep {
         Ok(sweep)
     }
 
-    /// What the weights say about the file: the verdict on what was checked, `Invalid` if one
-    /// contains NaN or infinities, or cannot be decoded, `Unchecked` if one was not measured.
+    /// The verdict on the file, including its weights: `Invalid` if a tensor contains NaN or
+    /// infinities, or cannot be decoded, and `Unchecked` if one was not measured.
     ///
     /// ```
     /// use weighbridge::{FileInput, Goal, Options, Profile, Sweep};
@@ -160,7 +160,7 @@ impl Sweep {
 }
 
 impl Measured {
-    /// A tensor after those that were `seen`, by their digests.
+    /// Compares a tensor with those `seen` so far, by their digests.
     fn beside(seen: &mut BTreeMap<[u64; 2], Text>, name: &Text, weights: Weights) -> Self {
         let mut measured = Measured { signs: weights.signs(), weights, duplicate_of: None };
         if let Some(digest) = measured.weights.digest() {

@@ -1,7 +1,7 @@
-//! Text that comes from outside, made fit to show, and numbers as people read them.
+//! Text from untrusted files, made safe to show, and numbers formatted for people.
 //!
-//! A name in a file can hold terminal commands, or marks that make the rest of
-//! a line run from right to left, so that what is read is not what is there.
+//! A name in a file can contain terminal commands, or marks that make the rest of a line run
+//! from right to left, so that it reads differently from what is there.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -13,7 +13,7 @@ use weighbridge_core::{Name, NameEncoding};
 
 /// A name from a file, or a path: bytes that should be UTF-8.
 ///
-/// `Display` escapes what could mislead a reader, and bytes that are no text.
+/// `Display` escapes what could mislead a reader, and bytes that are not text.
 ///
 /// ```
 /// use weighbridge::Text;
@@ -39,7 +39,7 @@ impl Text {
         str::from_utf8(&self.0).ok()
     }
 
-    /// The bytes as they are.
+    /// The raw bytes.
     ///
     /// ```
     /// use weighbridge::Text;
@@ -73,12 +73,12 @@ impl Text {
         self.as_str().is_none().then(|| hex(&self.0))
     }
 
-    /// The beginning of a name, with a mark if that is not all of it.
+    /// The beginning of a name, with a mark if it was cut.
     pub(crate) fn start_of(name: &Name<'_>, most: usize) -> Text {
         let mut bytes: Vec<u8> = name.bytes().take(most.saturating_add(1)).collect();
         if bytes.len() > most {
             bytes.truncate(most);
-            // Not in the middle of a character.
+            // Not cut in the middle of a character.
             let start = bytes.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
             if start + 3 >= most {
                 bytes.truncate(start);
@@ -89,7 +89,7 @@ impl Text {
     }
 }
 
-/// Adds the decoded bytes of a name to others.
+/// Appends the decoded bytes of a name to `out`.
 pub(crate) fn push_bytes(name: &Name<'_>, out: &mut Vec<u8>) {
     match name.as_bytes() {
         Some(bytes) => out.extend_from_slice(bytes),
@@ -99,7 +99,7 @@ pub(crate) fn push_bytes(name: &Name<'_>, out: &mut Vec<u8>) {
 
 impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Through a string, so that a width pads it.
+        // Padded as a string, so that a width applies.
         f.pad(&Name::new(&self.0, NameEncoding::Plain).to_string())
     }
 }
@@ -183,7 +183,7 @@ pub fn hex(bytes: &[u8]) -> String {
     out
 }
 
-/// Appends a text as JSON has it, with characters escaped that could mislead a reader.
+/// Appends a text as a JSON string, escaping characters that could mislead a reader.
 ///
 /// ```
 /// let mut json = String::from("[");
@@ -207,7 +207,7 @@ pub fn quote(text: &str, json: &mut String) {
     json.push('"');
 }
 
-/// A number of bytes: exact, with its magnitude where that helps.
+/// A number of bytes: exact, and with a larger unit where that helps.
 ///
 /// ```
 /// assert_eq!(weighbridge::text::bytes(1536), "1,536 bytes (1.5 KiB)");
@@ -222,7 +222,7 @@ pub fn bytes(n: u64) -> String {
     format!("{} bytes ({scaled:.1} {})", thousands(n), UNITS[power - 1])
 }
 
-/// A number with its digits in groups.
+/// A number with grouped digits.
 ///
 /// ```
 /// assert_eq!(weighbridge::text::thousands(1_234_567), "1,234,567");
@@ -239,7 +239,7 @@ pub fn thousands(n: u64) -> String {
     out
 }
 
-/// A number of things.
+/// A count with its noun, singular or plural.
 ///
 /// ```
 /// assert_eq!(weighbridge::text::plural(3, "tensor"), "3 tensors");
@@ -257,7 +257,7 @@ pub fn plural(n: u64, thing: &str) -> String {
 /// ```
 pub fn natural(a: &[u8], b: &[u8]) -> Ordering {
     let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    // The first difference may lie within a number, which begins before it.
+    // The first difference may lie inside a number that begins before it.
     let before = a.get(..same).unwrap_or_default();
     let start = same - before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     if let (Some(a), Some(b)) = (number(a, start), number(b, start)) {

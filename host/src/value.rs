@@ -1,4 +1,4 @@
-//! Values of metadata and of elements, of any type.
+//! Values of metadata and of elements.
 
 use crate::text::{Text, quote};
 use alloc::format;
@@ -7,9 +7,9 @@ use alloc::vec::Vec;
 use core::fmt;
 use weighbridge_core::{DType, Element, Endianness};
 
-/// A value: a number with all its digits, a text, a list.
+/// A value, such as a number with all its digits, a text or a list.
 ///
-/// `Display` writes it as JSON, with characters escaped that could mislead a reader.
+/// `Display` writes it as JSON, escaping characters that could mislead a reader.
 ///
 /// ```
 /// use weighbridge::Value;
@@ -21,26 +21,26 @@ use weighbridge_core::{DType, Element, Endianness};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value {
-    /// None, or one that cannot be read.
+    /// No value, or one that cannot be read.
     Null,
-    /// A truth value.
+    /// A Boolean.
     Bool(bool),
     /// An integer of any width.
     Int(i128),
-    /// A float; one of fewer bits is widened.
+    /// A float, widened if it has fewer bits.
     Float(f64),
     /// A text.
     Text(Text),
-    /// Values one after the other.
+    /// A list of values.
     List(Vec<Value>),
-    /// Values by name; all names differ.
+    /// Values by name; all names are different.
     Map(Vec<(String, Value)>),
-    /// Values by keys that are not all texts, or not all different.
+    /// Values by key, if the keys are not all texts or not all different.
     Pairs(Vec<(Value, Value)>),
 }
 
 impl Value {
-    /// The integer.
+    /// The integer, if it is one.
     ///
     /// ```
     /// use weighbridge::Value;
@@ -68,7 +68,7 @@ impl Value {
         }
     }
 
-    /// The truth value.
+    /// The Boolean, if it is one.
     ///
     /// ```
     /// use weighbridge::Value;
@@ -91,7 +91,7 @@ impl Value {
         if let Value::Text(text) = self { text.as_str() } else { None }
     }
 
-    /// The items of a list.
+    /// The items, if it is a list.
     ///
     /// ```
     /// use weighbridge::Value;
@@ -129,7 +129,7 @@ impl FromIterator<Value> for Value {
     }
 }
 
-/// The elements that `bytes` hold, `count` of them at most.
+/// The elements in `bytes`, at most `count` of them.
 pub(crate) fn elements(
     dtype: DType,
     bytes: &[u8],
@@ -139,7 +139,7 @@ pub(crate) fn elements(
     (0..count).map_while(move |i| dtype.element(bytes, i, endianness))
 }
 
-/// What stands for a float that JSON has no number for.
+/// The text for a float that JSON has no number for.
 pub(crate) fn special(value: f64) -> Option<&'static str> {
     if value.is_finite() {
         None
@@ -173,7 +173,7 @@ impl fmt::Display for Value {
             Value::Int(value) => value.fmt(f),
             Value::Float(value) => match special(*value) {
                 Some(special) => write!(f, "\"{special}\""),
-                // With a point or an exponent; a positive one has its sign.
+                // With a point or an exponent; a positive exponent has a sign.
                 None => match format!("{value:?}").split_once('e') {
                     Some((digits, power)) if !power.starts_with('-') => {
                         write!(f, "{digits}e+{power}")
@@ -194,7 +194,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// A text as JSON has it.
+/// A text as a JSON string.
 fn quoted(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut json = String::new();
     quote(text, &mut json);

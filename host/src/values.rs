@@ -1,4 +1,4 @@
-//! The elements of a tensor, its rows or its entries, one by one.
+//! A tensor's elements, rows or entries, one by one.
 
 use crate::access::Access;
 use crate::data::{self, Order};
@@ -8,13 +8,13 @@ use crate::rows::{self, RowView};
 use crate::value::{Value, elements};
 use weighbridge_core::{DType, Element, Encoding, File, Format, Layout, Status, Tensor};
 
-/// Something of a tensor's data.
+/// An element, an entry or a row of a tensor.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Shown<'a> {
     /// An element.
     Element(Element),
-    /// An entry of a sparse tensor: coordinates and value.
+    /// An entry of a sparse tensor: its coordinates and its value.
     Entry(&'a [u64], Element),
     /// A row of a column.
     #[cfg(feature = "idv")]
@@ -22,7 +22,7 @@ pub enum Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// The same as a value.
+    /// Converts it to a value.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -61,8 +61,8 @@ impl serde::Serialize for Shown<'_> {
     }
 }
 
-/// A Boolean byte that is neither 0 nor 1, as the readers of the format take
-/// it: those of zTensor for true. Others show what is stored.
+/// A Boolean byte that is neither 0 nor 1, as readers of the format interpret it: true in
+/// zTensor. For other formats the stored number is shown.
 fn truth(file: &File, dtype: DType, element: Element) -> Element {
     match (file.format(), dtype, element) {
         (Format::ZTensor, DType::Bool, Element::Uint(byte)) => Element::Bool(byte != 0),
@@ -70,8 +70,8 @@ fn truth(file: &File, dtype: DType, element: Element) -> Element {
     }
 }
 
-/// Whether the elements of a tensor, its rows or its entries can be shown. What is
-/// stored encoded is decoded for that, as far as `limit` elements need it.
+/// Whether a tensor's elements, rows or entries can be shown. Encoded data is decoded to find
+/// out, as far as `limit` elements need it.
 pub(crate) fn can_show(
     access: &Access<'_>,
     file: &File,
@@ -96,15 +96,14 @@ pub(crate) fn can_show(
         data::elements(access, file, tensor, count, |_, _| Ok::<(), Error>(())).map(|()| true)
     };
     match read {
-        // The audit names the rule.
+        // The audit reports the rule.
         Err(Error::Undecodable(_)) => Ok(false),
         read => read,
     }
 }
 
-/// Calls `take` with the first `limit` elements of a tensor that
-/// [can be shown](can_show), in row-major order, with rows, or with entries in the
-/// order of the file.
+/// Calls `take` with the first `limit` elements of a tensor that [can be shown](can_show), in
+/// row-major order, or with its rows, or with its entries in file order.
 pub(crate) fn first<E: From<Error>>(
     access: &Access<'_>,
     file: &File,
