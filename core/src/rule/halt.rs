@@ -11,7 +11,7 @@ use core::num::NonZeroU32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Halt(NonZeroU32);
 
-/// Set if the finding went to the sink already.
+/// Set if the finding has already gone to the sink.
 const REPORTED: u32 = 1 << 16;
 
 impl Halt {
