@@ -79,7 +79,7 @@ pub struct Decoder {
     end: End,
     inflate: Inflate,
     zstd: zstd::Frames,
-    /// If present, decodes zstd instead of `zstd`.
+    /// If present, decodes zstd frames instead of the field `zstd`.
     ruzstd: Option<ruzstd::Frames>,
 }
 

@@ -85,7 +85,7 @@ impl<'w> Histogram<'w> {
         });
     }
 
-    /// Number of bins by magnitude per sign.
+    /// Number of magnitude bins per sign.
     pub const MAGNITUDES: usize = 2100;
 
     /// Adds nonzero finite values to bins by their power of two: bin `i` counts negative values

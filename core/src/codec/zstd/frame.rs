@@ -7,7 +7,7 @@
 //! | 5 | 0 or 1 | window, unless in a single segment |
 //! | | 0, 1, 2, 4 | dictionary id |
 //! | | 0, 1, 2, 4, 8 | content size |
-//! bits fit in a word, so five literals of each stream are decoded between two loads.
+//! | | | blocks: 3 bytes of header (last 1 bit, type 2, size 21), then data |
 //! | | 0 or 4 | checksum of the content |
 
 /// First bytes of a frame.

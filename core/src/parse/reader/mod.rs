@@ -54,7 +54,7 @@ pub(crate) struct Overlong {
 }
 
 impl Overlong {
-    /// No such number.
+    /// No overlong number.
     pub(crate) const NONE: Overlong = Overlong { at: 0, len: 0, least: 0 };
 }
 

@@ -2,8 +2,8 @@
 //!
 //! A request is answered once the host has provided what was requested. If the same state comes
 //! back after an answer, no host can make progress, so the audit reports an internal error and
-//! continues after the current tensor or stage. That ends, because each time a tensor or a stage
-//! is passed.
+//! continues after the current tensor or stage. This terminates, because it passes a tensor or a
+//! stage each time.
 
 use super::Streams;
 use crate::audit::Stage;

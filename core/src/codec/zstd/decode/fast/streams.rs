@@ -3,7 +3,7 @@
 //!
 //! A word holds the next bits at the top and a single one bit after them: the number of zeros
 //! below it is the number of used bits, so no other counter is needed. At least five codes of
-//! loads.
+//! 11 bits fit in a word, so five literals of each stream are decoded between two loads.
 
 use super::super::Fault;
 use super::super::bits::{narrow, wide};
