@@ -1,8 +1,7 @@
 //! A file that may be only partially in memory.
 //!
-//! A [`Source`] is a file's length and its resident [`Window`]s. It
-//! never does I/O: a call that needs other bytes returns [`Absent`], and the host fetches
-//! them and calls again.
+//! A [`Source`] is a file's length and its resident [`Window`]s. It never does I/O: a call that
+//! needs other bytes returns [`Absent`], and the host fetches them and calls again.
 
 use super::resident::Resident;
 use crate::base::{Word, place};

@@ -32,7 +32,7 @@ impl Halt {
         WINDOWS && self == Halt::ABSENT
     }
 
-    /// The current position breaks this rule, and parsing cannot go on. Nothing has been
+    /// The current position breaks this rule, and parsing cannot continue. Nothing has been
     /// reported yet.
     pub(crate) fn broken(rule: Rule) -> Halt {
         Halt(rule.number().into())

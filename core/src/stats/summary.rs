@@ -27,7 +27,7 @@ pub struct Summary {
     greatest_key: u64,
 }
 
-/// A sum with its rounding error, so that a million terms cost no digits.
+/// A sum that keeps its rounding error, so that a million terms cost no digits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Sum {
     value: f64,

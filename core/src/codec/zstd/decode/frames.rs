@@ -60,7 +60,7 @@ struct Frame {
 
 /// Why decoding stopped.
 enum Pause {
-    /// The output must be taken first.
+    /// The caller must take the output first.
     Output,
     /// This many bytes of input are needed.
     Input(usize),
