@@ -1,6 +1,6 @@
-//! `catalogue [FORMAT...]` prints the rules of these formats as JSON, or of all: for
-//! each format its name and its rules, as [id, severity, basis, message, rule]; the key
-//! is the format's number, 0 for the rules that belong to none.
+//! `catalogue [FORMAT...]` prints the rules of these formats, or of all, as JSON: for each format
+//! its name and its rules, as [id, severity, basis, message, rule]. The key is the format's
+//! number, or 0 for the general rules.
 
 use weighbridge_core::{Format, RuleInfo, general};
 
@@ -28,7 +28,7 @@ fn rows(rules: &[RuleInfo]) {
     }
 }
 
-/// A text as JSON has it.
+/// The text as a JSON string.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

@@ -1,5 +1,5 @@
-//! Weights that are used where they lie: what a program on a microcontroller does, run on
-//! the host. `MODEL` stands for flash that is mapped into memory.
+//! Uses weights in place, as a program on a microcontroller does, but runs on the host. `MODEL`
+//! stands for memory-mapped flash.
 #![cfg_attr(
     test,
     allow(
@@ -21,7 +21,7 @@ static MODEL: [u8; 72] = *b"STB0\x01\0\x01\0\0\0\0\0\0\0\0\0\x40\0\0\0\0\0\0\0\x
     \x07\0\x01\0\x40\0\0\0\0\0\0\0\x08\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\0\
     \0\0\xC0\x3F\0\0\0\xC0";
 
-/// The weights of tensor `number`, where they lie; none of a file that breaks a rule.
+/// The weights of tensor `number`, in place; `None` if the file breaks a rule.
 fn weights(flash: &[u8], number: u8) -> Result<Option<Elements<'_, f32>>, Stop> {
     let source = Source::whole(flash);
     let mut worst: Option<Severity> = None;
@@ -51,7 +51,7 @@ fn weights_are_read_in_place() -> Result<(), Stop> {
     assert_eq!(found.iter().collect::<Vec<_>>(), [1.5, -2.0]);
     assert!(weights(&MODEL, 8)?.is_none());
     let mut broken = MODEL;
-    broken[24] = 71; // the length that the file states
+    broken[24] = 71; // the recorded file length
     assert!(weights(&broken, 7)?.is_none());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Checks a file through one small buffer, as a host does that has no room for all of it:
+//! Checks a file through one small buffer, as a host without room for the whole file does:
 //! `cargo run -p weighbridge-core --example windowed FILE`.
 #![cfg_attr(
     test,
@@ -14,7 +14,7 @@ use std::error::Error;
 use std::io::{Read, Seek, SeekFrom};
 use weighbridge_core::{Absent, Audit, File, Finding, Opening, Slot, Source, Stop, Window};
 
-/// A file, and the only window of it that is in memory.
+/// A file with a single window in memory.
 struct Windowed<R> {
     disk: R,
     len: u64,
@@ -23,7 +23,7 @@ struct Windowed<R> {
 }
 
 impl<R: Read + Seek> Windowed<R> {
-    /// Asks until nothing is missing. What `ask` has achieved stays in what it captures.
+    /// Repeats `ask` until no bytes are missing. `ask` keeps its progress in its captures.
     fn ask<T>(
         &mut self,
         mut ask: impl FnMut(&Source<'_>) -> Result<T, Stop>,
@@ -44,7 +44,7 @@ impl<R: Read + Seek> Windowed<R> {
     }
 }
 
-/// Opens and checks a file; `sink` takes what is wrong with it.
+/// Opens and checks a file, and reports faults to `sink`.
 fn check(
     mut disk: impl Read + Seek,
     mut sink: impl FnMut(Finding),
@@ -57,7 +57,7 @@ fn check(
     let mut audit = Audit::new(opened);
     let mut slots = vec![Slot::EMPTY; 1024];
     file.ask(|source| match audit.step(source, &mut slots, &mut sink) {
-        // More names or regions than there are slots for: the report will say so.
+        // More names or regions than slots: the report will say so.
         Err(Stop::NeedSlots { .. }) => {
             audit.skip(&mut sink);
             audit.step(source, &mut slots, &mut sink)

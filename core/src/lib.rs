@@ -1,6 +1,6 @@
 //! Validates and indexes untrusted tensor files.
 //!
-//! No allocator, no `std`, no unsafe code, no panic: the same code runs over a whole file
+//! No allocator, no `std`, no unsafe code, no panics: the same code runs over a whole file
 //! in memory, over the parts of a file that a browser or a flash driver fetched, and on a
 //! microcontroller.
 //!
@@ -34,34 +34,34 @@
 //!
 //! | feature | default | what it adds |
 //! |---|---|---|
-//! | `formats` | yes | every format; or one by its name: `bintensors`, `gguf`, `idv`, `npy`, `npz`, `oinf`, `safetensors`, `shards`, `stb`, `ztensor` |
-//! | `windows` | yes | files of which only parts are in memory, and `Audit`; without it, [`MappedAudit`] audits |
-//! | `details` | yes | findings with their length and what was expected and found |
-//! | `payloads` | yes | the stage of an audit that needs the data |
-//! | `keys` | yes | keys of GGUF against one another |
-//! | `codebooks` | yes | the tables that IQ1 to IQ3 of ggml are decoded with, 9 KiB |
+//! | `formats` | yes | every format; or a single one by name: `bintensors`, `gguf`, `idv`, `npy`, `npz`, `oinf`, `safetensors`, `shards`, `stb`, `ztensor` |
+//! | `windows` | yes | partially resident files, and `Audit`; without it, use [`MappedAudit`] |
+//! | `details` | yes | findings with a length and with expected and found numbers |
+//! | `payloads` | yes | the audit stage that needs the data |
+//! | `keys` | yes | checks of GGUF keys against one another |
+//! | `codebooks` | yes | the tables for decoding ggml's IQ1 to IQ3, 9 KiB |
 //! | `deflate` | yes | raw deflate and zlib streams |
 //! | `checksum` | yes | CRC-32, CRC-32C and SHA-256 |
 //! | `zstd` | no | Zstandard frames, without a heap |
-//! | `ruzstd` | no | a second decoder of them, which allocates |
+//! | `ruzstd` | no | a second zstd decoder, which allocates |
 //! | `bytemuck` | no | elements as slices of numbers |
-//! | `heapless` | no | findings and an index in memory of a fixed size |
-//! | `embedded-storage` | no | flash that is not mapped, through a driver; turns on `heapless`, `windows` |
-//! | `defmt` | no | `defmt::Format` for what is reported |
-//! | `sweep` | no | faster passes over valid entries, for more code |
-//! | `std` | no | instructions of the processor; turns on `details`, `payloads`, `sweep`, `windows` |
+//! | `heapless` | no | findings and an index in fixed-size memory |
+//! | `embedded-storage` | no | unmapped flash, through a driver; turns on `heapless`, `windows` |
+//! | `defmt` | no | `defmt::Format` for reported types |
+//! | `sweep` | no | faster passes over valid entries, in more code |
+//! | `std` | no | CRC-32C with processor instructions; turns on `details`, `payloads`, `sweep`, `windows` |
 //!
-//! A format turns on what it needs of the parts that all share: `any-alignment`, `bincode`,
+//! Each format turns on the shared parts that it needs: `any-alignment`, `bincode`,
 //! `blocks`, `cbor`, `columns`, `complex`, `crc32`, `decimal`, `dims32`, `dims64`,
 //! `dims-reversed`, `frames`, `json`, `more-dtypes`, `names`, `numbers`, `packed`. They are
-//! of no use alone.
+//! of no use on their own.
 #![no_std]
 #![cfg_attr(
     not(all(feature = "formats", feature = "payloads", feature = "windows")),
     allow(
         dead_code,
         irrefutable_let_patterns,
-        reason = "a part of the core takes a part of what its parts share"
+        reason = "a partial build uses only part of the shared code"
     )
 )]
 #![cfg_attr(
@@ -108,9 +108,9 @@ pub use file::{Count, Cursor, File, Index, Opening, Slot, Tally};
 #[cfg(feature = "embedded-storage")]
 pub use file::{Flash, FlashError};
 pub use format::Format;
-/// The crate of `f16` and `bf16`, as which elements of these types come.
+/// The crate whose `f16` and `bf16` represent elements of these types.
 pub use half;
-/// The crate of [`Index::bounded`]'s vector.
+/// The crate whose `Vec` [`Index::bounded`] uses.
 #[cfg(feature = "heapless")]
 pub use heapless;
 pub use input::{Absent, Source, Span, Window};
@@ -126,7 +126,7 @@ pub use rule::Findings;
 pub use rule::{Basis, EntryKind, Finding, Profile, Rule, RuleInfo, Severity, Subject, general};
 pub use stats::{Histogram, Stats, Summary};
 
-/// The example of the README, which is run as a test.
+/// Runs the README's example as a test.
 #[cfg(all(doctest, feature = "formats", feature = "windows"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

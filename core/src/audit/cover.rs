@@ -1,4 +1,4 @@
-//! Checks that both audits share: equal names, overlapping parts of the file, and the bytes
+//! Checks shared by both audits: equal names, overlapping parts of the file, and the bytes
 //! between parts.
 
 use crate::base::{Word, division::padding, wide, widen, word};
@@ -8,8 +8,8 @@ use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, Rule};
 
 impl File {
-    /// Reports that entry `index` has the `name` of an `earlier` one, if a rule forbids
-    /// that; `owner` is the tensor of metadata entries.
+    /// Reports that entry `index` has the `name` of an `earlier` one, if a rule forbids it;
+    /// `owner` is the tensor that a metadata entry belongs to.
     pub(crate) fn report_twin(
         &self,
         r: &mut Reader<'_, '_>,
@@ -63,8 +63,8 @@ impl Cover {
         }
     }
 
-    /// Validates the uncovered bytes before `at`: up to the next multiple of the alignment
-    /// they are padding, whatever follows; bytes after that break `rule`.
+    /// Validates the uncovered bytes before `at`: up to the next multiple of the alignment they
+    /// are padding, whatever follows; bytes beyond that break `rule`.
     #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn gap(
         &self,

@@ -1,10 +1,10 @@
-//! Whether bytes are ASCII, a word at a time.
+//! ASCII validation, a word at a time.
 
 /// The top bit of each of eight bytes.
 pub(crate) const HIGH: u64 = 0x8080_8080_8080_8080;
 
-/// Whether all of `bytes` is ASCII, checked without an early exit. The library's version
-/// stops at the first other byte, and on 32-bit targets reads 32 bits at a time.
+/// Whether all of `bytes` is ASCII, checked without an early exit. The library's version stops at
+/// the first non-ASCII byte, and on 32-bit targets reads 32 bits at a time.
 #[inline(always)]
 pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
     let (words, tail) = bytes.as_chunks::<8>();

@@ -1,10 +1,10 @@
-//! What this build has, as constants: code for anything else is checked, and then dropped.
+//! The features of this build as constants: code for the others is type-checked, then dropped.
 
-/// Files of which only parts are in memory.
+/// Partially resident files.
 pub(crate) const WINDOWS: bool = cfg!(feature = "windows");
-/// Findings with a length, and with what was expected and found.
+/// Findings with a length and with expected and found numbers.
 pub(crate) const DETAILS: bool = cfg!(feature = "details");
-/// Payloads that are checked.
+/// Payload checks.
 pub(crate) const PAYLOADS: bool = cfg!(feature = "payloads");
 /// Faster passes, for hosts.
 pub(crate) const SWEEP: bool = cfg!(feature = "sweep");

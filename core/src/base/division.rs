@@ -2,12 +2,12 @@
 
 use super::build::SWEEP;
 
-/// Whether the processor divides them, or size does not matter: the compiler's routine takes
-/// 0.9 KiB on a 32-bit processor, and an entry needs one or two divisions at most.
+/// Whether to divide natively: if the processor can, or if size does not matter. The compiler's
+/// routine takes 0.9 KiB on a 32-bit processor, and an entry needs at most one or two divisions.
 const NATIVE: bool = SWEEP || usize::BITS == 64;
 
-/// How many bytes it is from `at` to the next multiple of `alignment`, which is not
-/// 0. Few formats have alignments that are no power of two.
+/// Number of bytes from `at` to the next multiple of `alignment`, which is not 0. Few formats
+/// have alignments other than powers of two.
 pub(crate) fn padding(at: u64, alignment: u64) -> u64 {
     let mask = alignment.wrapping_sub(1);
     if cfg!(not(any(feature = "any-alignment", test))) || alignment & mask == 0 {
@@ -52,8 +52,8 @@ const fn bit_by_bit(number: u64, divisor: u64) -> Option<(u64, u64)> {
     Some((quotient, remainder))
 }
 
-/// How often a number of 32 bits goes into one of 64; `None` if it is 0 or at
-/// least 2^31, which no caller has.
+/// Quotient of a 64-bit number and a 32-bit divisor; `None` if the divisor is 0 or at least 2^31,
+/// which no caller passes.
 pub(crate) fn quotient(number: u64, divisor: u32) -> Option<u64> {
     if divisor == 0 || divisor >> 31 != 0 {
         return None;
@@ -64,9 +64,9 @@ pub(crate) fn quotient(number: u64, divisor: u32) -> Option<u64> {
     }
 }
 
-/// The remainder has 32 bits, which is a third of the code of [`bit_by_bit`].
+/// Divides with a 32-bit remainder, in a third of the code of [`bit_by_bit`].
 fn by_half(number: u64, divisor: u32) -> u64 {
-    // Quotient bits move in as bits of the number move out.
+    // Quotient bits move in as the number's bits move out.
     let (mut rest, mut remainder) = (number, 0_u32);
     for _ in 0..u64::BITS {
         remainder = remainder << 1 | u32::from(rest >> 63 != 0);

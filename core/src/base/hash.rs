@@ -1,8 +1,8 @@
 //! SipHash-1-3, a seeded hash.
 //!
-//! SipHash-1-3 (Aumasson and Bernstein): without the seed, an attacker who chooses the
-//! names of a file cannot choose names that collide. Even with a known seed, finding many
-//! names with the same hash is infeasible. Names with equal hashes are always compared.
+//! SipHash-1-3 (Aumasson and Bernstein): without the seed, an attacker who chooses a file's names
+//! cannot make them collide. Even with a known seed, finding many names with the same hash is
+//! infeasible. Names with equal hashes are always compared.
 
 /// SipHash-1-3 over words of eight bytes.
 pub(crate) struct Sip {
@@ -43,7 +43,7 @@ impl Sip {
         *a ^= word;
     }
 
-    /// The last word holds at most seven bytes, and the length modulo 256.
+    /// Returns the hash. The last word holds at most seven bytes and the length modulo 256.
     pub(crate) fn finish(mut self, tail: u64, len: usize) -> u64 {
         self.word(tail | (crate::base::widen(len) << 56));
         let [_, _, c, _] = &mut self.v;

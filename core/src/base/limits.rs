@@ -1,17 +1,16 @@
-//! Every limit that this crate sets itself, with its reason.
+//! The limits that this crate sets itself, each with its reason.
 //!
-//! Limits of a specification are with their format.
+//! Limits that a specification sets are defined with the format.
 
-/// Largest window of a zstd frame that is decoded, in bytes, unless the caller's buffer
-/// holds all of the output.
+/// Largest zstd frame window that is decoded, in bytes, unless the caller's buffer holds the
+/// whole output.
 ///
 /// Real zTensor 0.1 files need 2 MiB; level 19 needs 8 MiB. A frame of a few bytes may ask
 /// for terabytes. Level 22 needs 128 MiB, or the content size if that is less: such a frame
 /// is decoded into a buffer of up to [`BLOCK_BYTES`].
 pub const ZSTD_WINDOW: u64 = 8 << 20;
 
-/// Windows from this size on are refused, whatever the buffer: the C library refuses them
-/// too.
+/// Windows of this size or more are refused, whatever the buffer; the C library refuses them too.
 pub const ZSTD_WINDOW_END: u64 = 1 << 32;
 
 /// Size in bytes of the buffer that may be requested to decode frames with a larger window
@@ -19,8 +18,8 @@ pub const ZSTD_WINDOW_END: u64 = 1 << 32;
 /// declared length.
 pub const ZSTD_WHOLE: u64 = 64 << 20;
 
-/// How far that buffer may exceed the stored bytes. Weights decode to at most twice their
-/// length, masks to about ten times.
+/// Bytes of that buffer per stored byte, if that allows more than [`ZSTD_WHOLE`]. Weights decode
+/// to at most twice their length, masks to about ten times.
 pub const ZSTD_WHOLE_PER_BYTE: u64 = 64;
 
 /// Decoding work that an audit may do for a file of any length, in decoded bytes or
@@ -31,25 +30,25 @@ pub const WORK: u64 = 2 << 30;
 
 /// Additional decoding work for each byte of the file.
 ///
-/// No deflate stream decodes to more than 1032 times its length, and those that are
-/// decoded twice, for lack of a buffer, stay below twice that. Real data decode to
-/// less than ten times their length.
+/// No deflate stream decodes to more than 1032 times its length, and streams that are decoded
+/// twice, for lack of a buffer, stay below twice that. Real data decodes to less than ten times
+/// its length.
 pub const WORK_PER_BYTE: u64 = 2048;
 
-/// Work of a sequence of a zstd block, in decoded bytes.
+/// Work charged per sequence of a zstd block, in decoded bytes.
 ///
-/// A sequence may produce only three bytes and takes 25 ns, the time to copy 256 bytes.
-/// Real sequences take at least two bytes of the file, which allow for sixteen of them.
+/// A sequence may produce only three bytes but takes 25 ns, the time to copy 256 bytes. Real
+/// sequences take at least two bytes of the file, which allow for sixteen of them.
 pub const WORK_PER_SEQUENCE: u64 = 256;
 
-/// Work of a compressed zstd block, in decoded bytes.
+/// Work charged per compressed zstd block, in decoded bytes.
 ///
-/// Ten bytes may describe tables of a few thousand entries. Real blocks take kilobytes of
-/// the file; from 64 bytes on their length pays for this.
+/// Ten bytes may describe tables of a few thousand entries. Real blocks take kilobytes of the
+/// file; from 64 bytes on, their length pays for this.
 pub const WORK_PER_BLOCK: u64 = 128 << 10;
 
-/// Work of a zstd frame, in decoded bytes: each needs a new decoder, and nine bytes may be
-/// a frame.
+/// Work charged per zstd frame, in decoded bytes: each needs a new decoder, and a frame may be as
+/// short as nine bytes.
 pub const WORK_PER_FRAME: u64 = 32 << 10;
 
 /// How deep the data items of a CBOR index may nest.
@@ -57,27 +56,27 @@ pub const WORK_PER_FRAME: u64 = 32 << 10;
 /// Real writers nest four levels; the reference reader gives up at 128.
 pub const CBOR_DEPTH: usize = 128;
 
-/// Number of keys of all open CBOR maps that are kept to compare them if they are
-/// unordered. Beyond that, whether a key occurs twice is unchecked.
+/// Number of keys, over all open CBOR maps, that are kept for comparison if they are unordered.
+/// Beyond that, duplicate keys are unchecked.
 ///
-/// Real writers sort, and keys that ascend or descend prove themselves, in any number. The
-/// keys are kept on the stack, which is small in readers of mapped flash.
+/// Real writers sort, and keys in ascending or descending order need not be kept, however many
+/// there are. The keys are kept on the stack, which is small in readers of mapped flash.
 pub const CBOR_KEYS: usize = 128;
 
-/// How deep arrays and maps may nest inside a key of a CBOR map, for such keys to be
-/// compared. Beyond that, whether a key occurs twice is unchecked.
+/// How deep arrays and maps may nest inside a CBOR map key for the key to be compared. Beyond
+/// that, duplicate keys are unchecked.
 ///
 /// Real writers use only text and numbers as keys.
 pub const CBOR_KEY_DEPTH: usize = 8;
 
-/// Number of dims of a sparse tensor that the audit holds itself. More take slots of the
-/// caller; without them the coordinates are unchecked.
+/// Number of dims of a sparse tensor that the audit stores itself. More take slots from the
+/// caller; without those the coordinates are unchecked.
 ///
 /// Real sparse tensors have two or three.
 pub const SPARSE_RANK: usize = 8;
 
-/// Most bytes that are decoded of data of unknown size, because its type or layout is
-/// unknown; only its stream is checked. The rest stays unchecked, as do all of its values.
+/// Most bytes decoded of data whose size is unknown because its type or layout is unknown; only
+/// the stream is checked. The rest stays unchecked, as do all of its values.
 pub const UNMEASURED_BYTES: u64 = 16 << 20;
 
 /// How deep values of a JSON header may nest, the header itself included.
@@ -85,8 +84,8 @@ pub const UNMEASURED_BYTES: u64 = 16 << 20;
 /// Real headers nest three levels; each level takes one bit.
 pub const JSON_DEPTH: u32 = 127;
 
-/// Number of keys that are compared with one another inside unknown fields of an entry,
-/// over all open objects.
+/// Number of keys inside an entry's unknown fields, over all open objects, that are compared with
+/// one another.
 ///
 /// No writer adds fields. Each key takes eight bytes, even on small stacks.
 pub const JSON_KEYS: usize = 16;
@@ -97,7 +96,7 @@ pub const JSON_KEYS: usize = 16;
 /// and everything after them, are unchecked.
 pub const GGUF_DEPTH: u8 = 3;
 
-/// Longest key or name of GGUF that is read, in bytes.
+/// Longest GGUF key or name that is read, in bytes.
 ///
 /// The specification limits keys to this length and names to far less, and a name must be
 /// in memory as a whole to be compared.
@@ -105,37 +104,36 @@ pub const GGUF_NAME: u64 = 65_535;
 
 /// Most dims of a GGUF tensor; an entry with more ends the table.
 ///
-/// ggml has room for four, which is a rule of its own, and the field allows 2^32. An entry
-/// is read as a whole: 255 dims take 2 KiB of a small buffer.
+/// ggml allows four, which is a separate rule, and the field allows 2^32. An entry is read as a
+/// whole: 255 dims take 2 KiB of a small buffer.
 pub const GGUF_RANK: u32 = 255;
 
-/// How many bytes the header of an NPY array may have.
+/// Longest NPY array header that is read, in bytes.
 ///
-/// `numpy.load` takes 10,000 by default, and a header must be in memory as a whole.
+/// `numpy.load` accepts 10,000 by default, and a header must be in memory as a whole.
 pub const NPY_HEADER: u64 = 64 << 10;
 
-/// How deep structured types of an NPY header may nest: the levels take stack.
+/// How deep structured types of an NPY header may nest; each level takes stack.
 ///
-/// Real ones nest two levels.
+/// Real types nest two levels.
 pub const NPY_DEPTH: u32 = 8;
 
-/// How many bytes are decoded of a compressed member of an NPZ archive to read its
-/// header, on the stack.
+/// Number of bytes of a compressed NPZ member that are decoded, on the stack, to read its header.
 ///
-/// As many as `numpy.load` takes by default, with what comes before.
+/// The default limit of `numpy.load` plus the bytes before the header.
 pub const NPZ_HEADER: usize = 10_012;
 
-/// How many compressed bytes are looked at for it.
+/// Number of compressed bytes that are read for that header.
 ///
 /// A stream may have any number of empty blocks before its first byte.
 pub const NPZ_STREAM: u64 = 12 << 10;
 
-/// How many of them are asked for first: more than the header of an array takes that
-/// is not structured.
+/// Number of compressed bytes requested first: more than the header of an unstructured array
+/// takes.
 pub const NPZ_AHEAD: u64 = 256;
 
-/// How many bytes are asked for at once to look for the end record of a ZIP archive,
-/// which a comment of up to 64 KiB may follow.
+/// Number of bytes requested at a time when searching for a ZIP archive's end record, which a
+/// comment of up to 64 KiB may follow.
 pub const ZIP_SEARCH: u64 = 1 << 10;
 
 /// How deep codec definitions of a data view may nest.
@@ -144,18 +142,18 @@ pub const ZIP_SEARCH: u64 = 1 << 10;
 /// so one more level is allowed.
 pub const CODEC_DEPTH: u32 = 4;
 
-/// How many times the length of a file its entries may refer to in one stage of an audit,
-/// before the rest of the stage is unchecked.
+/// Bytes that entries may refer to in one stage of an audit, as a multiple of the file's length.
+/// Beyond that, the rest of the stage is unchecked.
 ///
 /// Entries may share tables and payloads, and n entries that share n bytes would
 /// take n² steps. Real files share a payload between two or three tensors.
 pub const SHARES: u64 = 4;
 
-/// Number of bytes that entries may refer to in addition, for a file of any length.
+/// Number of bytes that entries may refer to in addition, whatever the file's length.
 pub const SHARED: u64 = 64 << 10;
 
-/// Length of an entry in bytes from which requests exceed what is known to be missing. Real
-/// entries are far shorter.
+/// Length of an entry, in bytes, from which requests ask for more than is known to be missing.
+/// Real entries are far shorter.
 pub const LONG_ENTRY: u64 = 64 << 10;
 
 /// How far a host is asked to read ahead in a table of unknown length, in bytes.
@@ -167,7 +165,7 @@ pub const READ_AHEAD: u64 = 64 << 10;
 /// How far a host is asked to read ahead in a table of known length, in bytes.
 pub const TABLE_AHEAD: u64 = 1 << 20;
 
-/// How far a host is asked to read ahead in a metadata table of contents of a data view, in
+/// How far a host is asked to read ahead in the metadata table of contents of a data view, in
 /// bytes: real tables have a few entries of 40 bytes.
 pub const METADATA_AHEAD: u64 = 1 << 10;
 
@@ -176,23 +174,23 @@ pub const METADATA_AHEAD: u64 = 1 << 10;
 /// A round trip costs more than fetching this many bytes.
 pub const TABLE_SLACK: u64 = 16 << 10;
 
-/// Most bytes that are decoded into one buffer: a block of a data view, or the
-/// content of zstd frames whose window exceeds [`ZSTD_WINDOW`].
+/// Most bytes decoded into one buffer: a block of a data view, or the content of zstd frames
+/// whose window exceeds [`ZSTD_WINDOW`].
 ///
 /// The writer of data views aims for 80 MiB, by estimate, so a valid block may be larger.
 /// The window of zstd's highest level is 128 MiB.
 pub const BLOCK_BYTES: u64 = 256 << 20;
 
-/// Most bytes that are decoded for one annotation of a data view, unless it is stored raw:
-/// its decoded length is not recorded.
+/// Most bytes decoded for one annotation of a data view, unless it is stored raw: its decoded
+/// length is not recorded.
 ///
 /// Enough for the names of a million slots; stops a bomb of 24 KiB.
 pub const ANNOTATION_BYTES: u64 = 24 << 20;
 
-/// Number of findings of one rule that are kept for a file; all are counted.
+/// Number of findings per rule that are kept for a file; all are counted.
 ///
-/// A file can break a rule in every byte. People read no more of one kind, and each entry
-/// of a small table still has its own.
+/// A file can break a rule in every byte. People read no more of one kind, and each entry of a
+/// small table still gets its own.
 pub const FINDINGS_RULE: u64 = 1_000;
 
 /// Number of findings that are kept for a file before each further rule gets only
@@ -201,5 +199,5 @@ pub const FINDINGS_RULE: u64 = 1_000;
 /// 400 KB in memory, and a few MB of JSON.
 pub const FINDINGS_FILE: u64 = 10_000;
 
-/// Number of findings that are always kept of each rule.
+/// Number of findings per rule that are always kept.
 pub const FINDINGS_LEAST: u64 = 10;

@@ -1,9 +1,9 @@
-//! Whether bytes are UTF-8.
+//! UTF-8 validation.
 
 use super::build::SWEEP;
 
-/// Length of the whole characters at the start of `bytes`, and whether the rest may be an
-/// incomplete character. `None` if nothing follows.
+/// Length of the valid characters at the start of `bytes`, and whether the rest may be an
+/// incomplete character. `None` if all of `bytes` is valid.
 #[inline]
 pub(crate) fn fault(bytes: &[u8]) -> Option<(usize, bool)> {
     if SWEEP {
@@ -13,8 +13,8 @@ pub(crate) fn fault(bytes: &[u8]) -> Option<(usize, bool)> {
     by_character(bytes)
 }
 
-/// The same in a fifth of the code: the library's version reads words and has a table. An
-/// invalid sequence that is cut off may pass as incomplete; one more byte decides.
+/// The same in a fifth of the code: the library's version reads words and uses a table. A
+/// truncated invalid sequence may pass as incomplete; one more byte decides.
 #[inline(never)]
 fn by_character(bytes: &[u8]) -> Option<(usize, bool)> {
     let mut rest = bytes;

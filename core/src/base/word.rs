@@ -1,12 +1,12 @@
 //! Offsets and lengths, as wide as a reader's memory.
 
-/// Files in windows: as long as a file may be.
+/// For files in windows: wide enough for any file.
 #[cfg(feature = "windows")]
 mod width {
     /// An offset or a hash, as wide as a reader's memory.
     pub(crate) type Word = u64;
 
-    /// An offset inside the file, or a hash cut to the width of a slot.
+    /// Narrows an offset inside the file, or a hash, to the width of a slot.
     pub(crate) const fn word(n: u64) -> Word {
         n
     }
@@ -17,17 +17,17 @@ mod width {
     }
 }
 
-/// Files in memory as a whole: as long as the memory.
+/// For files wholly in memory: as wide as an address.
 #[cfg(not(feature = "windows"))]
 mod width {
     /// An offset or a hash, as wide as a reader's memory.
     pub(crate) type Word = usize;
 
-    /// An offset inside the file, or a hash cut to the width of a slot.
+    /// Narrows an offset inside the file, or a hash, to the width of a slot.
     #[allow(
         clippy::as_conversions,
         clippy::cast_possible_truncation,
-        reason = "of a hash some bits do"
+        reason = "part of a hash is enough"
     )]
     pub(crate) const fn word(n: u64) -> Word {
         n as usize
@@ -41,13 +41,13 @@ mod width {
 
 pub(crate) use width::{Word, wide, word};
 
-/// Any offset or length; a value beyond the addressable range stays beyond it.
+/// Converts any offset or length; a value beyond the addressable range stays beyond it.
 #[cfg_attr(not(feature = "names"), inline(always))]
 pub(crate) fn place(n: u64) -> Word {
     Word::try_from(n).unwrap_or(Word::MAX)
 }
 
-/// `usize` to `u64`, which is lossless on every target that Rust has.
+/// `usize` to `u64`, lossless on every Rust target.
 #[allow(clippy::as_conversions, reason = "no target has a usize above 64 bits")]
 pub(crate) const fn widen(n: usize) -> u64 {
     n as u64

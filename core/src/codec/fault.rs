@@ -1,11 +1,11 @@
-//! What is wrong with a stream.
+//! Faults of stored streams.
 
 use core::fmt;
 
 /// Why stored bytes cannot be decoded.
 ///
-/// All bytes handed out before a fault are valid;
-/// [`Decoder::written`](super::Decoder::written) returns their number.
+/// All bytes returned before a fault are valid; [`Decoder::written`](super::Decoder::written)
+/// returns their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[repr(u8)]
@@ -14,11 +14,11 @@ pub enum Fault {
     Malformed,
     /// The stored bytes end before the stream does.
     Truncated,
-    /// The stream is complete, and stored bytes follow it.
+    /// The stream is complete, but stored bytes follow it.
     Trailing,
-    /// The stream is complete and holds fewer bytes than were declared.
+    /// The stream is complete, but holds fewer bytes than declared.
     Short,
-    /// The stream holds more bytes than were declared.
+    /// The stream holds more bytes than declared.
     Long,
     /// A checksum inside the stream (the Adler-32 of zlib, the content checksum of a zstd
     /// frame) does not match its content.
@@ -42,7 +42,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Whether the fault is in the file, and not a limit of this build or its caller.
+    /// Whether the fault is in the file, rather than a limit of this build or its caller.
     pub const fn is_of_file(self) -> bool {
         !matches!(
             self,

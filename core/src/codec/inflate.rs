@@ -1,4 +1,4 @@
-//! Deflate and zlib, by miniz_oxide's state machine, which needs no heap.
+//! Deflate and zlib, with miniz_oxide's state machine, which needs no heap.
 
 use super::{End, Fault, Job, Outcome};
 use crate::base::widen;
@@ -31,8 +31,8 @@ impl Inflate {
         if !job.last {
             flags |= TINFL_FLAG_HAS_MORE_INPUT;
         }
-        // Nothing has wrapped yet on the first pass through a ring, and only this mode
-        // refuses references to before the first byte.
+        // Nothing has wrapped yet on the first pass through a ring, and only this mode rejects
+        // references to before the first byte.
         if job.whole || job.written < widen(job.output.len()) {
             flags |= TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
         }
@@ -42,8 +42,8 @@ impl Inflate {
         let end = match status {
             TINFLStatus::Done => End::Done,
             TINFLStatus::NeedsMoreInput => End::NotYet,
-            // Without room this status may also mean that input is missing; then all input
-            // was used, and the next call decides.
+            // Without room this status may also mean that input is missing; in that case all
+            // input was used, and the next call decides.
             TINFLStatus::HasMoreOutput if full && (job.last || read < job.input.len()) => {
                 End::Fault(Fault::Long)
             }

@@ -10,12 +10,12 @@ pub(super) enum End {
     Fault(Fault),
 }
 
-/// The input of a step and whether more follows, the output, where to write in it, and how
-/// many bytes at most.
+/// The input of a step and whether more follows, the output, where to write in it, and the most
+/// bytes to write.
 #[cfg_attr(not(feature = "deflate"), allow(dead_code, reason = "raw bytes need less"))]
 pub(super) struct Job<'j> {
     pub(super) input: &'j [u8],
-    /// The input reaches to the end of the stored bytes.
+    /// The input extends to the end of the stored bytes.
     pub(super) last: bool,
     pub(super) output: &'j mut [u8],
     pub(super) at: usize,
@@ -28,7 +28,7 @@ pub(super) struct Job<'j> {
     /// Number of bytes written before.
     pub(super) written: u64,
     /// Work budget left.
-    #[cfg_attr(not(feature = "zstd"), allow(dead_code, reason = "the others write bytes only"))]
+    #[cfg_attr(not(feature = "zstd"), allow(dead_code, reason = "the others only write bytes"))]
     pub(super) work: u64,
 }
 
@@ -44,7 +44,7 @@ impl Outcome {
         Outcome { read: 0, written: 0, end: End::Fault(Fault::Unsupported) };
 }
 
-/// The encoding `raw`.
+/// Copies raw bytes.
 pub(super) fn copy(job: &mut Job<'_>) -> Outcome {
     let target = job.output.get_mut(job.at..).unwrap_or_default();
     let target = target.get_mut(..job.room).unwrap_or_default();

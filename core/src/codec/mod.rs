@@ -1,10 +1,9 @@
-//! Stored bytes to plain bytes: raw, deflate, zlib, zstd.
+//! Decoding of stored bytes: raw, deflate, zlib, zstd.
 //!
-//! A [`Decoder`] takes the resident input and fills a buffer of the caller piece by piece,
-//! so a tensor of any size needs a fixed amount of memory. It knows how many bytes are
-//! stored and how many they may become. It never hands out more, and a stream is complete
-//! only when its input is used to the last byte and its checksums and sizes have been
-//! compared.
+//! A [`Decoder`] takes the resident input and fills the caller's buffer piece by piece, so a
+//! tensor of any size needs a fixed amount of memory. It knows how many bytes are stored and how
+//! many they may decode to. It never returns more, and a stream is complete only when its input
+//! is used to the last byte and its checksums and sizes have been verified.
 //!
 //! | encoding | state | output buffer | heap |
 //! |---|---|---|---|
@@ -44,8 +43,8 @@ use job::{End, Job, Outcome, copy};
 /// while such a stream is decoded.
 pub const WINDOW: usize = 32 << 10;
 
-/// Decodes one stream after another. It takes about 25 KiB with every codec, wherever the
-/// caller keeps it.
+/// Decodes one stream at a time. It takes about 25 KiB with every codec, wherever the caller
+/// keeps it.
 ///
 /// ```
 /// # #[cfg(feature = "deflate")] {
@@ -71,16 +70,16 @@ pub struct Decoder {
     size: Size,
     /// Number of stored bytes used.
     read: u64,
-    /// Number of bytes handed out.
+    /// Number of bytes decoded.
     written: u64,
-    /// How many of them, the first, are not handed out.
+    /// Number of decoded bytes at the start that are not returned.
     lead: u64,
     /// Work budget of the stream.
     allowed: u64,
     end: End,
     inflate: Inflate,
     zstd: zstd::Frames,
-    /// Decodes zstd instead.
+    /// If present, decodes zstd frames instead of the field `zstd`.
     ruzstd: Option<ruzstd::Frames>,
 }
 
@@ -139,7 +138,7 @@ impl Decoder {
         }
     }
 
-    /// Begins the stream `stored` of a file, which decodes to `size` bytes, and forgets the
+    /// Starts the stream `stored` of a file, which decodes to `size` bytes, and forgets the
     /// previous one.
     pub fn start(&mut self, encoding: Encoding, stored: Span, size: Size) {
         self.encoding = encoding;
@@ -160,12 +159,12 @@ impl Decoder {
         }
     }
 
-    /// Begins a chunk whose decoded size its format records. What comes before its
-    /// elements is decoded and not handed out; `fill` takes room for it all the same.
+    /// Starts a chunk whose decoded size its format records. The bytes before its elements are
+    /// decoded but not returned; `fill` still needs room for them.
     ///
     /// # Errors
-    /// [`Fault::Unsupported`] if the size is not recorded; use [`start`](Self::start) with
-    /// a bound then.
+    /// [`Fault::Unsupported`] if the size is not recorded; in that case use
+    /// [`start`](Self::start) with a bound.
     pub fn start_chunk(&mut self, chunk: &Chunk) -> Result<(), Fault> {
         let size = chunk.decoded.ok_or(Fault::Unsupported)?;
         let lead = chunk.decoded_lead();
@@ -175,15 +174,15 @@ impl Decoder {
         Ok(())
     }
 
-    /// Sets the budget of [`work`](Self::work) for the current stream, beyond which it ends
-    /// with [`Fault::Work`]. The default is unlimited.
+    /// Sets the budget of [`work`](Self::work) for the current stream, which ends with
+    /// [`Fault::Work`] if it exceeds it. The default is unlimited.
     pub fn allow(&mut self, work: u64) {
         self.allowed = work;
     }
 
-    /// Work of the stream so far: its decoded bytes, plus the costs of sequences, blocks
-    /// and frames in bytes that take as long ([`limits::WORK`](crate::base::limits::WORK)
-    /// and the following). It is the same on every machine.
+    /// Work of the stream so far: its decoded bytes, plus the cost of sequences, blocks and
+    /// frames, in bytes that take as long ([`limits::WORK`](crate::base::limits::WORK) and the
+    /// following). It is the same on every machine.
     pub fn work(&self) -> u64 {
         self.written.saturating_add(match (self.encoding, &self.ruzstd) {
             (Encoding::Zstd, Some(ruzstd)) => ruzstd.work(),
@@ -207,7 +206,7 @@ impl Decoder {
         self.end == End::Done
     }
 
-    /// Number of zstd frames begun, skippable ones included; 0 for other encodings. Real
+    /// Number of zstd frames started, skippable ones included; 0 for other encodings. Real
     /// writers store one.
     pub fn frames(&self) -> u64 {
         match (self.encoding, &self.ruzstd) {
@@ -217,8 +216,8 @@ impl Decoder {
         }
     }
 
-    /// Number of stored bytes from [`read`](Self::read) on that the next call needs: a zstd
-    /// block is decoded when all of it is available.
+    /// Number of stored bytes from [`read`](Self::read) that the next call needs: a zstd block is
+    /// decoded only when all of it is available.
     pub fn needs(&self) -> u64 {
         if !self.is_own() {
             return 1;
@@ -227,28 +226,28 @@ impl Decoder {
         widen(self.zstd.needs()).min(rest).max(1)
     }
 
-    /// The output buffer size with which the current zstd frame, or the one of
-    /// [`Fault::Buffer`], is decoded without moving its window: the window and two blocks,
-    /// or the whole frame. Room for one block is enough. 0 for other encodings.
+    /// The output buffer size with which the current zstd frame, or the one of [`Fault::Buffer`],
+    /// is decoded without moving its window: the window and two blocks, or the whole frame. A
+    /// window and one block suffice. 0 for other encodings.
     pub fn buffer(&self) -> u64 {
         if self.is_own() { self.zstd.buffer() } else { 0 }
     }
 
-    /// Zstd, decoded here.
+    /// Whether the stream is zstd and decoded without ruzstd.
     fn is_own(&self) -> bool {
         zstd::Frames::IS_BUILT && self.encoding == Encoding::Zstd && self.ruzstd.is_none()
     }
 
-    /// Decodes some of `input`, the stored bytes from [`read`](Self::read) on, into
-    /// `output`, which must be the same at every call: deflate refers back into it.
+    /// Decodes some of `input`, the stored bytes from [`read`](Self::read), into `output`, which
+    /// must be the same at every call: deflate refers back into it.
     ///
-    /// The output is filled from start to end. After that it is a ring of the largest power
-    /// of two that fits. So a stream that fits in the buffer ends up in it as a whole. New
-    /// bytes are valid until the next call. If a call has no effect (nothing read or
-    /// written, and not done), more input is needed.
+    /// The output is filled from start to end, so a stream that fits in the buffer ends up in it
+    /// as a whole. After that, the output is a ring of the largest power of two that fits. New
+    /// bytes are valid until the next call. If a call has no effect (nothing read or written, and
+    /// not done), more input is needed.
     ///
     /// # Errors
-    /// The fault, again at each further call. Bytes before the fault are always handed out
+    /// The fault, repeated at every further call. Bytes before the fault are always returned
     /// first.
     pub fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Fault> {
         loop {
@@ -260,14 +259,14 @@ impl Decoder {
             let decoded = step.written.len();
             let lead = usize::try_from(lead).unwrap_or(usize::MAX).min(decoded);
             step.written.start = step.written.start.saturating_add(lead);
-            // Who is given nothing, though something was decoded, need not read more.
+            // Returning no effect would request more input, although bytes were decoded.
             if decoded == 0 || lead < decoded || step.read > 0 || step.done {
                 return Ok(step);
             }
         }
     }
 
-    /// The same, with what comes before the elements.
+    /// The same, including the bytes before the elements.
     fn advance(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Fault> {
         match self.end {
             End::NotYet => {}
@@ -288,7 +287,7 @@ impl Decoder {
         let filling = whole || own || self.written < widen(output.len());
         let ring = if filling { output.len() } else { power };
         if self.written == widen(output.len()) && !whole && !own {
-            // Moves the last bytes to their place in the ring.
+            // Move the last bytes to their place in the ring.
             let (first, last) = output.split_at_mut_checked(ring).unwrap_or_default();
             first.iter_mut().zip(last).for_each(|(to, from)| *to = *from);
         }
@@ -311,7 +310,7 @@ impl Decoder {
         self.written = self.written.saturating_add(widen(outcome.written));
         let written = at..at.saturating_add(outcome.written);
         if outcome.end == End::Fault(Fault::Buffer) {
-            // Not a fault of the stream: it can go on with a larger buffer.
+            // Not a fault of the stream: it can continue with a larger buffer.
             return match written.is_empty() && outcome.read == 0 {
                 true => Err(Fault::Buffer),
                 false => Ok(Step { read: outcome.read, written, done: false }),

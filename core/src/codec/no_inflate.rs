@@ -1,8 +1,8 @@
-//! A build that does not decode deflate.
+//! A build without a deflate decoder.
 
 use super::{Job, Outcome};
 
-/// Nothing.
+/// An empty state.
 pub(super) struct Inflate;
 
 impl Inflate {

@@ -2,7 +2,7 @@
 
 use super::{Job, Outcome};
 
-/// There is none.
+/// Never constructed.
 pub(super) enum Frames {}
 
 impl Frames {

@@ -1,18 +1,18 @@
-//! Zstandard frames (RFC 8878), by ruzstd, which needs a heap.
+//! Zstandard frames (RFC 8878), with ruzstd, which needs a heap.
 //!
-//! ruzstd decodes a frame block by block once all bytes of a block are available. This
-//! module finds the ends of headers and blocks, so that input may come in any pieces, and
-//! adds checks that ruzstd does not make: it compares content checksums and content sizes,
-//! measures literal streams and decoded block sizes, refuses reserved bits and trailing
-//! bytes, and counts work. It uses a new decoder for each frame (a used one would reserve
-//! the next frame's window at once) and empties the decoder before each block, so that
-//! memory stays small and the result does not depend on the pieces.
+//! ruzstd decodes a frame block by block once all bytes of a block are available. This module
+//! finds the ends of headers and blocks, so that input may arrive in pieces of any size, and adds
+//! checks that ruzstd omits: it compares content checksums and content sizes, measures literal
+//! streams and decoded block sizes, rejects reserved bits and trailing bytes, and counts work. It
+//! uses a new decoder for each frame (a used one would immediately reserve the next frame's
+//! window) and empties the decoder before each block, so that memory stays small and the result
+//! does not depend on the pieces.
 //!
-//! If the output buffer holds everything, a window beyond the limit is replaced by one of
-//! the output's length: no reference reaches further back.
+//! If the output buffer holds everything, a window beyond the limit is replaced by one of the
+//! output's length: no reference reaches further back.
 //!
-//! Frames may follow one another, and skippable frames may lie between them,
-//! as every zstd decoder allows.
+//! Frames may follow one another, and skippable frames may lie between them, as every zstd
+//! decoder allows.
 
 use super::strict::Strict;
 use super::zstd::frame::{BLOCK, Descriptor, Header, MAGIC, SKIPPABLE};
@@ -40,20 +40,20 @@ const LEAST_WINDOW: u64 = 1 << 10;
 
 /// Decodes a sequence of frames.
 pub(super) struct Frames {
-    /// Bytes of a header or a block that is not complete yet.
+    /// Bytes of an incomplete header or block.
     carry: Vec<u8>,
     frame: Option<Box<Frame>>,
-    /// Bytes of a skippable frame that are still to come.
+    /// Number of bytes left of a skippable frame.
     skip: u64,
-    /// Frames that were begun.
+    /// Number of frames started.
     count: u64,
-    /// Frames that hold data and are complete.
+    /// Number of complete frames that hold data.
     complete: u64,
-    /// Work in addition to the bytes handed out.
+    /// Work in addition to the decoded bytes.
     work: u64,
 }
 
-/// The frame that is being decoded.
+/// The frame being decoded.
 struct Frame {
     decoder: FrameDecoder,
     hash: XxHash64,
@@ -61,12 +61,12 @@ struct Frame {
     /// Most bytes that a block decodes to.
     block: u64,
     checked: bool,
-    /// The content size that the header states.
+    /// The content size in the header.
     stated: Option<u64>,
     written: u64,
 }
 
-/// The next thing to be read, and how long it is.
+/// The next unit of input, and its length.
 enum Unit {
     /// A frame header, or the header of a skippable frame.
     Header(usize),
@@ -110,7 +110,7 @@ impl Frames {
         outcome
     }
 
-    /// Goes on until the output is full, the input is used up, or the end.
+    /// Continues until the output is full, the input is used up, or the stream ends.
     fn go_on(&mut self, job: &mut Job<'_>, outcome: &mut Outcome) -> Result<(), End> {
         let mut input = job.input;
         loop {
@@ -124,14 +124,14 @@ impl Frames {
             job.work = job.work.saturating_sub(self.work.saturating_sub(work));
             let used = before.saturating_sub(input.len());
             outcome.read = outcome.read.saturating_add(used);
-            // The sum that the caller computes decides; here the loop ends.
+            // The caller compares the total with its budget; this only ends the loop.
             if !result? || job.work == 0 {
                 return Ok(());
             }
         }
     }
 
-    /// Hands out what the frame has ready; true if the output is full.
+    /// Writes what the frame has decoded to the output; true if the output is full.
     fn drain(&mut self, job: &mut Job<'_>, outcome: &mut Outcome) -> Result<bool, End> {
         let Some(frame) = &mut self.frame else { return Ok(false) };
         let ready = frame.decoder.can_collect();
@@ -182,7 +182,7 @@ impl Frames {
             return Err(if self.count > 0 { End::Done } else { truncated() });
         }
         let between = self.frame.is_none();
-        // The bytes at the front: carried over, or all in the input.
+        // The bytes at the front: carried over, or wholly in the input.
         let held = if self.carry.is_empty() { *input } else { &self.carry };
         let unit = match self.unit(held, between) {
             // Bytes after a frame that are not a frame are not part of the stream.
@@ -217,13 +217,13 @@ impl Frames {
         if complete || !last || !input.is_empty() {
             return Ok(complete);
         }
-        // A few bytes that are not a magic begin no frame.
+        // Fewer bytes than a magic start no frame.
         let rest = self.complete > 0 && self.frame.is_none() && self.skip == 0;
         let trailing = rest && self.carry.len() < MAGIC_LEN;
         Err(if trailing { End::Fault(Fault::Trailing) } else { truncated() })
     }
 
-    /// What begins with `held`.
+    /// The unit that starts with `held`.
     fn unit(&self, held: &[u8], between: bool) -> Result<Unit, End> {
         if !between {
             let Some(&[b0, b1, b2]) = held.first_chunk::<BLOCK_HEADER>() else {
@@ -292,8 +292,8 @@ impl Frames {
 }
 
 impl Frame {
-    /// Validates a complete frame header and begins the frame. If the output holds all
-    /// of the stream, `room` is what is left of it.
+    /// Validates a complete frame header and starts the frame. If the output holds the whole
+    /// stream, `room` is its remaining space.
     fn open(header: &[u8], room: Option<u64>) -> Result<Frame, Fault> {
         let descriptor = Descriptor::of(header.get(4).copied().unwrap_or(0));
         let fields = header.get(LEAST_HEADER..).unwrap_or_default();
@@ -310,7 +310,7 @@ impl Frame {
             decoder.set_max_window_size(ZSTD_WINDOW);
             decoder.reset(header)
         } else {
-            // A single segment of the length of the room.
+            // A single segment as long as the room.
             let room = room.filter(|_| said.window.is_none() || window < ZSTD_WINDOW_END);
             let room = room.ok_or(Fault::Window)?.clamp(LEAST_WINDOW, window);
             decoder.set_max_window_size(room.max(ZSTD_WINDOW));
@@ -328,9 +328,9 @@ impl Frame {
 
     /// Decodes a block, which must not exceed the block size limit.
     ///
-    /// The decoder stops after bytes or after the last block. So it hears that
-    /// more blocks follow, and runs out of input unless the block is too long; then
-    /// it gets an empty last block, and the checksum in `tail`.
+    /// The decoder stops after a number of bytes or after the last block. It is therefore told
+    /// that more blocks follow, and runs out of input unless the block is too long; at the end it
+    /// gets an empty last block, and the checksum in `tail`.
     fn block(&mut self, block: &[u8], last: bool, tail: &[u8]) -> Result<(), End> {
         let (header, content) = block.split_at_checked(BLOCK_HEADER).ok_or_else(malformed)?;
         let Some(&[low, middle, high]) = header.first_chunk() else { return Err(malformed()) };
@@ -352,7 +352,7 @@ impl Frame {
     }
 }
 
-/// One slice after the other.
+/// Two slices in sequence.
 struct Joined<'b>(&'b [u8], &'b [u8]);
 
 impl ::ruzstd::io::Read for Joined<'_> {

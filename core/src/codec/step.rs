@@ -24,8 +24,8 @@ impl Size {
 
 /// Most bytes that `stored` bytes can decode to; `None` if the encoding is unknown.
 ///
-/// Compare a declared size with this before reserving memory, so that a small file cannot
-/// ask for much.
+/// Compare a declared size with this before reserving memory, so that a small file cannot request
+/// much.
 pub const fn most(encoding: Encoding, stored: u64) -> Option<u64> {
     match encoding {
         Encoding::Raw => Some(stored),
@@ -37,8 +37,8 @@ pub const fn most(encoding: Encoding, stored: u64) -> Option<u64> {
     }
 }
 
-/// The output buffer size with which zstd frames with this window are decoded without
-/// moving it: the window and room for two blocks. Room for one is enough.
+/// The output buffer size with which zstd frames with this window are decoded without moving it:
+/// the window and room for two blocks. Room for one suffices.
 pub const fn ring(window: u64) -> u64 {
     zstd::ring(window)
 }

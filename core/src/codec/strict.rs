@@ -1,11 +1,11 @@
-//! Checks of a compressed block that ruzstd does not make.
+//! Checks of a compressed block that ruzstd omits.
 //!
-//! A block may keep its literals in four streams of Huffman codes, of which the first three
-//! hold a quarter each, rounded up (RFC 8878 §3.1.1.3.1.6). ruzstd only compares the sum:
-//! if one stream holds fewer and another more, it decodes to other bytes than the reference
-//! decoder. So the streams are measured before a block is decoded, for which the code
-//! lengths suffice. In addition, a block may not have more literals than bytes, and two
-//! bits of the sequences' header are reserved.
+//! A block may store its literals in four streams of Huffman codes, the first three of which hold
+//! a quarter each, rounded up (RFC 8878 §3.1.1.3.1.6). ruzstd compares only the sum: if one
+//! stream holds fewer and another more, it decodes to different bytes than the reference decoder.
+//! Therefore the streams are measured before a block is decoded, which takes only the code
+//! lengths. In addition, a block may not have more literals than bytes, and two bits of the
+//! sequences' header are reserved.
 
 use crate::base::widen;
 
@@ -21,8 +21,8 @@ const FEWEST: usize = 6;
 
 /// The lengths of the Huffman codes of a frame, once a block has described them.
 pub(super) struct Strict {
-    /// Indexed by the next 11 bits: the length of the first code (low byte), and of all
-    /// codes that are complete in them (high byte).
+    /// Indexed by the next 11 bits: the length of the first code (low byte), and of all codes
+    /// that fit in them (high byte).
     lengths: [[u8; 2]; CODES],
     /// Number of those codes.
     counts: [u8; CODES],
@@ -42,8 +42,8 @@ impl Strict {
     pub(super) fn check(&mut self, block: &[u8], most: u64) -> Result<u64, Malformed> {
         let first = block.first().copied().ok_or(Malformed)?;
         let (kind, format) = (first & 3, (first >> 2) & 3);
-        // Sizes lie after the kind and the format: of 5 bits, or of 12 or 20
-        // after two bits more; two of 10, 14 or 18 bits where codes are used.
+        // Sizes follow the kind and the format: one of 5 bits, or of 12 or 20 bits after two more
+        // bits; with codes, two of 10, 14 or 18 bits.
         let (skip, width, bytes) = match (kind, format) {
             (0 | 1, 0 | 2) => (3, 5, 1),
             (0 | 1, 1) => (4, 12, 2),
@@ -91,7 +91,7 @@ impl Strict {
             128..=254 => (u64::from(first).wrapping_sub(128) << 8 | one, 2),
             255 => (one.wrapping_add(two << 8).wrapping_add(0x7F00), 3),
         };
-        // Each copies three bytes at least.
+        // Each copies at least three bytes.
         let least = widen(literals).wrapping_add(count.wrapping_mul(SHORTEST));
         match sequences.get(modes) {
             Some(modes) if modes & 3 == 0 && least <= most => Ok(count),
@@ -124,11 +124,11 @@ impl Strict {
         if sound { Ok(()) } else { Err(Malformed) }
     }
 
-    /// Reads the description of the codes; the streams after it.
+    /// Reads the description of the codes; returns the streams after it.
     fn codes<'d>(&mut self, data: &'d [u8]) -> Result<&'d [u8], Malformed> {
         self.known = false;
         let (first, data) = data.split_first().ok_or(Malformed)?;
-        // How many symbols have each weight.
+        // Number of symbols of each weight.
         let mut weights = [0_u16; LONGEST + 2];
         let rest = match first.checked_sub(127) {
             None | Some(0) => {
@@ -151,8 +151,8 @@ impl Strict {
         Ok(rest)
     }
 
-    /// Makes the tables from the number of symbols of each weight but the
-    /// last symbol, whose weight completes the sum to a power of two.
+    /// Builds the tables from the number of symbols of each weight, without the last symbol,
+    /// whose weight completes the sum to a power of two.
     fn fill(&mut self, weights: &mut [u16; LONGEST + 2]) -> Result<(), Malformed> {
         let mut sum = 0_u32;
         for (shift, count) in weights.iter().skip(1).enumerate() {
@@ -166,8 +166,7 @@ impl Strict {
             return Err(Malformed);
         }
         add(weights, u8::try_from(left.trailing_zeros().wrapping_add(1)).unwrap_or(u8::MAX))?;
-        // Codes ascend with the weight; each takes as many of the entries as
-        // its unused bits can count.
+        // Codes ascend with the weight; each takes as many entries as its unused bits can count.
         let mut entries = self.lengths.iter_mut();
         for (weight, count) in (0_u32..).zip(weights.iter()).skip(1) {
             let length = u8::try_from(bits.wrapping_add(1).wrapping_sub(weight)).unwrap_or(0);
@@ -175,7 +174,7 @@ impl Strict {
             let len = usize::from(*count).wrapping_shl(spare);
             entries.by_ref().take(len).for_each(|entry| *entry = [length, 0]);
         }
-        // Then as many codes as fit into 11 bits are passed at once.
+        // As many codes as fit in 11 bits are then passed in one step.
         for index in 0..CODES {
             let (mut total, mut count) = (0_usize, 0_u8);
             loop {
@@ -212,20 +211,20 @@ fn take(data: &[u8], len: [u8; 2]) -> Result<(&[u8], &[u8]), Malformed> {
     data.split_at_checked(usize::from(u16::from_le_bytes(len))).ok_or(Malformed)
 }
 
-/// A stream of bits that is read from its end.
+/// A stream of bits read from its end.
 struct Backwards<'d> {
     bytes: &'d [u8],
-    /// Bits that are left.
+    /// Number of bits left.
     left: usize,
-    /// Codes that were passed.
+    /// Number of codes passed.
     count: usize,
 }
 
 impl<'d> Backwards<'d> {
-    /// Bits that one [`batch`](Self::batch) may use.
+    /// Number of bits that one [`batch`](Self::batch) may use.
     const BATCH: usize = 5 * LONGEST;
 
-    /// The highest bit that is set in the last byte marks the end.
+    /// The highest set bit in the last byte marks the end.
     fn new(bytes: &'d [u8]) -> Result<Self, Malformed> {
         let last = bytes.last().and_then(|last| last.checked_ilog2()).ok_or(Malformed)?;
         let before = bytes.len().wrapping_sub(1).wrapping_mul(8);
@@ -233,7 +232,7 @@ impl<'d> Backwards<'d> {
         Ok(Backwards { bytes, left, count: 0 })
     }
 
-    /// The next 57 bits or more at the top, and zeros after the last.
+    /// The next 57 or more bits at the top, with zeros after the last.
     fn peek(&self) -> u64 {
         let end = self.left.wrapping_add(7) >> 3;
         let spare = u32::try_from(end.wrapping_mul(8).wrapping_sub(self.left)).unwrap_or(0);
@@ -250,14 +249,14 @@ impl<'d> Backwards<'d> {
         bits.wrapping_shl(spare)
     }
 
-    /// The next `width` bits, zeros after the last; 0 if `width` is 0.
+    /// The next `width` bits, with zeros after the last; 0 if `width` is 0.
     fn take(&mut self, width: u32) -> usize {
         let bits = self.peek().checked_shr(64_u32.wrapping_sub(width)).unwrap_or(0);
         self.left = self.left.wrapping_sub(usize::try_from(width).unwrap_or(0));
         usize::try_from(bits).unwrap_or(0)
     }
 
-    /// Passes codes; at least [`BATCH`](Self::BATCH) bits are left.
+    /// Passes codes; at least [`BATCH`](Self::BATCH) bits must be left.
     #[inline]
     fn batch(&mut self, codes: &Strict) {
         let mut bits = self.peek();
@@ -273,7 +272,7 @@ impl<'d> Backwards<'d> {
         self.left = self.left.wrapping_sub(used);
     }
 
-    /// Passes the rest; how many codes there were, if the stream ends with one.
+    /// Passes the rest; returns the number of codes if the stream ends with one.
     fn finish(&mut self, codes: &Strict) -> Option<usize> {
         while self.left >= Backwards::BATCH {
             self.batch(codes);
@@ -292,7 +291,7 @@ fn index(bits: u64) -> usize {
     usize::try_from(bits >> (64 - LONGEST)).unwrap_or(0) & (CODES - 1)
 }
 
-/// Weights that are coded themselves, by two states that take turns (§4.2.1.2).
+/// Reads weights that are coded themselves, by two alternating states (§4.2.1.2).
 fn compressed_weights(data: &[u8], weights: &mut [u16; LONGEST + 2]) -> Result<(), Malformed> {
     let mut table = [State::default(); STATES];
     let (width, header) = states(data, &mut table)?;
@@ -303,7 +302,7 @@ fn compressed_weights(data: &[u8], weights: &mut [u16; LONGEST + 2]) -> Result<(
     let at = |state: usize| table.get(state).copied().ok_or(Malformed);
     let mut one = at(bits.take(width))?;
     let mut two = at(bits.take(width))?;
-    // 255 symbols at most, the last of which is not coded.
+    // At most 255 symbols, the last of which is not coded.
     for _ in 0..254 {
         add(weights, one.symbol)?;
         let needed = u32::from(one.bits);
@@ -316,7 +315,7 @@ fn compressed_weights(data: &[u8], weights: &mut [u16; LONGEST + 2]) -> Result<(
     Err(Malformed)
 }
 
-/// A state: its symbol, and how the next one is found.
+/// A state: its symbol, and how to find the next state.
 #[derive(Clone, Copy, Default)]
 struct State {
     symbol: u8,
@@ -324,8 +323,8 @@ struct State {
     base: u8,
 }
 
-/// Reads a table of states (§4.1.1); the width of a state in bits, and how
-/// many bytes the table took.
+/// Reads a table of states (§4.1.1); returns the width of a state in bits, and the number of
+/// bytes that the table took.
 fn states(data: &[u8], table: &mut [State; STATES]) -> Result<(u32, usize), Malformed> {
     let mut bits = Forwards { bytes: data, at: 0 };
     let width = u32::try_from(bits.peek(4)).unwrap_or(0).wrapping_add(5);
@@ -339,7 +338,7 @@ fn states(data: &[u8], table: &mut [State; STATES]) -> Result<(u32, usize), Malf
     let mut symbol = 0_usize;
     let mut left = size;
     while left > 0 {
-        // A value up to `left + 1`, the smaller ones with a bit less.
+        // A value up to `left + 1`; smaller values take one bit less.
         let most = left.wrapping_add(1);
         let long = most.checked_ilog2().unwrap_or(0).wrapping_add(1);
         let short = long.wrapping_sub(1);
@@ -378,11 +377,11 @@ fn states(data: &[u8], table: &mut [State; STATES]) -> Result<(u32, usize), Malf
     Ok((width, used))
 }
 
-/// Distributes symbols over states, and numbers the states of each.
+/// Distributes symbols over states, and numbers the states of each symbol.
 fn spread(chances: &[Option<usize>], width: u32, table: &mut [State]) {
     let size = table.len();
     let mask = size.wrapping_sub(1);
-    // Symbols of a chance below one take a state each, from the last down.
+    // Symbols with a chance below one take one state each, from the last down.
     let mut rare = table.iter_mut().rev();
     let mut high = size;
     for (symbol, chance) in (0_u8..).zip(chances) {
@@ -421,14 +420,14 @@ fn spread(chances: &[Option<usize>], width: u32, table: &mut [State]) {
     }
 }
 
-/// Bits from the least significant of the first byte on; zeros after the end.
+/// Bits from the least significant of the first byte; zeros after the end.
 struct Forwards<'d> {
     bytes: &'d [u8],
     at: usize,
 }
 
 impl Forwards<'_> {
-    /// The next `width` bits, 8 at most.
+    /// The next `width` bits, at most 8.
     fn peek(&self, width: u32) -> usize {
         let byte = |i: usize| usize::from(self.bytes.get(i).copied().unwrap_or(0));
         let first = self.at >> 3;

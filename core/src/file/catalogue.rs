@@ -35,7 +35,7 @@ impl core::fmt::Debug for Rule {
     }
 }
 
-/// Its id.
+/// Writes the rule's id.
 #[cfg(feature = "defmt")]
 impl defmt::Format for Rule {
     fn format(&self, f: defmt::Formatter<'_>) {

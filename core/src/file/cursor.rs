@@ -1,4 +1,4 @@
-//! Where an iteration over a file of any format stands.
+//! The position of an iteration over a file of any format.
 
 use crate::format::{self, Container, formats};
 use crate::parse::{self, State};
@@ -22,7 +22,7 @@ macro_rules! declare {
         }
 
         impl Any {
-            /// The start, in the first format: every other begins anew from it.
+            /// The start, as the first format's cursor; other formats replace it with their own.
             const START: Any = {
                 let [start, ..] = [
                     $(
@@ -36,7 +36,7 @@ macro_rules! declare {
             };
         }
 
-        /// Does the same with whichever cursor it is.
+        /// Evaluates the same expression with the cursor of any format.
         macro_rules! any {
             ($any:expr, $cursor:ident => $call:expr) => {
                 match $any {
@@ -61,7 +61,7 @@ macro_rules! declare {
                             begin(other);
                             return Holds::<format::$module::Header>::cursor(self);
 
-                            // Once, not in every function that is given a cursor.
+                            // One copy, rather than one in every function that takes a cursor.
                             #[cold]
                             #[inline(never)]
                             fn begin(any: &mut Any) {
@@ -77,10 +77,9 @@ macro_rules! declare {
 
 formats!(declare);
 
-/// Where an iteration stands: plain numbers, to be kept between calls.
+/// The position of an iteration: plain numbers, to be kept between calls.
 ///
-/// A cursor belongs to one file and one kind of iteration. The default cursor
-/// stands at the start.
+/// A cursor belongs to one file and one kind of iteration. The default cursor is at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cursor(Any);
 
@@ -94,7 +93,7 @@ impl Cursor {
     /// The start.
     pub(crate) const START: Cursor = Cursor(Any::START);
 
-    /// How many entries were passed.
+    /// Number of entries passed so far.
     pub const fn index(&self) -> u32 {
         any!(&self.0, cursor => cursor.index)
     }
@@ -109,19 +108,18 @@ impl Cursor {
         any!(&self.0, cursor => cursor.at)
     }
 
-    /// Which table it is in, for iterations over several.
+    /// Number of the current table, for iterations over several.
     pub(crate) fn phase(&self) -> u8 {
         any!(&self.0, cursor => cursor.phase)
     }
 
-    /// Whether it stands inside an entry, and keeps its progress when bytes are
-    /// missing.
+    /// Whether it is inside an entry, and so keeps its progress when bytes are missing.
     #[allow(clippy::unit_arg, reason = "some formats have no state")]
     pub(crate) fn is_inside(&self) -> bool {
         any!(&self.0, cursor => cursor.state.is_inside())
     }
 
-    /// The cursor of the format of this header.
+    /// The cursor for this header's format.
     pub(super) fn of<H: Container>(&mut self, _: &H) -> &mut parse::Cursor<H::State>
     where
         Cursor: Holds<H>,

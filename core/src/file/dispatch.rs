@@ -1,4 +1,4 @@
-//! Calls of the rest of the core on a file of any format.
+//! Dispatches calls from the rest of the core to a file of any format.
 
 use super::{Cursor, File, quietly};
 use crate::base::{Word, word};
@@ -9,14 +9,14 @@ use crate::parse::{self, Reader, Stop};
 use crate::rule::Halt;
 
 impl File {
-    /// A cursor that stands before the entry at `at`, out of order.
+    /// A cursor placed before the entry at `at`, for reading out of order.
     pub(crate) fn cursor_before(&self, at: u64, index: u32) -> Cursor {
         let mut cursor = Cursor::START;
         each!(self, header => *cursor.of(header) = parse::Cursor::before(at, index), ());
         cursor
     }
 
-    /// The tensor whose entry lies at `at`, read out of order and in silence.
+    /// The tensor whose entry lies at `at`, read out of order and without reporting.
     pub(crate) fn tensor_at(
         &self,
         source: &Source<'_>,
@@ -27,8 +27,7 @@ impl File {
         quietly(source, |reader| self.tensor(reader, &mut cursor))
     }
 
-    /// End of the index, if tensors have numbers of one byte for names and all data lies
-    /// after it.
+    /// End of the index, if tensors are named by one-byte numbers and all data lies after it.
     pub(crate) fn index_end(&self) -> Option<u64> {
         each!(self, header => header.numbered_until(), None)
     }
@@ -79,7 +78,7 @@ impl File {
         each!(self, header => header.attribute(reader, tensor, cursor.of(header)), Ok(None))
     }
 
-    /// Passes over valid tensors, while they are resident, the format has a fast path for
+    /// Passes over valid tensors as long as they are resident, the format has a fast path for
     /// them, and `goes_on` returns true.
     pub(crate) fn sweep<'a>(
         &self,
@@ -92,7 +91,7 @@ impl File {
         }
     }
 
-    /// The same up to entry `until`, if a sweep has passed over all of these before.
+    /// The same up to entry `until`, if a sweep has already passed over all of these.
     pub(crate) fn sweep_again<'a>(
         &self,
         reader: &mut Reader<'_, 'a>,
@@ -105,16 +104,15 @@ impl File {
         }
     }
 
-    /// Turns the cursor at which listing all tensors ended into that at which the audit of the
-    /// format begins.
+    /// Turns the cursor at the end of a listing of all tensors into the start of the format's
+    /// audit.
     #[cfg(feature = "sweep")]
     pub(crate) fn start_audit(&self, cursor: &mut Cursor) {
         each!(self, header => header.start_audit(cursor.of(header)), ());
     }
 
-    /// Whether listing all tensors, which ended at `listed`, has proved that
-    /// the parts of the file come in order with nothing but sound padding
-    /// between them.
+    /// Whether listing all tensors, which ended at `listed`, has proved that the file's parts are
+    /// in order with nothing but valid padding between them.
     pub(crate) fn is_covered(&self, listed: &mut Cursor) -> bool {
         each!(self, header => header.is_covered(listed.of(header)), false)
     }
@@ -128,7 +126,7 @@ impl File {
             return Ok(None);
         }
         let region = each!(self, header => header.region(reader, cursor.of(header)), Ok(None))?;
-        // Tables may be declared longer than a truncated file is.
+        // A truncated file may declare tables longer than itself.
         let left = |at| reader.source().len().saturating_sub(at);
         Ok(region.map(|mut region: Region| {
             region.span.len = region.span.len.min(left(region.span.offset));
@@ -136,7 +134,7 @@ impl File {
         }))
     }
 
-    /// As [`chunk`](Self::chunk), muted.
+    /// As [`chunk`](Self::chunk), without reporting.
     pub(crate) fn chunk_of(
         &self,
         reader: &mut Reader<'_, '_>,

@@ -6,12 +6,12 @@ use crate::parse::Stop;
 use embedded_storage::nor_flash::ReadNorFlash;
 use heapless::Vec;
 
-/// A file in flash, read piece by piece into a buffer of the caller.
+/// A file in flash, read piece by piece into the caller's buffer.
 ///
-/// A call that needs more bytes is repeated after they were read. So everything that takes
-/// a [`Source`] works, as long as each entry of the file fits in the buffer.
+/// A call that needs more bytes is repeated once they are read, so everything that takes a
+/// [`Source`] works, as long as each entry of the file fits in the buffer.
 ///
-/// The buffer holds up to `W` [windows](Self::windows) of the file, one without.
+/// The buffer holds up to `W` [windows](Self::windows) of the file, by default one.
 ///
 /// ```
 /// # fn demo<F: embedded_storage::nor_flash::ReadNorFlash>(driver: F) -> Result<(), weighbridge_core::FlashError<F::Error>> {
@@ -32,11 +32,11 @@ pub struct Flash<'b, F, const W: usize = 1> {
     len: u32,
     buffer: &'b mut [u8],
     held: Vec<Held, W>,
-    /// Number of the part of the buffer that is filled next.
+    /// Index of the buffer part to fill next.
     next: usize,
 }
 
-/// Bytes of the file that lie in the buffer.
+/// Bytes of the file that are in the buffer.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     /// Offset of the first byte in the file.
@@ -60,8 +60,7 @@ pub enum FlashError<E> {
     },
     /// The file extends past the end of the flash.
     OutOfBounds,
-    /// What was called came back with this, which is not
-    /// [`Stop::NeedBytes`](crate::Stop::NeedBytes).
+    /// The call stopped for a reason other than [`Stop::NeedBytes`](crate::Stop::NeedBytes).
     Stop(Stop),
 }
 
@@ -91,7 +90,7 @@ impl<'b, F: ReadNorFlash, const W: usize> Flash<'b, F, W> {
     /// Repeats `call` until it needs no more bytes.
     ///
     /// # Errors
-    /// Any error of `call` except missing bytes, and errors of reading those.
+    /// Errors of `call` other than missing bytes, and errors of reading those bytes.
     pub fn run<T>(
         &mut self,
         mut call: impl FnMut(&Source<'_>) -> Result<T, Stop>,
@@ -117,8 +116,8 @@ impl<'b, F: ReadNorFlash, const W: usize> Flash<'b, F, W> {
         }
     }
 
-    /// Copies the bytes of the file from `offset` on, such as those of a tensor, into
-    /// `out`. They may be more than the buffer holds.
+    /// Copies the file's bytes from `offset`, such as a tensor's data, into `out`, which may be
+    /// larger than the buffer.
     ///
     /// # Errors
     /// [`FlashError::OutOfBounds`] if the file ends before `out` is full, and errors of
@@ -187,7 +186,7 @@ impl<'b, F: ReadNorFlash, const W: usize> Flash<'b, F, W> {
         let bytes = self.buffer.get_mut(place..to).unwrap_or_default();
         self.driver.read(begin, bytes).map_err(FlashError::Driver)?;
         let from = place.saturating_add(before);
-        // Parts of the buffer do not overlap, so there is room for as many windows.
+        // Parts of the buffer do not overlap, so there is room for every window.
         let _ = self.held.push(Held { offset: absent.offset, from, to });
         self.next = self.next.saturating_add(1).checked_rem(W).unwrap_or(0);
         Ok(())

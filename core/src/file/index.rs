@@ -1,4 +1,4 @@
-//! Lookup by name, in memory of the caller.
+//! Lookup by name, in the caller's memory.
 
 use crate::base::word;
 use crate::file::{
@@ -11,8 +11,8 @@ use crate::parse::{Reader, Stop};
 
 /// Finds tensors by name in logarithmic time.
 ///
-/// `S` stores one slot per tensor: a slice, an array, a `Vec`, or with the feature
-/// `heapless` what `Index::bounded` makes.
+/// `S` stores one slot per tensor: a slice, an array, a `Vec` or, with the feature `heapless`,
+/// the vector of `Index::bounded`.
 ///
 /// ```
 /// # fn demo(file: weighbridge_core::File, source: &weighbridge_core::Source<'_>) -> Result<(), weighbridge_core::Stop> {
@@ -56,7 +56,7 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
         Index { slots, seed, filled: 0, cursor: Cursor::START, sorted: false }
     }
 
-    /// Reads the tensors of `file`.
+    /// Reads the tensors of `file` into the index.
     ///
     /// # Errors
     /// [`Stop::NeedBytes`]: make the bytes resident and call again.
@@ -93,7 +93,7 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
         Ok(())
     }
 
-    /// Adds valid tensors, while there is room.
+    /// Adds valid tensors while slots are free.
     fn sweep(&mut self, file: &File, source: &Source<'_>) {
         let Index { slots, seed, filled, cursor, .. } = self;
         let mut sink = |_| {};
@@ -132,7 +132,7 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
             if let Some(mut tensor) = file.tensor_at(source, slot.offset(), index)?
                 && tensor.name(source)? == *name
             {
-                // A single entry does not show contradictions with its neighbours.
+                // A single entry does not reveal contradictions with its neighbours.
                 if broken != 0 {
                     tensor.status = Status::Broken;
                     tensor.chunks = Chunks::None;
@@ -143,12 +143,12 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
         Ok(None)
     }
 
-    /// Number of tensors read.
+    /// Number of tensors read so far.
     pub const fn len(&self) -> usize {
         self.filled
     }
 
-    /// Whether no tensor was read.
+    /// Whether no tensor has been read.
     pub const fn is_empty(&self) -> bool {
         self.filled == 0
     }

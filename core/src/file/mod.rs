@@ -13,8 +13,8 @@ use crate::rule::{Finding, Halt, general};
 /// Declares [`File`]: one header per format.
 macro_rules! declare {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $module:ident, $feature:literal, $title:literal, $extensions:expr;)*) => {
-        /// An open file: plain numbers, which outlive the windows that they were read from.
-        /// Every method takes the source again.
+        /// An open file: plain numbers that outlive the windows they were read from. Every method
+        /// takes the source again.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum File {
@@ -83,7 +83,7 @@ macro_rules! declare {
             /// any format.
             pub(crate) const COMPARES_ATTRIBUTES: bool = any_policy(Compared::Attributes);
 
-            /// Whether names of entries are, in any format.
+            /// Whether entry names are compared with one another, in any format.
             pub(crate) const COMPARES_NAMES: bool = any_policy(Compared::Names);
 
             const POLICIES: &[Policy] = &[$(
@@ -129,8 +129,8 @@ pub use tally::{Count, Tally};
 
 impl File {
     /// Opens a file whose header is resident.
-    /// Findings of the header go to `sink`. To open a file in parts, keep an [`Opening`]
-    /// between calls.
+    ///
+    /// Header findings go to `sink`. To open a file in parts, keep an [`Opening`] between calls.
     ///
     /// # Errors
     /// As [`Opening::step`].
@@ -173,9 +173,9 @@ impl File {
 
     /// The next metadata entry of the file, validated, with its key; `None` at the end.
     ///
-    /// Keep the cursor even after an error: it also moves inside an entry that is a long
-    /// [list](Value::List). Otherwise a list that is longer than the resident bytes is
-    /// scanned from its start for ever.
+    /// Keep the cursor even after an error: it also advances inside a long [list](Value::List),
+    /// and a list longer than the resident bytes would otherwise be scanned from its start
+    /// forever.
     ///
     /// # Errors
     /// [`Stop::NeedBytes`]: make the bytes resident and call again with the same
@@ -193,9 +193,9 @@ impl File {
         })
     }
 
-    /// The next tensor, validated, with its name and its shape; `None` at the end. If
-    /// bytes are missing, keep the cursor: an entry may lie in several places, and the cursor
-    /// holds what was taken of it.
+    /// The next tensor, validated, with its name and shape; `None` at the end. If bytes are
+    /// missing, keep the cursor: an entry may lie in several places, and the cursor stores what
+    /// has been read of it.
     ///
     /// A tensor that breaks a rule is returned as well; its status says whether it may be
     /// used.
@@ -232,10 +232,10 @@ impl File {
 
     /// Reports the missing ranges of tables that are scattered over the file.
     ///
-    /// A call that needs bytes names one range. A host that also fetches these ranges needs
-    /// a number of rounds that does not depend on the number of tables, up to 4,096 columns;
-    /// tables of later columns are requested where they are needed. Ranges come in the order
-    /// of the index, with neighbours joined. Formats whose index is in one piece have none.
+    /// A call that needs bytes names a single range. A host that also fetches these ranges needs
+    /// a constant number of rounds, whatever the number of tables, up to 4,096 columns; tables of
+    /// later columns are requested when they are needed. Ranges are in index order, with
+    /// neighbours joined. Formats whose index is contiguous report none.
     pub fn missing(&self, source: &Source<'_>, report: &mut dyn FnMut(Absent)) {
         let mut sink = |_| {};
         let mut reader = Reader::new(source, &mut sink);
@@ -283,10 +283,10 @@ impl File {
         each!(self, header => header.checksum(source, tensor), Ok(None))
     }
 
-    /// The next part of the file that something refers to; `None` at the end.
+    /// The next part of the file that an entry or the header refers to; `None` at the end.
     ///
-    /// Parts come in the order of the index, which may differ from that of the file.
-    /// Nothing refers to the bytes between them.
+    /// Parts come in index order, which may differ from file order. Nothing refers to the bytes
+    /// between them.
     ///
     /// # Errors
     /// [`Stop::NeedBytes`]: make the bytes resident and call again.
@@ -299,14 +299,14 @@ impl File {
     }
 
     /// The part that [`next_region`](Self::next_region) returns for a listed tensor, if the
-    /// format's last parts are the data of all tensors in order; `None` in other formats,
-    /// and for tensors without data.
+    /// format's last parts are the data of all tensors in order; `None` in other formats, and for
+    /// tensors without data.
     pub fn region_of(&self, source: &Source<'_>, tensor: &Tensor) -> Option<Region> {
         each!(self, header => dispatch::last_region(header, source, tensor), None)
     }
 
-    /// The first tensor with this name, found by listing. An [`Index`](crate::Index) is
-    /// faster for more than one lookup.
+    /// The first tensor with this name, found by listing. An [`Index`](crate::Index) is faster
+    /// for more than one lookup.
     ///
     /// # Errors
     /// [`Stop::NeedBytes`]: make the bytes resident and call again with the same
@@ -327,7 +327,7 @@ impl File {
         cursor: &mut Cursor,
     ) -> Result<Option<Tensor>, Halt> {
         loop {
-            // Examined where it is returned: a tensor is large for a small stack.
+            // Examined in place: a tensor is large for a small stack.
             let mut found = false;
             let mut next = *cursor;
             let result = self.tensor(reader, &mut next);
@@ -344,7 +344,7 @@ impl File {
     }
 }
 
-/// What a policy may compare with one another.
+/// Items that a policy may compare with one another.
 #[derive(Clone, Copy)]
 enum Compared {
     Names,
@@ -352,7 +352,7 @@ enum Compared {
     Parts,
 }
 
-/// Whether a policy of this build does.
+/// Whether any policy of this build compares `what`.
 const fn any_policy(what: Compared) -> bool {
     let mut rest = File::POLICIES;
     while let [policy, more @ ..] = rest {
@@ -369,8 +369,8 @@ const fn any_policy(what: Compared) -> bool {
     false
 }
 
-/// What `read` makes of an entry that was found; the cursor goes back where it was
-/// `before` if not all of it is resident.
+/// Applies `read` to an entry that was found; resets the cursor to `before` if the entry is not
+/// wholly resident.
 fn complete<T, E>(
     found: Option<T>,
     cursor: &mut Cursor,
@@ -380,7 +380,7 @@ fn complete<T, E>(
 ) -> Result<Option<E>, Stop> {
     found.map(read).transpose().map_err(|absent| {
         *cursor = before;
-        // Of an entry that was found all bytes are in the file.
+        // All bytes of an entry that was found are in the file.
         let end = absent.offset.checked_add(absent.need);
         match end.is_some_and(|end| end <= len) {
             true => Stop::NeedBytes(absent),

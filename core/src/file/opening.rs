@@ -1,4 +1,4 @@
-//! Opening a file step by step, by default in the format that its first bytes show.
+//! Opening a file step by step, by default in the format that its first bytes indicate.
 
 use crate::file::{Cursor, File};
 use crate::format::Format;
@@ -6,8 +6,8 @@ use crate::input::Source;
 use crate::parse::{Reader, Stop};
 use crate::rule::{Finding, Halt, general};
 
-/// Number of bytes that decide the format: the longest magic, and the byte after the length
-/// field of BinTensors. No payload begins earlier in any format.
+/// Number of bytes that determine the format: the longest magic, and the byte after the length
+/// field of BinTensors. No format's payload begins earlier.
 const HEAD: u64 = 9;
 
 /// Opens a file step by step; plain numbers, to be kept between calls.
@@ -52,7 +52,7 @@ impl Opening {
     }
 }
 
-/// The format that the first bytes show.
+/// The format that the first bytes indicate.
 fn detect(reader: &mut Reader<'_, '_>) -> Result<Format, Halt> {
     let len = reader.source().len();
     let head = reader.take(len.min(HEAD))?;

@@ -1,5 +1,5 @@
-//! Nouns and verbs of messages agree with the number before them. Messages are written
-//! in the plural.
+//! Makes nouns and verbs of messages agree with the number before them. Messages are written in
+//! the plural.
 
 use core::fmt::{self, Write};
 
@@ -119,7 +119,7 @@ mod tests {
                 assert_eq!(rule.id(), info.id);
                 let finding = Finding {
                     offset: 0,
-                    // Of "missing" and "surplus" one is 1.
+                    // The variants below make "missing" and "surplus" 1.
                     expected: 1,
                     found: 1,
                     len: 0,

@@ -1,4 +1,4 @@
-//! Working memory of the caller, and sorting it.
+//! The caller's working memory, and sorting it.
 
 use crate::base::build::{SWEEP, WINDOWS};
 use crate::base::{Word, wide, word};
@@ -8,19 +8,19 @@ use crate::model::{NameAt, NameEncoding};
 use crate::rule::EntryKind;
 use core::cell::Cell;
 
-/// One entry of working memory that the caller provides, for each tensor or each part of
-/// the file: 24 bytes, or 16 in a 32-bit reader of files that are in memory as a whole.
+/// An entry of the caller's working memory, one for each tensor or each part of the file: 24
+/// bytes, or 16 in a 32-bit reader of files that are wholly in memory.
 ///
-/// Its content belongs to this crate; make slots with [`Slot::EMPTY`]. A call after a
-/// [`Stop`](crate::Stop) continues with the slots as it left them: if they have changed, an
-/// audit may miss faults.
+/// Its contents belong to this crate; create slots with [`Slot::EMPTY`]. After a
+/// [`Stop`](crate::Stop), pass the slots unchanged to the next call: otherwise an audit may miss
+/// faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Slot {
     /// The sort key: the hash of a name, or an offset.
     pub(crate) key: Word,
     /// The offset of an entry, or a length.
     pub(crate) at: Word,
-    /// The owner: a position, with a table or a kind above it.
+    /// The owner: a position, with a table or a kind in the upper half.
     pub(crate) who: u64,
 }
 
@@ -28,7 +28,7 @@ pub struct Slot {
 const _: () = assert!(size_of::<Slot>() <= 24);
 
 impl Slot {
-    /// A slot that holds nothing.
+    /// An empty slot.
     pub const EMPTY: Slot = Slot { key: 0, at: 0, who: 0 };
 
     /// Packs a position with the number of its table.
@@ -64,9 +64,9 @@ impl Slot {
     }
 }
 
-/// What the audit of a file that is in memory as a whole keeps of an entry.
+/// Entries as the audit of a file wholly in memory stores them.
 impl Slot {
-    /// Makes it entry `index` of `table` with the name at `name`. It stays unchanged if the
+    /// Stores entry `index` of `table` with the name at `name`. Leaves the slot unchanged if the
     /// entry has no name: such an entry is broken, and equal to no other.
     pub(crate) fn set_name(&mut self, table: u8, kind: EntryKind, index: u32, name: &NameAt) {
         let at = word(name.offset);
@@ -76,13 +76,13 @@ impl Slot {
         }
     }
 
-    /// The table and kind of an entry made by [`Slot::set_name`]; only names with equal
-    /// ones are compared.
+    /// The table and kind of an entry stored by [`Slot::set_name`]; only names with the same
+    /// table and kind are compared.
     pub(crate) fn table(&self) -> Word {
         self.key & !0xF0
     }
 
-    /// The place of its name.
+    /// Where its name is stored.
     pub(crate) fn whole_name(&self) -> NameAt {
         NameAt { offset: wide(self.at), len: self.unpack().1, encoding: self.encoding() }
     }
@@ -110,9 +110,9 @@ impl Slot {
 
 /// Sorts slots by key, then by the rest.
 ///
-/// With the feature `sweep` this is the standard library's sort, about six times as fast as
-/// the heap sort of other hosts, which has no panic path. A reader of files that are in
-/// memory as a whole has a shorter sort.
+/// With the feature `sweep` this is the standard library's sort, about six times as fast as the
+/// heap sort of other hosts, which has no panic path. A reader of files wholly in memory uses a
+/// shorter sort.
 pub(crate) fn sort(slots: &mut [Slot]) {
     if SWEEP {
         #[allow(clippy::disallowed_methods, reason = "tuples of integers have one order")]
@@ -124,8 +124,8 @@ pub(crate) fn sort(slots: &mut [Slot]) {
     }
 }
 
-/// Sorts slots by `precedes`, in two thirds of the code of a heap sort. With these gaps
-/// (Knuth's) it takes O(n^1.5) comparisons at most.
+/// Sorts slots by `precedes`, in two thirds of the code of a heap sort. With these gaps (Knuth's)
+/// it takes at most O(n^1.5) comparisons.
 pub(crate) fn shell_sort(slots: &mut [Slot], precedes: &dyn Fn(&Slot, &Slot) -> bool) {
     let mut gap = 1_usize;
     while gap < slots.len() {
@@ -149,7 +149,7 @@ pub(crate) fn shell_sort(slots: &mut [Slot], precedes: &dyn Fn(&Slot, &Slot) -> 
     }
 }
 
-/// Sorts slots by key, then by the rest, in O(n log n) steps at most.
+/// Sorts slots by key, then by the rest, in at most O(n log n) steps.
 fn heap_sort(slots: &mut [Slot]) {
     let mut end = slots.len();
     let mut root = end >> 1;
@@ -190,8 +190,8 @@ fn exchange(slots: &mut [Slot], a: usize, b: usize) {
     }
 }
 
-/// Number of slots to request: the declared number, or one more than there were if the
-/// declaration is lower.
+/// Number of slots to request: the declared number, or one more than are filled if that is
+/// greater.
 pub(crate) fn room(declared: u32, filled: usize) -> u32 {
     let least = filled.saturating_add(1);
     u32::try_from(least).unwrap_or(u32::MAX).max(declared)

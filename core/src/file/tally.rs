@@ -1,7 +1,7 @@
-//! Findings, counted exactly and kept up to a limit.
+//! Counts findings exactly and keeps them up to a limit.
 //!
-//! A file can break a rule in every byte. A host that collects findings asks a [`Tally`]
-//! about each: all are counted, and only as many are kept as people read.
+//! A file can break a rule in every byte. A host that collects findings asks a [`Tally`] about
+//! each: all are counted, and only as many are kept as people read.
 
 use crate::base::limits::{FINDINGS_FILE, FINDINGS_LEAST, FINDINGS_RULE};
 use crate::format::Format;
@@ -33,7 +33,7 @@ pub struct Count {
 
 /// Counts findings by severity and by rule, and decides which are kept.
 ///
-/// Counts are exact, and so is the verdict; no other memory is needed.
+/// Counts and verdict are exact, and no other memory is needed.
 ///
 /// ```
 /// use weighbridge_core::{Finding, Profile, Tally};
@@ -73,7 +73,7 @@ impl Tally {
         self.add_rule(finding.rule)
     }
 
-    /// As [`add`](Self::add), before the finding is made.
+    /// As [`add`](Self::add), before the finding is created.
     #[must_use]
     pub fn add_rule(&mut self, rule: Rule) -> bool {
         let severity = usize::from(rule.severity().bits());

@@ -1,4 +1,4 @@
-//! A file in the program's constants, aligned as its format requires.
+//! Files embedded in the program, aligned as their format requires.
 
 /// Includes a file as `&'static [u8]` whose address is a multiple of `align`,
 /// a power of two.

@@ -1,4 +1,4 @@
-//! The bytes of a file that is in memory as a whole.
+//! The bytes of a file that is wholly in memory.
 
 use crate::base::{Word, widen};
 
@@ -17,7 +17,7 @@ impl<'a> Resident<'a> {
         widen(self.0.len())
     }
 
-    /// The bytes from `at` on; empty if there are none.
+    /// The bytes from `at` to the end; empty if there are none.
     pub(super) fn run(&self, at: u64) -> &'a [u8] {
         usize::try_from(at).ok().and_then(|at| self.0.get(at..)).unwrap_or_default()
     }

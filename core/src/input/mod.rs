@@ -1,4 +1,4 @@
-//! The bytes of a file, of which only parts may be in memory.
+//! The bytes of a file that may be only partially in memory.
 
 mod aligned;
 pub(crate) mod leaf;

@@ -1,8 +1,7 @@
-//! A file of which only parts may be in memory.
+//! A file that may be only partially in memory.
 //!
-//! A [`Source`] is the length of a file and the [`Window`]s of it that are resident. It
-//! never does I/O: a call that needs other bytes returns [`Absent`], and the host fetches
-//! them and calls again.
+//! A [`Source`] is a file's length and its resident [`Window`]s. It never does I/O: a call that
+//! needs other bytes returns [`Absent`], and the host fetches them and calls again.
 
 use super::resident::Resident;
 use crate::base::{Word, place};
@@ -16,7 +15,7 @@ pub struct Window<'a> {
     pub bytes: &'a [u8],
 }
 
-/// A file: its length and the windows of it that are resident.
+/// A file: its length and its resident windows.
 ///
 /// Windows may touch, overlap and come in any order. A structure is parsed when one window
 /// holds all of it, so a host may keep everything it fetched or reuse one small buffer.
@@ -28,12 +27,12 @@ pub struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// A file that is in memory as a whole.
+    /// A file that is wholly in memory.
     pub const fn whole(bytes: &'a [u8]) -> Self {
         Source { exact: true, resident: Resident::whole(bytes) }
     }
 
-    /// A file of `len` bytes of which `windows` are in memory.
+    /// A file of `len` bytes with only `windows` in memory.
     #[cfg(feature = "windows")]
     pub const fn windows(len: u64, windows: &'a [Window<'a>]) -> Self {
         Source { exact: true, resident: Resident::windows(len, windows) }

@@ -1,17 +1,17 @@
-//! The bytes of a file of which only parts are in memory.
+//! The bytes of a partially resident file.
 
 use super::Window;
 use crate::base::{Word, widen};
 
 impl<'a> Window<'a> {
-    /// The bytes of this window from offset `at`; `None` if `at` is outside.
+    /// The window's bytes from offset `at`; `None` if `at` is outside.
     fn from(&self, at: u64) -> Option<&'a [u8]> {
         let skip = usize::try_from(at.checked_sub(self.offset)?).ok()?;
         self.bytes.get(skip..)
     }
 }
 
-/// The windows that are resident.
+/// The resident windows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resident<'a> {
     /// Length of the file.

@@ -19,13 +19,13 @@ pub enum DimEncoding {
     Bincode,
     /// CBOR unsigned integers (RFC 8949 §3.1), in any width.
     Cbor,
-    /// Decimal numbers, with anything but digits between.
+    /// Decimal numbers, separated by anything but digits.
     Decimal,
     /// Little-endian `u64`, innermost first.
     Reversed,
     /// Big-endian `u64`, innermost first.
     ReversedBig,
-    /// In this value itself, for files that store them compressed.
+    /// In the [`DimsAt`] itself, for files that store them compressed.
     Packed,
     /// Not in the file; only their number is known.
     External,
@@ -56,7 +56,7 @@ impl DimsAt {
         if leads { rank.saturating_add(1) } else { rank }
     }
 
-    /// The bytes that hold the extents; empty where they are not in the file as such.
+    /// The stored bytes of the dims; empty if they are packed.
     pub fn span(&self) -> Span {
         match self.encoding {
             DimEncoding::Packed if DimEncoding::Packed.is_used() => Span::default(),
@@ -64,7 +64,7 @@ impl DimsAt {
         }
     }
 
-    /// The dims.
+    /// Reads the dims.
     ///
     /// # Errors
     /// [`Absent`] when their bytes are not resident in one window.
@@ -80,9 +80,9 @@ impl DimsAt {
     }
 }
 
-/// Extents in 32 hexadecimal digits, three bits in each: the highest bit says that
-/// more of the same extent follow. Those of an array of at most 2^63 bytes fit up to
-/// eleven dimensions, and usually more.
+/// Extents packed into 32 hexadecimal digits of three bits each; the highest bit of a digit means
+/// that more digits of the same extent follow. The extents of an array of at most 2^63 bytes fit
+/// for up to eleven dimensions, and usually more.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Packed {
     low: u64,
@@ -112,7 +112,7 @@ impl Packed {
         }
     }
 
-    /// The shape; without its extents, if they take more digits than there are.
+    /// The shape; without its extents if they take more digits than are available.
     pub(crate) fn dims(&self) -> DimsAt {
         let Packed { low, high, used, rank } = *self;
         match used {
@@ -127,7 +127,7 @@ impl Packed {
         }
     }
 
-    /// Takes the first extent off.
+    /// Removes and returns the first extent.
     fn pop(&mut self) -> u64 {
         let (mut extent, mut shift) = (0, 0_u32);
         loop {
@@ -143,7 +143,7 @@ impl Packed {
     }
 }
 
-/// How many shapes of this kind [`Dims`] has room for.
+/// Number of packed shapes that [`Dims`] has room for.
 const PACKED: usize = if DimEncoding::Packed.is_used() { 1 } else { 0 };
 
 /// The dims of a shape, outermost first.
@@ -153,7 +153,7 @@ pub struct Dims<'a> {
     bytes: &'a [u8],
     left: u32,
     encoding: DimEncoding,
-    /// Extents that are packed; nothing where no format packs them.
+    /// Packed extents; empty if no format packs them.
     packed: [Packed; PACKED],
 }
 
@@ -260,7 +260,7 @@ pub(crate) fn product(a: u64, b: u64) -> Option<u64> {
     a.checked_mul(b)
 }
 
-/// The product, or `u64::MAX` if it is as much or more.
+/// The product, saturated at `u64::MAX`.
 pub(crate) fn times(a: u64, b: u64) -> u64 {
     product(a, b).unwrap_or(u64::MAX)
 }
@@ -293,7 +293,7 @@ pub(crate) fn cbor_uint(input: &[u8]) -> Parsed<'_, u64> {
     }
 }
 
-/// The next decimal number, after anything but digits.
+/// Parses the next decimal number, skipping anything but digits before it.
 fn decimal(input: &[u8]) -> Parsed<'_, u64> {
     let mut rest = input;
     let mut value = None;

@@ -2,13 +2,13 @@
 
 use crate::base::division::div_rem;
 
-/// Whether some format of this build has elements in blocks.
+/// Whether any format of this build has elements in blocks.
 pub(super) const BLOCKS: bool = cfg!(any(feature = "blocks", test));
 
-/// Whether some format of this build has the rarer types.
+/// Whether any format of this build has the rarer types.
 const MORE: bool = cfg!(any(feature = "more-dtypes", test));
 
-/// Whether some format of this build has complex numbers.
+/// Whether any format of this build has complex numbers.
 const COMPLEX: bool = cfg!(any(feature = "complex", test));
 
 /// The type of an element.
@@ -79,13 +79,13 @@ pub enum DType {
     DateTimeOffset,
     /// A 128-bit row identifier (data views).
     RowId,
-    /// A key of 8 bits: 0 is missing, then 1 to a count (data views).
+    /// An 8-bit key: 0 means missing, and keys run from 1 to a count (data views).
     Key8,
-    /// A key of 16 bits.
+    /// A 16-bit key.
     Key16,
-    /// A key of 32 bits.
+    /// A 32-bit key.
     Key32,
-    /// A key of 64 bits.
+    /// A 64-bit key.
     Key64,
     /// A complex number: two binary32, the real part first.
     C64,
@@ -95,13 +95,13 @@ pub enum DType {
     F6E2M3,
     /// 6-bit float: 3 bits of exponent, 2 of mantissa (OCP MX E3M2).
     F6E3M2,
-    /// 8-bit power of two: an exponent of bias 127 alone; 255 is NaN (OCP MX).
+    /// 8-bit power of two: only an exponent, of bias 127; 255 is NaN (OCP MX).
     F8E8M0,
-    /// 8-bit float: 4 bits of exponent of bias 8, 3 of mantissa; the negative
-    /// zero is the one NaN.
+    /// 8-bit float: 4 bits of exponent of bias 8, 3 of mantissa; the code of negative zero is the
+    /// only NaN.
     F8E4M3Fnuz,
-    /// 8-bit float: 5 bits of exponent of bias 16, 2 of mantissa; the negative
-    /// zero is the one NaN.
+    /// 8-bit float: 5 bits of exponent of bias 16, 2 of mantissa; the code of negative zero is
+    /// the only NaN.
     F8E5M2Fnuz,
     /// Blocks of 32 elements in 18 bytes: 4 bits and a scale (ggml).
     Q4_0,
@@ -115,17 +115,17 @@ pub enum DType {
     Q8_0,
     /// Blocks of 32 elements in 36 bytes: 8 bits, a scale and a sum (ggml).
     Q8_1,
-    /// Blocks of 256 elements in 84 bytes: 2 bits, scales and minima of 16 elements each (ggml).
+    /// Blocks of 256 elements in 84 bytes: 2 bits, a scale and a minimum per 16 elements (ggml).
     Q2K,
-    /// Blocks of 256 elements in 110 bytes: 3 bits, scales of 16 elements each (ggml).
+    /// Blocks of 256 elements in 110 bytes: 3 bits, a scale per 16 elements (ggml).
     Q3K,
-    /// Blocks of 256 elements in 144 bytes: 4 bits, scales and minima of 32 elements each (ggml).
+    /// Blocks of 256 elements in 144 bytes: 4 bits, a scale and a minimum per 32 elements (ggml).
     Q4K,
-    /// Blocks of 256 elements in 176 bytes: 5 bits, scales and minima of 32 elements each (ggml).
+    /// Blocks of 256 elements in 176 bytes: 5 bits, a scale and a minimum per 32 elements (ggml).
     Q5K,
-    /// Blocks of 256 elements in 210 bytes: 6 bits, scales of 16 elements each (ggml).
+    /// Blocks of 256 elements in 210 bytes: 6 bits, a scale per 16 elements (ggml).
     Q6K,
-    /// Blocks of 256 elements in 292 bytes: 8 bits, a scale and sums of 16 elements each (ggml).
+    /// Blocks of 256 elements in 292 bytes: 8 bits, a scale, and a sum per 16 elements (ggml).
     Q8K,
     /// Blocks of 256 elements in 66 bytes: about 2.06 bits, from a codebook (ggml).
     Iq2Xxs,
@@ -135,23 +135,25 @@ pub enum DType {
     Iq3Xxs,
     /// Blocks of 256 elements in 50 bytes: about 1.56 bits, from a codebook (ggml).
     Iq1S,
-    /// Blocks of 32 elements in 18 bytes: 4 bits that number 16 uneven steps, and a scale (ggml).
+    /// Blocks of 32 elements in 18 bytes: 4 bits that index 16 uneven steps, and a scale (ggml).
     Iq4Nl,
     /// Blocks of 256 elements in 110 bytes: about 3.44 bits, from a codebook (ggml).
     Iq3S,
     /// Blocks of 256 elements in 82 bytes: about 2.56 bits, from a codebook (ggml).
     Iq2S,
-    /// Blocks of 256 elements in 136 bytes: 4 bits that number 16 uneven steps, scales of 32 elements each (ggml).
+    /// Blocks of 256 elements in 136 bytes: 4 bits that index 16 uneven steps, a scale per 32
+    /// elements (ggml).
     Iq4Xs,
     /// Blocks of 256 elements in 56 bytes: 1.75 bits, from a codebook (ggml).
     Iq1M,
-    /// Blocks of 256 elements in 54 bytes: ternary digits, five in a byte, and a scale (ggml).
+    /// Blocks of 256 elements in 54 bytes: five ternary digits per byte, and a scale (ggml).
     TQ1_0,
-    /// Blocks of 256 elements in 66 bytes: ternary digits of 2 bits, and a scale (ggml).
+    /// Blocks of 256 elements in 66 bytes: 2-bit ternary digits, and a scale (ggml).
     TQ2_0,
-    /// Blocks of 32 elements in 17 bytes: 4-bit floats with a power of two as scale (OCP MX) (ggml).
+    /// Blocks of 32 elements in 17 bytes: 4-bit floats and a power-of-two scale (OCP MX, ggml).
     MxFp4,
-    /// Blocks of 64 elements in 36 bytes: 4-bit floats with an 8-bit float as scale for 16 elements each (ggml).
+    /// Blocks of 64 elements in 36 bytes: 4-bit floats, an 8-bit float scale per 16 elements
+    /// (ggml).
     NvFp4,
     /// Blocks of 128 elements in 18 bytes: 1 bit and a scale (ggml).
     Q1_0,
@@ -235,20 +237,20 @@ impl DType {
         DType::C128,
     ];
 
-    /// The type that reports call `name`.
+    /// The type with this name in reports.
     pub fn by_name(name: &str) -> Option<DType> {
         DType::ALL.iter().copied().find(|dtype| dtype.name() == name)
     }
 
-    /// Width of an element in bits; 0 if it is not fixed or not known.
+    /// Width of an element in bits; 0 if it is variable or unknown.
     #[inline]
     #[allow(clippy::as_conversions, reason = "u8 to u32 in a const fn")]
     pub const fn bits(self) -> u32 {
         self.width() as u32
     }
 
-    /// The same as one byte, which makes the table short. Not inlined: inlining turns it
-    /// into a table of words.
+    /// The same in one byte, which keeps the table short. Not inlined: inlining turns it into a
+    /// table of words.
     const fn width(self) -> u8 {
         match self {
             DType::I1 | DType::U1 | DType::T1 => 1,
@@ -264,8 +266,8 @@ impl DType {
             DType::C128 if COMPLEX => 128,
             DType::C64 if COMPLEX => 64,
             DType::Unknown | DType::BitSet | DType::Text => 0,
-            // Few formats have the following; readers of the others go
-            // without them in their tables.
+            // Few formats have the following types; readers of other formats omit them from their
+            // tables.
             _ if !MORE => 0,
             DType::F4 => 4,
             DType::F6E2M3 | DType::F6E3M2 => 6,
@@ -276,8 +278,8 @@ impl DType {
         }
     }
 
-    /// Elements and bytes of one block, for types whose elements share a scale in blocks;
-    /// `None` for others.
+    /// Elements and bytes per block, for types whose elements share a scale in blocks; `None` for
+    /// others.
     pub const fn block(self) -> Option<(u32, u32)> {
         if !BLOCKS {
             return None;
@@ -311,8 +313,8 @@ impl DType {
         })
     }
 
-    /// The smallest number of elements that fill whole bytes, and that number of bytes: the
-    /// unit that data can be cut into. `None` if the width is not fixed.
+    /// The smallest number of elements that fill whole bytes, and that number of bytes: the unit
+    /// in which data can be split. `None` if the width is not fixed.
     pub const fn unit(self) -> Option<(u32, u32)> {
         match self.bits() {
             0 => self.block(),
@@ -444,7 +446,7 @@ mod tests {
             assert_eq!(code, i, "{} is out of place", dtype.name());
             assert_eq!(DType::by_name(dtype.name()), Some(*dtype));
         }
-        // A type that is in the enum but missing from the list fails here.
+        // A type in the enum but missing from the list fails here.
         assert_eq!(DType::ALL.last(), Some(&DType::C128));
     }
 }

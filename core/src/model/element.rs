@@ -3,16 +3,16 @@
 use crate::model::dtype::BLOCKS;
 use crate::model::{DType, Endianness};
 
-/// Most bytes that one element takes to be read: those of a block that is taken
-/// apart, where elements come in blocks.
+/// Most bytes needed to read one element: those of a block that is decoded, if any format has
+/// elements in blocks.
 pub(crate) const WIDEST: usize = if BLOCKS { 256 } else { 8 };
 
-/// The longest of them; `Q8_K` is longer, and is not taken apart.
+/// `Q6_K` has the longest block that is decoded; `Q8_K` is longer, but is not decoded.
 #[allow(clippy::as_conversions, clippy::disallowed_macros, reason = "a constant")]
 const _: () =
     assert!(!BLOCKS || matches!(DType::Q6K.block(), Some((_, len)) if len as usize <= WIDEST));
 
-/// The value of an element, without loss.
+/// The value of an element, lossless.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Element {
@@ -32,7 +32,7 @@ pub enum Element {
 
 impl Element {
     /// The value as a double: exact except for 64-bit integers beyond 2^53.
-    #[allow(clippy::as_conversions, reason = "rounding to the nearest double is what is asked for")]
+    #[allow(clippy::as_conversions, reason = "rounding to the nearest double is intended")]
     pub fn to_f64(self) -> f64 {
         match self {
             Element::Int(value) => value as f64,
@@ -45,8 +45,8 @@ impl Element {
 }
 
 impl DType {
-    /// Element number `index` of `bytes`, which hold consecutive elements of this type;
-    /// packed ones start at the least significant bit.
+    /// Element number `index` of `bytes`, which hold consecutive elements of this type; packed
+    /// elements start at the least significant bit.
     ///
     /// `None` after the last element, and for types that are not numbers.
     pub fn element(self, bytes: &[u8], index: u64, endianness: Endianness) -> Option<Element> {
@@ -93,7 +93,7 @@ impl DType {
             DType::U2 => Element::Uint(u64::from(bits & 3)),
             DType::U1 => Element::Uint(u64::from(bits & 1)),
             DType::I4 => Element::Int(sign_extend(bits, 4)),
-            // The code 10 is not a ternary value; readers take it as -2.
+            // The code 10 is not a ternary value; readers read it as -2.
             DType::I2 | DType::T2 => Element::Int(sign_extend(bits, 2)),
             DType::I1 => Element::Int(sign_extend(bits, 1)),
             DType::F4 => Element::F32(f4(bits)),
@@ -102,7 +102,7 @@ impl DType {
         })
     }
 
-    /// The element that is stored in `N` whole bytes.
+    /// The element stored in `N` whole bytes.
     fn wide<const N: usize>(self, stored: [u8; N], endianness: Endianness) -> Option<Element> {
         let mut raw = 0_u64;
         let step = |raw: u64, byte: &u8| (raw << 8) | u64::from(*byte);
@@ -161,7 +161,7 @@ fn f8e4m3(bits: u8) -> f32 {
     f32::from_bits(value.to_bits() | sign)
 }
 
-/// An 8-bit float without infinities and negative zero (its code is NaN), with this many
+/// An 8-bit float without infinities or negative zero (whose code is NaN), with this many
 /// mantissa bits. The bias is half the exponent's range, one more than in IEEE 754.
 fn fnuz(bits: u8, mantissa: u32) -> f32 {
     if bits == 0x80 {

@@ -1,11 +1,11 @@
-//! Entries with what names them.
+//! Entries with their names or keys.
 
 use crate::input::{Absent, Source, Span};
 use crate::model::{Dims, Metadata, Name, Tensor};
 use core::ops::Deref;
 
-/// A tensor with its name and its shape. It stands for the [`Tensor`], which outlives
-/// the windows that it was read from.
+/// A tensor with its name and shape. It dereferences to the [`Tensor`], which outlives the
+/// windows it was read from.
 #[derive(Clone, Debug)]
 pub struct Entry<'a> {
     /// The tensor, as plain numbers.
@@ -20,8 +20,7 @@ impl<'a> Entry<'a> {
     /// The entry of `tensor`.
     ///
     /// # Errors
-    /// [`Absent`] when its name and its shape are not resident in one window with its
-    /// entry.
+    /// [`Absent`] when the entry, its name and its shape are not resident in one window.
     pub(crate) fn of(tensor: Tensor, source: &Source<'a>) -> Result<Self, Absent> {
         match (tensor.name(source), tensor.dims(source)) {
             (Ok(name), Ok(dims)) => Ok(Entry { tensor, name, dims }),
@@ -38,8 +37,8 @@ impl Deref for Entry<'_> {
     }
 }
 
-/// A metadata entry with its key. It stands for the [`Metadata`], which outlives the
-/// windows that it was read from.
+/// A metadata entry with its key. It dereferences to the [`Metadata`], which outlives the windows
+/// it was read from.
 #[derive(Clone, Debug)]
 pub struct KeyedMetadata<'a> {
     /// The metadata entry, as plain numbers.
@@ -52,7 +51,7 @@ impl<'a> KeyedMetadata<'a> {
     /// The entry of `metadata`.
     ///
     /// # Errors
-    /// [`Absent`] when its key is not resident in one window with its entry.
+    /// [`Absent`] when the entry and its key are not resident in one window.
     pub(crate) fn of(metadata: Metadata, source: &Source<'a>) -> Result<Self, Absent> {
         match metadata.key.read(source) {
             Ok(key) => Ok(KeyedMetadata { metadata, key }),
@@ -69,7 +68,7 @@ impl Deref for KeyedMetadata<'_> {
     }
 }
 
-/// The bytes from the start of an entry to the end of all `parts` of it.
+/// The bytes that span the start of an entry and all its `parts`.
 #[cold]
 fn around<const N: usize>(entry: u64, parts: [Span; N]) -> Absent {
     let (mut start, mut end) = (entry, entry);

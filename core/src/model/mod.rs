@@ -1,4 +1,4 @@
-//! What every tensor looks like from outside, whatever its format.
+//! Tensors, names and metadata in a form common to all formats.
 
 pub(crate) mod block;
 pub(crate) mod dims;

@@ -3,10 +3,10 @@
 use crate::base::widen;
 use crate::model::{Element, Endianness, Layout, Tensor};
 
-/// Bytes of an index.
+/// Bytes per index.
 pub(crate) const WORD: usize = 8;
 
-/// What is wrong with the indices of a sparse tensor.
+/// A fault in the indices of a sparse tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// A coordinate is outside the shape.
@@ -15,7 +15,7 @@ pub(crate) enum Fault {
     Duplicate,
     /// The data ends inside an entry.
     Partial,
-    /// Row pointers do not begin at 0, or descend.
+    /// Row pointers do not start at 0, or they descend.
     Pointer,
     /// The last row pointer is not the number of entries.
     Count,
@@ -25,8 +25,8 @@ pub(crate) enum Fault {
     ColumnTwice,
 }
 
-/// Number of bytes that are reversed together: the value's width in a big-endian tensor, as
-/// its only writer stores it; 1 otherwise.
+/// Number of bytes that are reversed together: the value's width in a big-endian tensor, as the
+/// only writer of such tensors stores it; 1 otherwise.
 pub(crate) fn unit(tensor: &Tensor) -> usize {
     match tensor.endianness {
         Endianness::Big => usize::try_from(tensor.dtype.bits() >> 3).unwrap_or(1).clamp(1, WORD),
@@ -34,7 +34,7 @@ pub(crate) fn unit(tensor: &Tensor) -> usize {
     }
 }
 
-/// An index whose bytes are reversed in units.
+/// Decodes an index whose bytes are reversed in units.
 pub(crate) fn word(mut bytes: [u8; WORD], unit: usize) -> u64 {
     let mut left = bytes.as_mut_slice();
     while let Some((head, rest)) = left.split_at_mut_checked(unit) {
@@ -47,13 +47,12 @@ pub(crate) fn word(mut bytes: [u8; WORD], unit: usize) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// The entries of a sparse tensor of layout [`Layout::Coo`] or
-/// [`Layout::Csr`], in the order of the file.
+/// The entries of a sparse tensor of layout [`Layout::Coo`] or [`Layout::Csr`], in file order.
 ///
 /// | layout | bytes |
 /// |---|---|
-/// | COO | entries back to back: a 64-bit index a dimension, then the value |
-/// | CSR | rows + 1 row pointers and a column an entry, of 64 bits each; then the values |
+/// | COO | entries back to back: a 64-bit index per dimension, then the value |
+/// | CSR | rows + 1 row pointers and a column per entry, 64 bits each; then the values |
 ///
 /// The indices are not validated here; the audit does that.
 #[derive(Clone, Copy, Debug)]
@@ -68,8 +67,8 @@ pub struct Sparse<'a> {
 }
 
 impl<'a> Sparse<'a> {
-    /// The entries of `tensor` with these `dims`, in its decoded `bytes`; `None` if it is
-    /// not sparse or the bytes are too few for the row pointers.
+    /// The entries of `tensor` with these `dims`, in its decoded `bytes`; `None` if it is not
+    /// sparse, or if the bytes are too few for CSR.
     pub fn new(
         tensor: &Tensor,
         dims: impl IntoIterator<Item = u64>,
@@ -137,8 +136,8 @@ impl<'a> Sparse<'a> {
         self.word_at(index.checked_mul(entry)?.checked_add(axis.checked_mul(WORD)?)?)
     }
 
-    /// Row pointer `row` (CSR): the entries of a row are between its pointer and the next.
-    /// There is one more pointer than rows.
+    /// Row pointer `row` (CSR): a row's entries lie between its pointer and the next. There is
+    /// one more pointer than rows.
     pub fn pointer(&self, row: u64) -> Option<u64> {
         let row = usize::try_from(row).ok()?;
         if self.tensor.layout != Layout::Csr || row > self.rows {

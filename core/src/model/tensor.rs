@@ -5,7 +5,7 @@ use crate::model::{DType, Dims, DimsAt, Name, NameAt};
 use crate::rule::EntryKind;
 use core::fmt;
 
-/// Whether the data of an entry may be used.
+/// Whether an entry's data may be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Status {
@@ -15,8 +15,8 @@ pub enum Status {
     /// Valid as far as it could be checked, but its type, encoding or layout is unknown to
     /// this build. Its place in the file is known.
     Unsupported,
-    /// It breaks a rule without which it cannot be read, or its bytes are not in the file.
-    /// This was reported, and the entry has no chunks.
+    /// It breaks a rule that reading depends on, or its bytes are not in the file. The fault was
+    /// reported, and the entry has no chunks.
     Broken,
 }
 
@@ -76,7 +76,7 @@ impl Layout {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Encoding {
-    /// As they are.
+    /// As is.
     #[default]
     Raw,
     /// As one raw deflate stream (RFC 1951).
@@ -123,7 +123,7 @@ impl Endianness {
     }
 }
 
-/// Where the data of an entry lies.
+/// Where an entry's data lies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Chunks {
     /// No data.
@@ -131,7 +131,7 @@ pub enum Chunks {
     None,
     /// In one piece.
     One(Span),
-    /// In `count` pieces that a table at `at` lists.
+    /// In `count` pieces, listed in a table at `at`.
     Table {
         /// Absolute offset of the table.
         at: u64,
@@ -160,15 +160,15 @@ pub struct Chunk {
     pub stored: Span,
     /// Number of bytes after decoding; `None` if it is not recorded.
     pub decoded: Option<u64>,
-    /// How they are stored.
+    /// How the bytes are stored.
     pub encoding: Encoding,
     /// The first row of the chunk, for columns; otherwise 0.
     pub row: u64,
     /// Number of elements (rows, for columns) in the chunk.
     pub elements: u64,
-    /// Bytes that come before and belong to the same piece, a header for example: before
-    /// `stored` if that is raw, else the first that are decoded. `decoded` does not count
-    /// them.
+    /// Number of bytes that precede the elements in the same piece, such as a header: before
+    /// `stored` if that is raw, otherwise at the start of the decoded bytes. `decoded` does not
+    /// include them.
     pub lead: u64,
 }
 
@@ -188,12 +188,12 @@ impl Chunk {
         }
     }
 
-    /// How many bytes its stream decodes to before the elements.
+    /// Number of decoded bytes before the elements.
     pub const fn decoded_lead(&self) -> u64 {
         if matches!(self.encoding, Encoding::Raw) { 0 } else { self.lead }
     }
 
-    /// The same with what comes before.
+    /// The chunk with its lead included.
     pub(crate) fn whole(mut self) -> Chunk {
         let lead = core::mem::take(&mut self.lead);
         self.decoded = self.decoded.map(|decoded| decoded.saturating_add(lead));
@@ -205,8 +205,8 @@ impl Chunk {
     }
 }
 
-/// A tensor, or a column of a data view: plain numbers that outlive the
-/// windows they were read from.
+/// A tensor, or a column of a data view: plain numbers that outlive the windows they were read
+/// from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Tensor {
     /// Position in the index.
@@ -227,7 +227,7 @@ pub struct Tensor {
     pub endianness: Endianness,
     /// Where its shape is stored.
     pub dims: DimsAt,
-    /// Number of elements, or rows where rows vary in length; 0 if `status` is not
+    /// Number of elements, or of rows if rows vary in length; 0 if `status` is not
     /// [`Status::Sound`] and the shape gives no number.
     pub elements: u64,
     /// Where its data lies.
@@ -270,7 +270,7 @@ impl Tensor {
     }
 }
 
-/// An entry of a file's metadata, or of a tensor's.
+/// A metadata entry of a file or of a tensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
     /// [`EntryKind::Metadata`], [`EntryKind::SizeVar`], [`EntryKind::Attribute`] or
@@ -282,7 +282,7 @@ pub struct Metadata {
     pub offset: u64,
     /// Where its key is stored.
     pub key: NameAt,
-    /// The type of the value, as the format numbers types.
+    /// The value's type, as the format numbers it.
     pub tag: u32,
     /// Whether the value may be read.
     pub status: Status,
@@ -305,11 +305,11 @@ pub enum Value {
         /// Its bytes; packed types lie in the low bits of one byte.
         stored: Span,
     },
-    /// A string of bits, bit i in byte i/8 from the least significant.
+    /// A bit string: bit i is in byte i/8, counted from the least significant bit.
     Bits {
         /// Number of bits.
         count: u64,
-        /// The bytes that hold them.
+        /// The stored bytes.
         stored: Span,
     },
     /// An array.
@@ -324,13 +324,13 @@ pub enum Value {
         /// [`File::endianness`](crate::File::endianness).
         stored: Span,
     },
-    /// A list of texts or of lists, in the format's own form. Read its items one by one
-    /// from the resident bytes, with `Items` of `format::gguf`.
+    /// A list of texts or of lists, in the format's own encoding. Read its items one by one from
+    /// the resident bytes, with `Items` of `format::gguf`.
     List {
         /// Number of items.
         count: u64,
-        /// Its bytes from the head on. Its end is known only after its items, so this
-        /// extends to the end of the table.
+        /// Its bytes, starting with its head. The end is known only once the items are read, so
+        /// this extends to the end of the table.
         stored: Span,
     },
     /// A data item in CBOR (RFC 8949).
@@ -348,7 +348,7 @@ pub enum Value {
     },
 }
 
-/// What a part of the file is used for.
+/// The purpose of a part of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -388,11 +388,11 @@ impl Part {
     }
 }
 
-/// A part of the file that something refers to.
+/// A part of the file that an entry or the header refers to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Region {
-    /// What it is used for.
+    /// Its purpose.
     pub part: Part,
     /// Its bytes.
     pub span: Span,

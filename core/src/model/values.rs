@@ -1,16 +1,17 @@
 //! Elements of any type as floats, whole slices at a time.
 //!
-//! Every loop does one thing to elements of one width, so that compilers turn it into
-//! vectors. [`DType::element`] gives the same values one by one.
+//! Every loop does one thing to elements of one width, so that compilers vectorise it.
+//! [`DType::element`] gives the same values one by one.
 
 use crate::model::block;
 use crate::model::{DType, Endianness};
 
 impl DType {
-    /// Decodes the elements at the start of `bytes` to `f32`, as many as `out` has room
-    /// for, and returns how many; `None` for types that are not numbers.
+    /// Decodes up to `out.len()` elements from the start of `bytes` to `f32`, and returns how
+    /// many; `None` for types that are not numbers.
     ///
-    /// Rounds to the nearest `f32` what none can hold: doubles, and integers beyond 2^24.
+    /// Values that `f32` cannot represent, doubles and integers beyond 2^24, are rounded to the
+    /// nearest.
     ///
     /// ```
     /// use weighbridge_core::{DType, Endianness};
@@ -32,8 +33,9 @@ impl DType {
         decode(self, endianness, bytes, out)
     }
 
-    /// What the elements of the blocks at the start of `bytes` are made of, as many as `out`
-    /// has room for; returns how many, and `None` for types without blocks that are decoded.
+    /// Decodes up to `out.len()` elements of the blocks at the start of `bytes` without
+    /// multiplying out their scales, and returns how many; `None` for types without blocks, or
+    /// whose blocks are not decoded.
     ///
     /// ```
     /// # #[cfg(feature = "blocks")] {
@@ -56,7 +58,7 @@ impl DType {
         block::decode(self, endianness, bytes, out)
     }
 
-    /// As [`decode_f32`](Self::decode_f32) to `f64`, which holds all but integers beyond 2^53.
+    /// As [`decode_f32`](Self::decode_f32), to `f64`, which holds all but integers beyond 2^53.
     pub fn decode_f64(
         self,
         endianness: Endianness,
@@ -86,7 +88,7 @@ impl DType {
     }
 }
 
-/// What numbers are decoded to.
+/// A type that numbers are decoded to.
 trait Float: Copy {
     fn single(value: f32) -> Self;
     fn double(value: f64) -> Self;
@@ -94,7 +96,7 @@ trait Float: Copy {
     fn unsigned(value: u64) -> Self;
 }
 
-#[allow(clippy::as_conversions, reason = "rounding to the nearest is what is asked for")]
+#[allow(clippy::as_conversions, reason = "rounding to the nearest is intended")]
 impl Float for f32 {
     fn single(value: f32) -> f32 {
         value
@@ -113,7 +115,7 @@ impl Float for f32 {
     }
 }
 
-#[allow(clippy::as_conversions, reason = "rounding to the nearest is what is asked for")]
+#[allow(clippy::as_conversions, reason = "rounding to the nearest is intended")]
 impl Float for f64 {
     fn single(value: f32) -> f64 {
         value.into()
@@ -162,7 +164,7 @@ fn decode<T: Float>(
     })
 }
 
-/// Elements of `N` bytes, which `value` takes in little-endian order.
+/// Decodes elements of `N` bytes, which `value` receives in little-endian order.
 fn each<const N: usize, T>(
     endianness: Endianness,
     bytes: &[u8],
@@ -183,7 +185,7 @@ fn each<const N: usize, T>(
     count
 }
 
-/// The value of each code of `bits` bits at most 8.
+/// The value of each code of at most 8 bits.
 fn table<const CODES: usize, T: Float>(dtype: DType) -> Option<[T; CODES]> {
     dtype.element(&[0], 0, Endianness::Little)?;
     Some(core::array::from_fn(|code| {
@@ -193,7 +195,7 @@ fn table<const CODES: usize, T: Float>(dtype: DType) -> Option<[T; CODES]> {
     }))
 }
 
-/// Elements of a byte each, by a table.
+/// Decodes one-byte elements with a table.
 fn coded<T: Float>(dtype: DType, bytes: &[u8], out: &mut [T]) -> Option<usize> {
     let table = table::<256, T>(dtype)?;
     let value = |code: u8| table.get(usize::from(code)).copied();
@@ -203,7 +205,7 @@ fn coded<T: Float>(dtype: DType, bytes: &[u8], out: &mut [T]) -> Option<usize> {
     Some(count)
 }
 
-/// `N` elements a byte, from the least significant bit, by a table of all bytes.
+/// Decodes `N` elements per byte, from the least significant bit, with a table of all bytes.
 fn packed<const N: usize, T: Float>(dtype: DType, bytes: &[u8], out: &mut [T]) -> Option<usize> {
     let one = table::<16, T>(dtype)?;
     let start = *one.first()?;
@@ -232,8 +234,8 @@ pub(crate) fn bf16(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 
-/// A binary16 as `f32`, exact and without a branch: the product with 2^112 moves the
-/// exponent, of subnormal numbers as well.
+/// A binary16 as `f32`, exact and without a branch: the product with 2^112 rebiases the exponent,
+/// also for subnormal numbers.
 #[inline]
 pub(crate) fn half(bits: u16) -> f32 {
     let sign = u32::from(bits & 0x8000) << 16;
@@ -258,7 +260,7 @@ mod tests {
         }
     }
 
-    /// Slices of every type hold what its elements are, one by one.
+    /// Decoding a slice of any type gives the same values as decoding its elements one by one.
     #[test]
     fn slices_are_their_elements() {
         let bytes: Vec<u8> =
@@ -281,7 +283,7 @@ mod tests {
                         for i in 0..room {
                             let value = if i < count { expected[i] } else { 7.0 };
                             assert!(same(wide[i], value), "{} element {i}", dtype.name());
-                            // Rounded once, where these were rounded twice.
+                            // `narrow` rounds 64-bit integers once, where this rounds twice.
                             let wide = matches!(dtype, DType::I64 | DType::U64);
                             let value = value as f32;
                             assert!(wide || same(narrow[i].into(), value.into()), "{i}");

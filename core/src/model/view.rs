@@ -4,7 +4,7 @@ use crate::model::{DType, Endianness, Tensor};
 
 /// A number type that elements can be viewed as.
 pub trait Number: Copy + 'static + sealed::Stored {
-    /// The type of such elements.
+    /// The corresponding element type.
     const DTYPE: DType;
 }
 
@@ -13,7 +13,7 @@ mod sealed {
     pub trait Stored: Sized {
         /// Its bytes.
         type Bytes: Copy + 'static;
-        /// Whole elements at the front of `bytes`.
+        /// The whole elements at the start of `bytes`.
         fn split(bytes: &[u8]) -> &[Self::Bytes];
         fn from_le(bytes: Self::Bytes) -> Self;
         fn from_be(bytes: Self::Bytes) -> Self;
@@ -116,8 +116,8 @@ impl Tensor {
         (self.dtype == T::DTYPE).then(|| Elements::new(bytes, self.endianness))
     }
 
-    /// The same bytes as a slice of numbers; `None` unless they are of type `T`, in the
-    /// byte order of this processor, a whole number of elements, and aligned in memory.
+    /// The same bytes as a slice of numbers; `None` unless they are of type `T`, in this
+    /// processor's byte order, a whole number of elements, and aligned in memory.
     #[cfg(feature = "bytemuck")]
     pub fn slice_of<'a, T: Number + bytemuck::AnyBitPattern>(
         &self,

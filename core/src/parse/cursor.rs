@@ -1,9 +1,9 @@
-//! Where an iteration over a file of one format stands.
+//! The position of an iteration over a file of one format.
 
 use crate::base::build::WINDOWS;
 use crate::rule::Halt;
 
-/// What a format remembers from one entry to the next.
+/// State that a format keeps from one entry to the next.
 pub(crate) trait State: Copy {
     /// Before the first entry.
     const START: Self;
@@ -11,19 +11,18 @@ pub(crate) trait State: Copy {
     /// Before an entry that is read out of order.
     const ALONE: Self = Self::START;
 
-    /// Whether it stands inside an entry, and keeps its progress when bytes are
-    /// missing.
+    /// Whether it is inside an entry, and so keeps its progress when bytes are missing.
     fn is_inside(&self) -> bool {
         false
     }
 }
 
-/// A format that remembers nothing.
+/// A format that keeps no state.
 impl State for () {
     const START: () = ();
 }
 
-/// Where an iteration over a file of one format stands.
+/// The position of an iteration over a file of one format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Cursor<S> {
     /// Offset of the next entry; 0 at the start.
@@ -34,12 +33,12 @@ pub(crate) struct Cursor<S> {
     pub(crate) phase: u8,
     /// No entry follows: the table has ended, or the rest cannot be parsed.
     pub(crate) done: bool,
-    /// What the format remembers.
+    /// The format's state.
     pub(crate) state: S,
 }
 
 impl<S> Cursor<S> {
-    /// A number in a state that is not known.
+    /// An unknown number in a state.
     pub(crate) const UNKNOWN: u64 = u64::MAX;
 }
 
@@ -48,7 +47,7 @@ impl<S: State> Cursor<S> {
     pub(crate) const START: Self =
         Cursor { at: 0, index: 0, phase: 0, done: false, state: S::START };
 
-    /// A cursor before the entry at `at`, out of order.
+    /// A cursor before the entry at `at`, for reading out of order.
     pub(crate) const fn before(at: u64, index: u32) -> Self {
         Cursor { at, index, state: S::ALONE, ..Cursor::START }
     }
@@ -60,9 +59,9 @@ impl<S: State> Cursor<S> {
         self.index = self.index.wrapping_add(1);
     }
 
-    /// Takes a step that leaves the cursor unchanged if it stops.
+    /// Runs a step, and leaves the cursor unchanged if it stops.
     ///
-    /// In a build without windows no step is repeated, so the cursor may change even if it
+    /// In a build without windows no step is repeated, so the cursor may change even if the step
     /// stops.
     #[inline(always)]
     pub(crate) fn step<O>(
@@ -85,7 +84,7 @@ impl<S: State> Cursor<S> {
         self.done = true;
     }
 
-    /// Goes on with the next table.
+    /// Moves to the next table.
     pub(crate) fn next_phase(&mut self) {
         let phase = self.phase.wrapping_add(1);
         *self = Cursor { phase, ..Cursor::START };

@@ -9,7 +9,7 @@ use crate::rule::Rule;
 pub enum Stop {
     /// Bytes are not resident: fetch them and call again with the same cursor.
     NeedBytes(Absent),
-    /// Parsing cannot go on. The finding went to the sink; this is its rule.
+    /// Parsing cannot continue. The finding went to the sink; this is its rule.
     Invalid(Rule),
     /// There are too few slots: call again with at least `needed`, keeping the contents of
     /// the first ones.
@@ -17,8 +17,8 @@ pub enum Stop {
         /// Number of slots needed.
         needed: u32,
     },
-    /// The buffer of the scratch is too small: call again with a scratch that has a larger
-    /// one. It is only requested after a first pass proved that the data has this size.
+    /// The scratch's buffer is too small: call again with a larger one. It is requested only
+    /// after a first pass has proved that the data has this size.
     NeedBuffer {
         /// Number of bytes needed.
         needed: u64,

@@ -1,8 +1,8 @@
-//! What a check reports.
+//! Findings: what a check reports.
 
 use crate::rule::{Rule, Severity};
 
-/// What kind of thing a finding is about.
+/// The kind of entry that a finding is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -53,12 +53,12 @@ impl EntryKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Subject {
-    /// What kind of entry.
+    /// The kind of entry.
     pub kind: EntryKind,
     /// Its position in its table; 0 for the file.
     pub entry: u32,
-    /// A part of it: a dimension, a chunk, an attribute; [`Subject::NO_PART`] if the whole
-    /// entry is meant.
+    /// A part of it, such as a dimension, a chunk or an attribute; [`Subject::NO_PART`] for the
+    /// whole entry.
     pub part: u32,
 }
 
@@ -81,9 +81,9 @@ impl Subject {
     }
 }
 
-/// One broken rule, at one place.
+/// A broken rule at one place in the file.
 ///
-/// `Display` writes the rule's message with the numbers of the finding.
+/// `Display` writes the rule's message with the finding's numbers.
 ///
 /// Without the feature `details`, `expected`, `found` and `len` are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,11 +91,11 @@ impl Subject {
 pub struct Finding {
     /// Absolute offset of the first byte of the finding.
     pub offset: u64,
-    /// The number that should be there, if the rule is about a number.
+    /// The expected number, if the rule is about a number.
     pub expected: u64,
-    /// The number that is there, if the rule is about a number.
+    /// The number found, if the rule is about a number.
     pub found: u64,
-    /// Number of bytes of the finding; `u32::MAX` stands for that many or more.
+    /// Length of the finding in bytes; `u32::MAX` means that many or more.
     pub len: u32,
     /// Position of the entry in its table.
     pub entry: u32,
@@ -103,7 +103,7 @@ pub struct Finding {
     pub part: u32,
     /// The rule.
     pub rule: Rule,
-    /// What kind of entry.
+    /// The kind of entry.
     pub kind: EntryKind,
 }
 

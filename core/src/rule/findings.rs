@@ -1,13 +1,13 @@
-//! Findings in memory of a fixed size.
+//! Findings in fixed-size memory.
 
 use crate::rule::{Finding, Profile, Severity};
 use core::ops::Deref;
 use heapless::Vec;
 
-/// Up to `N` findings, the number of all, and the worst severity: a sink without a heap.
+/// Up to `N` findings, their total number and the worst severity: a sink without a heap.
 ///
-/// The verdict is exact, whatever `N` is. When there is no room left, a finding replaces
-/// the last of those that are less severe, so the reason why a file is refused is kept.
+/// The verdict is exact, whatever `N` is. When no room is left, a more severe finding replaces
+/// the last of the mildest, so the reason why a file is rejected is kept.
 ///
 /// ```
 /// use weighbridge_core::{File, Findings, Profile, Source};
@@ -27,7 +27,7 @@ pub struct Findings<const N: usize> {
 }
 
 impl<const N: usize> Findings<N> {
-    /// No findings.
+    /// An empty sink.
     pub const fn new() -> Self {
         Findings { kept: Vec::new(), total: 0, worst: None }
     }
@@ -41,7 +41,7 @@ impl<const N: usize> Findings<N> {
         if mildest >= next.severity() {
             return;
         }
-        // Those after the replaced one move up, so that the order stays.
+        // The findings after the replaced one move up, which preserves the order.
         for kept in self.kept.iter_mut().rev() {
             core::mem::swap(kept, &mut next);
             if next.severity() == mildest {
@@ -50,7 +50,7 @@ impl<const N: usize> Findings<N> {
         }
     }
 
-    /// Number of findings, with those that were dropped.
+    /// Number of findings, dropped ones included.
     pub const fn total(&self) -> u32 {
         self.total
     }
@@ -61,7 +61,7 @@ impl<const N: usize> Findings<N> {
         self.total.saturating_sub(kept)
     }
 
-    /// The worst severity of all, dropped ones included; `None` without findings.
+    /// The worst severity, dropped findings included; `None` without findings.
     pub const fn worst(&self) -> Option<Severity> {
         self.worst
     }
@@ -72,7 +72,7 @@ impl<const N: usize> Findings<N> {
     }
 }
 
-/// The kept findings, in the order in which they came.
+/// The kept findings, in order of arrival.
 impl<const N: usize> Deref for Findings<N> {
     type Target = [Finding];
 

@@ -11,7 +11,7 @@ use core::num::NonZeroU32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Halt(NonZeroU32);
 
-/// Set if the finding went to the sink already.
+/// Set if the finding has already gone to the sink.
 const REPORTED: u32 = 1 << 16;
 
 impl Halt {
@@ -32,7 +32,7 @@ impl Halt {
         WINDOWS && self == Halt::ABSENT
     }
 
-    /// The current position breaks this rule, and parsing cannot go on. Nothing has been
+    /// The current position breaks this rule, and parsing cannot continue. Nothing has been
     /// reported yet.
     pub(crate) fn broken(rule: Rule) -> Halt {
         Halt(rule.number().into())

@@ -24,7 +24,7 @@ pub enum Severity {
     Lint = 1,
     /// The specification forbids it; the data is still readable.
     Violation = 2,
-    /// It cannot be read safely, or would be read wrongly.
+    /// The data cannot be read safely, or would be misread.
     Fatal = 3,
 }
 
@@ -39,7 +39,7 @@ impl Severity {
         }
     }
 
-    /// A number for it, in the order of severities.
+    /// The severity as a number, in ascending order.
     pub(crate) const fn bits(self) -> u16 {
         match self {
             Severity::Unchecked => 0,
@@ -57,7 +57,7 @@ pub enum Profile {
     /// The specification as written: violations and fatal findings make a file invalid.
     #[default]
     Strict,
-    /// What can be read safely is valid: only fatal findings make a file invalid.
+    /// Anything that can be read safely is valid: only fatal findings make a file invalid.
     Lenient,
 }
 
@@ -80,8 +80,8 @@ pub enum Basis {
     Stated,
     /// The specification implies it.
     Implied,
-    /// The specification is silent; the rule comes from what real writers do, or from what
-    /// a reader needs to be safe.
+    /// The specification is silent; the rule follows from what real writers do, or from what a
+    /// reader needs to be safe.
     Silent,
 }
 
@@ -105,19 +105,18 @@ pub struct RuleInfo {
     pub severity: Severity,
     /// The basis in the specification.
     pub basis: Basis,
-    /// What is wrong, as a sentence. `{found}`, `{expected}`, `{missing}` (expected minus
-    /// found), `{surplus}` (found minus expected) and `{part}` stand for numbers of the
-    /// finding; `{found:#x}` in hexadecimal, `{found:i}` and `{found:i32}` as a signed
-    /// number of 64 and 32 bits, `{found:v}` as a version of four parts.
+    /// The fault, as a sentence. `{found}`, `{expected}`, `{missing}` (expected minus found),
+    /// `{surplus}` (found minus expected) and `{part}` stand for the finding's numbers;
+    /// `{found:#x}` is hexadecimal, `{found:i}` and `{found:i32}` are signed numbers of 64 and 32
+    /// bits, and `{found:v}` is a version of four parts.
     pub message: &'static str,
     /// The rule itself, with the section of the specification.
     pub spec: &'static str,
 }
 
-/// A rule, as two bytes: its format, its severity and its number.
+/// A rule in two bytes: its format, severity and number.
 ///
-/// Only [`info`](Rule::info) reads the texts, so a program that prints none does not link
-/// them.
+/// Only [`info`](Rule::info) reads the texts, so a program that prints none does not link them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rule(NonZeroU16);
 
@@ -126,8 +125,7 @@ pub(crate) const FORMAT_SHIFT: u32 = 11;
 pub(crate) const NUMBER_MASK: u16 = 0x1FF;
 
 impl Rule {
-    /// Rule `number` (below 511) of the format with this code; code 0 is no
-    /// format.
+    /// Rule `number` (below 511) of the format with this code; code 0 means no format.
     pub(crate) const fn new(format: u16, severity: Severity, number: u16) -> Self {
         // Numbers are stored from 1, so that a rule is never 0.
         let number = number.saturating_add(1) & NUMBER_MASK;
@@ -182,8 +180,8 @@ macro_rules! rules {
             pub const $name: $crate::rule::Rule = $crate::rule::Rule::new(
                 $format, $crate::rule::Severity::$severity, Number::$name as u16);
         )*
-        /// The catalogue, in the order in which the rules are documented. A static,
-        /// so that its texts are in a program once.
+        /// The catalogue, in documentation order. A static, so that a program contains its texts
+        /// only once.
         pub static RULES: &[$crate::rule::RuleInfo] = &[$(
             $crate::rule::RuleInfo {
                 id: $id,

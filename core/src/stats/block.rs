@@ -1,11 +1,11 @@
-//! Sums of a few values, in lanes that compilers turn into vectors.
+//! Sums of small blocks of values, in lanes that compilers vectorise.
 //!
-//! The squares of values exceed those of their deviations by those of the mean. Where that
-//! is so much that digits are lost, what the values differ from their mean is summed up.
+//! The squares of values exceed the squares of their deviations by the square of the mean. Where
+//! that loses too many digits, the deviations are summed in a second pass.
 
 use crate::base::widen;
 
-/// What a block of finite values sums up to.
+/// The sums of a block of finite values.
 pub(super) struct Block {
     pub(super) count: u64,
     pub(super) mean: f64,
@@ -17,16 +17,16 @@ pub(super) struct Block {
     pub(super) subnormals: u64,
 }
 
-/// Sums in single precision are kept in this many lanes,
+/// Number of lanes in single precision.
 const LANES: usize = 16;
-/// and go on in double precision after so many rows.
+/// Number of rows after which single-precision sums are added up in double precision.
 const ROWS: usize = 16;
-/// 2^-80: squares that sum up to less may have been too small for single precision.
+/// 2^-80: squares with a smaller sum may have been too small for single precision.
 const SMALL: f64 = f64::from_bits(0x3AF0_0000_0000_0000);
-/// Lanes in double precision.
+/// Number of lanes in double precision.
 const WIDE: usize = 8;
 
-/// The least and the greatest of some values, and the least magnitude.
+/// The least and greatest of some values, and the least magnitude.
 #[derive(Clone, Copy)]
 pub(super) struct Ends {
     pub(super) least: f32,
@@ -34,8 +34,8 @@ pub(super) struct Ends {
     pub(super) nearest: f32,
 }
 
-/// Goes through rows with one kind of operation, which compilers turn into vectors; of
-/// loops that do more they often do not.
+/// Applies one kind of operation to all rows, which compilers vectorise; loops that do more are
+/// often not vectorised.
 #[inline(always)]
 fn lanes<T: Copy, S: Copy, const N: usize>(
     rows: &[[T; N]],
@@ -51,13 +51,13 @@ fn lanes<T: Copy, S: Copy, const N: usize>(
     lanes
 }
 
-/// The ends of values that `float` gives, if none is NaN.
+/// The ends of the values that `float` returns, if none is NaN.
 #[inline(always)]
 pub(super) fn ends<T: Copy>(values: &[T], float: impl Fn(T) -> f32) -> Ends {
     let (rows, _) = values.as_chunks::<LANES>();
     let less = |end: f32, value: f32| if end < value { end } else { value };
     let more = |end: f32, value: f32| if end > value { end } else { value };
-    // Each folded at once, so that its lanes do not take the registers of the next.
+    // Each is folded immediately, so that its lanes do not take registers from the next.
     let least = lanes(rows, f32::INFINITY, |end, value| less(end, float(value)));
     let least = least.into_iter().fold(f32::INFINITY, less);
     let greatest = lanes(rows, f32::NEG_INFINITY, |end, value| more(end, float(value)));
@@ -67,8 +67,9 @@ pub(super) fn ends<T: Copy>(values: &[T], float: impl Fn(T) -> f32) -> Ends {
     Ends { least, greatest, nearest }
 }
 
-/// The same of 16-bit floats by their codes, which `float` turns into values: as signed
-/// numbers positive ones are in order, as unsigned ones negative ones are, backwards.
+/// The same for 16-bit floats, by their codes, which `float` converts to values. As signed
+/// integers, the codes of positive floats are in order; as unsigned integers, those of negative
+/// floats are in reverse order.
 #[inline(always)]
 pub(super) fn ends_of_codes(codes: &[[u8; 2]], float: impl Fn(u16) -> f32) -> Ends {
     let (mut low, mut high) = (i16::MAX, i16::MIN);
@@ -99,11 +100,11 @@ pub(super) fn ends_of_codes(codes: &[[u8; 2]], float: impl Fn(u16) -> f32) -> En
 
 const SIGN: u16 = 1 << 15;
 
-/// Sums up values with these ends in single precision, sixteen at a time; `float` gives
-/// those of an element of `all`, and magnitudes below `tiny` are subnormal.
+/// Sums values with these ends in single precision, sixteen at a time; `float` returns the values
+/// of an element of `all`, and magnitudes below `tiny` are subnormal.
 ///
-/// `None` where that is not good enough: unless `all` fills groups of 256, if any value
-/// is not finite, or where squares are too large or too small.
+/// `None` if that is not accurate enough: if `all` does not fill groups of 256, if any value is
+/// not finite, or if squares are too large or too small.
 #[inline(always)]
 pub(super) fn singles<T: Copy, const W: usize>(
     all: &[T],
@@ -121,15 +122,15 @@ pub(super) fn singles<T: Copy, const W: usize>(
     let ends = [least.into(), greatest.into()];
     let (sum, squares) = sums(groups, float);
     let mut block = Block::new(count, 0.0, sum, squares, ends);
-    // A NaN or an infinity makes the squares one, too.
+    // A NaN or an infinity makes the sum of squares non-finite.
     if !squares.is_finite() {
         return None;
     }
-    // Of squares that are mostly those of the mean, digits of the rest are lost.
+    // Where the mean dominates the squares, digits of the deviations are lost.
     if block.squares * 3.0 < squares {
         let origin = near(block.mean);
         let (sum, squares) = sums(groups, |value| float(value).map(|value| value - origin));
-        // One far off may differ so much that only its own square is in range.
+        // An outlier's square may be in range while the square of its deviation is not.
         if !squares.is_finite() {
             return None;
         }
@@ -156,13 +157,13 @@ pub(super) fn singles<T: Copy, const W: usize>(
     Some(block)
 }
 
-/// The mean of a block of `f32`, as near as that type comes.
-#[allow(clippy::as_conversions, reason = "what is left is rounding, and a mean is in range")]
+/// The mean of a block of `f32`, rounded to that type.
+#[allow(clippy::as_conversions, reason = "rounding is intended, and a mean is in range")]
 fn near(mean: f64) -> f32 {
     mean as f32
 }
 
-/// The sum of values that `float` gives, and the sum of their squares.
+/// The sum of the values that `float` returns, and the sum of their squares.
 #[inline(always)]
 fn sums<T: Copy, const W: usize>(
     groups: &[[[T; LANES]; ROWS]],
@@ -183,8 +184,8 @@ fn sums<T: Copy, const W: usize>(
     (total(sum), total(squares))
 }
 
-/// Sums up at most 1,024 integers of 16 bits without any rounding; `zero` is the code of 0,
-/// the least one where they are unsigned.
+/// Sums at most 1,024 16-bit integers without any rounding; `zero` is 0, or the least `i16` if
+/// they are unsigned.
 #[allow(clippy::as_conversions, reason = "all stays below 2^53")]
 pub(super) fn shorts(codes: &[[u8; 2]], zero: i16) -> Option<Block> {
     let number = |code: [u8; 2]| i16::from_le_bytes(code) ^ zero;
@@ -215,8 +216,8 @@ pub(super) fn shorts(codes: &[[u8; 2]], zero: i16) -> Option<Block> {
     })
 }
 
-/// Sums up values in double precision; magnitudes below `tiny` are subnormal. `None` if
-/// any is not finite, or squares are too large.
+/// Sums values in double precision; magnitudes below `tiny` are subnormal. `None` if any value is
+/// not finite, or if squares are too large.
 pub(super) fn doubles(values: &[f64], tiny: f64) -> Option<Block> {
     let (rows, rest) = values.as_chunks::<WIDE>();
     let less = |end: f64, value: f64| if end < value { end } else { value };
@@ -237,7 +238,7 @@ pub(super) fn doubles(values: &[f64], tiny: f64) -> Option<Block> {
         return None;
     }
     let mut block = Block::new(values.len(), 0.0, sum, squares, [least, greatest]);
-    // Four of 53 binary digits may be lost.
+    // Up to four of 53 binary digits may be lost.
     if block.squares * 16.0 < squares {
         let origin = block.mean;
         let (sum, squares) = wide_sums(values, origin);
@@ -249,7 +250,7 @@ pub(super) fn doubles(values: &[f64], tiny: f64) -> Option<Block> {
     Some(block)
 }
 
-/// The sum of what values differ from `origin`, and the sum of the squares.
+/// The sum of the values' differences from `origin`, and the sum of their squares.
 #[inline(always)]
 fn wide_sums(values: &[f64], origin: f64) -> (f64, f64) {
     let (rows, rest) = values.as_chunks::<WIDE>();
@@ -262,8 +263,8 @@ fn wide_sums(values: &[f64], origin: f64) -> (f64, f64) {
     })
 }
 
-/// The same of finite values that are so large that their squares are infinite; so is the
-/// deviation, unless they are near each other.
+/// The same for finite values so large that their squares are infinite; so is the deviation,
+/// unless the values are close together.
 pub(super) fn huge(values: &[f64], tiny: f64) -> Block {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let greatest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -299,7 +300,7 @@ impl Block {
         let squares = squares - if sum == 0.0 { 0.0 } else { sum * (sum / len) };
         Block {
             count: widen(count),
-            // Rounding may lead past the ends.
+            // Rounding may go past the ends.
             mean: (origin + sum / len).max(least).min(greatest),
             // Squares of the largest doubles are infinite.
             squares: if squares.is_finite() { squares.max(0.0) } else { f64::INFINITY },

@@ -4,45 +4,43 @@ use super::{bytes_of, pieces};
 use crate::model::values::{bf16, half};
 use crate::model::{DType, Endianness};
 
-/// How often values begin with which 16 bits: in one pass, with no limits known before.
-/// Afterwards the counts are shared out to bins of any kind.
+/// Counts values by their first 16 bits, in one pass and without knowing their range. The counts
+/// can then be distributed over bins of any kind.
 ///
-/// Types of at most 16 bits are counted exactly. Values of other types by the first 16
-/// bits of the `f32` that they are, or would be (doubles by their own): a value is known
-/// to one part in 128 (16), and values that no digits were cut off from exactly. Values
-/// other than 0 that are smaller than the least of these count as the least, 2^-133
-/// (2^-1026).
+/// Types of at most 16 bits are counted exactly. Values of other types are counted by the first
+/// 16 bits of their `f32` representation (doubles by their own): a value is known to one part in
+/// 128 (doubles: 16), and exactly if no digits were cut off. Nonzero values below the least of
+/// these count as the least, 2^-133 (doubles: 2^-1026).
 #[derive(Debug)]
 pub struct Histogram<'w> {
     dtype: DType,
     counts: &'w mut [u64; CODES],
-    /// Not 0 once digits of a finite value were cut off.
+    /// Nonzero once digits of a finite value were cut off.
     cut: &'w mut u64,
 }
 
 /// One count for each code of 16 bits.
 const CODES: usize = 1 << 16;
-/// Elements that are decoded to be counted, a multiple of any block's.
+/// Number of elements decoded at a time to be counted, a multiple of every block size.
 const FEW: usize = 256;
-/// The exponent of what is not finite, in the upper half of a double and in an `f32`.
+/// The exponent of non-finite values, in the upper half of a double and in an `f32`.
 const DOUBLE: u32 = 0x7FF0_0000;
 const SINGLE: u32 = 0x7F80_0000;
 /// The bits of a double that an `f32` has no room for.
 const CUT: u64 = (1 << 29) - 1;
 
 impl<'w> Histogram<'w> {
-    /// How many words of memory a histogram takes.
+    /// Number of words of memory that a histogram takes.
     pub const WORDS: usize = CODES + 1;
 
-    /// Counts elements of `dtype` in `words`, which are 0 at first, or what an earlier
-    /// histogram of the same type left there. `None` if they are fewer than
-    /// [`WORDS`](Self::WORDS).
+    /// Counts elements of `dtype` in `words`, which are initially 0 or left by an earlier
+    /// histogram of the same type. `None` if there are fewer than [`WORDS`](Self::WORDS).
     pub fn new(dtype: DType, words: &'w mut [u64]) -> Option<Self> {
         let (counts, rest) = words.split_first_chunk_mut()?;
         Some(Histogram { dtype, counts, cut: rest.first_mut()? })
     }
 
-    /// Adds what `other` counted, of the same type.
+    /// Adds the counts of `other`, which has the same type.
     pub fn merge(&mut self, other: &Histogram<'_>) {
         for (count, more) in self.counts.iter_mut().zip(other.counts.iter()) {
             *count = count.saturating_add(*more);
@@ -50,11 +48,11 @@ impl<'w> Histogram<'w> {
         *self.cut |= *other.cut;
     }
 
-    /// Adds the finite values from `low` to `high` to bins of equal width. A value on the
-    /// border of two is in the upper one; `high` itself is in the last. What is known to
-    /// some digits only is shared out evenly, and is in range if it may be.
+    /// Adds the finite values from `low` to `high` to bins of equal width. A value on the border
+    /// of two bins counts in the upper one; `high` itself counts in the last. Values known only
+    /// to some digits are spread evenly, and count as in range if they may be.
     ///
-    /// Unless `low` is less than `high` and both are finite, nothing is in range.
+    /// Adds nothing unless `low` is less than `high` and both are finite.
     #[allow(clippy::as_conversions, reason = "a float to an integer rounds down and saturates")]
     pub fn steps(&self, low: f64, high: f64, bins: &mut [u64]) {
         let width = high - low;
@@ -87,15 +85,15 @@ impl<'w> Histogram<'w> {
         });
     }
 
-    /// How many bins each sign has by magnitude.
+    /// Number of magnitude bins per sign.
     pub const MAGNITUDES: usize = 2100;
 
-    /// Adds finite values other than 0 to bins by their power of two: bin `i` holds
-    /// negative ones with `2^(i - 1075) <= |x| < 2^(i - 1074)`, and bin
-    /// `MAGNITUDES + i` positive ones.
+    /// Adds nonzero finite values to bins by their power of two: bin `i` counts negative values
+    /// with `2^(i - 1075) <= |x| < 2^(i - 1074)`, and bin `MAGNITUDES + i` positive ones.
     pub fn magnitudes(&self, bins: &mut [u64]) {
         self.each(|from, to, count| {
-            // The lesser magnitude. What begins at 0 counts like what goes on to the same end.
+            // The lesser magnitude decides. An interval from 0 counts in the bin below its far
+            // end.
             let (near, far) = if from < 0.0 { (to, from) } else { (from, to) };
             let value = if near == 0.0 { far / 2.0 } else { near };
             if let Some(bin) = magnitude(value).and_then(|bin| bins.get_mut(bin)) {
@@ -104,8 +102,8 @@ impl<'w> Histogram<'w> {
         });
     }
 
-    /// The value that so large a share of the finite values is less than, as nearly as they
-    /// are known; `None` if there are none.
+    /// The value below which this share of the finite values lies, as precisely as they are
+    /// known; `None` if there are none.
     ///
     /// ```
     /// use weighbridge_core::{DType, Endianness, Histogram, Stats};
@@ -132,12 +130,12 @@ impl<'w> Histogram<'w> {
         None
     }
 
-    /// The interval of values in this place of their order, and how many there are.
+    /// The interval of values at this position in ascending order, and their count.
     fn in_order(&self, place: u16) -> Option<(f64, f64, u64)> {
         let code = match self.dtype {
             DType::U16 => place,
             DType::I16 => place ^ 0x8000,
-            // A sign and a magnitude.
+            // Sign and magnitude.
             _ if place < 0x8000 => !place,
             _ => place ^ 0x8000,
         };
@@ -146,7 +144,7 @@ impl<'w> Histogram<'w> {
         Some((from, to, count))
     }
 
-    /// Calls `take` with the ends of each interval of finite values, and how many there are.
+    /// Calls `take` with the ends of each interval of finite values, and their count.
     fn each(&self, mut take: impl FnMut(f64, f64, u64)) {
         for (code, count) in (0_u16..=u16::MAX).zip(self.counts.iter()) {
             if *count == 0 {
@@ -158,7 +156,7 @@ impl<'w> Histogram<'w> {
         }
     }
 
-    /// The values with this code; `None` where they are not finite.
+    /// The interval of values with this code; `None` if they are not finite.
     fn interval(&self, code: u16) -> Option<(f64, f64)> {
         let point = |value: f64| value.is_finite().then_some((value, value));
         let next = code.wrapping_add(1);
@@ -176,9 +174,9 @@ impl<'w> Histogram<'w> {
         if *self.cut == 0 || whole || near == 0.0 || !near.is_finite() {
             return point(near);
         }
-        // Smaller ones have the least code other than 0's.
+        // Smaller values have the least nonzero code.
         let near = if code & 0x7FFF == 1 { 0.0 } else { near };
-        // Beyond the largest there is only infinity.
+        // Beyond the largest value there is only infinity.
         let most = if self.dtype == DType::F64 { f64::MAX } else { f32::MAX.into() };
         let far = far.max(-most).min(most);
         Some(if far > near { (near, far) } else { (far, near) })
@@ -188,7 +186,7 @@ impl<'w> Histogram<'w> {
         matches!(self.dtype, DType::I32 | DType::U32 | DType::I64 | DType::U64)
     }
 
-    /// Counts elements that fill `bytes`.
+    /// Counts the elements that fill `bytes`.
     pub(super) fn count(&mut self, endianness: Endianness, bytes: &[u8]) {
         match (self.dtype.bits(), endianness) {
             (16, Endianness::Little) => self.shorts(bytes, u16::from_le_bytes),
@@ -213,8 +211,8 @@ impl<'w> Histogram<'w> {
         }
     }
 
-    /// Counts the upper halves of what `word` gives; the lower ones are cut off. Those whose
-    /// bits include `special` are not finite.
+    /// Counts the upper halves of the words that `word` returns; the lower ones are cut off.
+    /// Words that include all bits of `special` are not finite.
     fn words<T: Copy>(&mut self, all: &[T], special: u32, word: impl Fn(T) -> u32) {
         let zeros = |counts: &[u64; CODES]| {
             [0, 0x8000].map(|code: usize| counts.get(code).copied().unwrap_or(0))
@@ -227,12 +225,12 @@ impl<'w> Histogram<'w> {
             }
         }
         if *self.cut == 0 {
-            // Digits of a NaN are none of a number.
+            // The digits of a NaN are not those of a number.
             let finite = |word: u32| if word & special == special { 0 } else { word };
             let cut = all.iter().fold(0, |cut, one| cut | finite(word(*one)));
             *self.cut = u64::from(cut & 0xFFFF != 0);
         }
-        // The smallest have the code of 0, and get the next one.
+        // The smallest values have the code of 0, and get the next one.
         let is_small = |word: u32| (word & 0x7FFF_FFFF).wrapping_sub(1) < 0xFFFF;
         if before == zeros(self.counts)
             || !all.iter().fold(false, |any, one| any | is_small(word(*one)))
@@ -250,7 +248,7 @@ impl<'w> Histogram<'w> {
         }
     }
 
-    /// Elements of any type: a few at a time to words, in loops that become vectors.
+    /// Counts elements of any type: converts a few at a time to words, in loops that vectorise.
     fn values(&mut self, endianness: Endianness, bytes: &[u8]) {
         let dtype = self.dtype;
         let Some(len) = bytes_of(dtype, FEW) else { return };
@@ -278,20 +276,20 @@ impl<'w> Histogram<'w> {
         }
     }
 
-    /// Counts a value of a type of at most 8 bits that occurs so often.
+    /// Counts `count` occurrences of a value of a type of at most 8 bits.
     pub(super) fn value(&mut self, value: f64, count: u64) {
         let [_, _, low, high] = single(value).to_le_bytes();
         self.add(u16::from_le_bytes([low, high]), count);
     }
 }
 
-/// What is left of a value as an `f32`, cut off and not rounded.
-#[allow(clippy::as_conversions, reason = "what is left of the value is an f32")]
+/// A value as an `f32`, cut off and not rounded.
+#[allow(clippy::as_conversions, reason = "the truncated value is an f32")]
 fn single(value: f64) -> u32 {
     (f64::from_bits(value.to_bits() & !CUT) as f32).to_bits()
 }
 
-/// The upper half of a double, whose own lower half is 0 only if nothing is cut off.
+/// The upper half of a double; the lower half of the word is 0 only if nothing is cut off.
 #[allow(clippy::as_conversions, reason = "either half of the bits")]
 fn upper(value: f64) -> u32 {
     let bits = value.to_bits();
@@ -300,7 +298,7 @@ fn upper(value: f64) -> u32 {
     if value.is_finite() { word | ((cut | cut >> 16) & 0xFFFF) } else { word & 0xFFFF_0000 }
 }
 
-/// The bin of a value by its magnitude; `None` for 0 and what is not finite.
+/// The bin of a value by its magnitude; `None` for 0 and non-finite values.
 fn magnitude(value: f64) -> Option<usize> {
     let bits = value.to_bits();
     let mantissa = bits & ((1 << 52) - 1);

@@ -12,24 +12,23 @@ use crate::model::values::{bf16, half};
 use crate::model::{DType, Element, Endianness, element::WIDEST};
 use block::{Block, doubles, ends, ends_of_codes, huge, shorts, singles};
 
-/// Elements that are summed up together; 64-bit ones half as many. Their number, and not
-/// how the bytes arrive, decides how sums are rounded.
+/// Number of elements summed together; half as many if they have 64 bits. This number, not how
+/// the bytes arrive, determines how sums are rounded.
 const BLOCK: usize = 1024;
-/// Bytes of a block, at most.
+/// Most bytes of a block.
 const BYTES: usize = 4096;
-/// Elements that are summed up together in double precision.
+/// Number of elements summed together in double precision.
 const CHUNK: usize = 512;
 
-/// Sums up the elements of a tensor, or of a part of it, whose bytes come in pieces of any
-/// size. The result does not depend on how they were cut.
+/// Sums the elements of a tensor, or of a part of it, whose bytes arrive in pieces of any size.
+/// The result does not depend on how they were split.
 ///
-/// Counts, positions and extremes are exact. Mean and deviation are sums in double
-/// precision of blocks, of which those of `f32`, `bf16`, `f16` and quantised types are
-/// summed up in single precision, sixteen values at a time: the mean is off by at most
-/// 2^-18 deviations and the deviation by 2^-17 of itself, in data that is not made to be
-/// hard by a thousandth of that. In all other types, and where the range of single
-/// precision does not do, both are right to 2^-40. The deviation of doubles is infinite
-/// where squares of deviations overflow, that is from some 2^510 on.
+/// Counts, positions and extremes are exact. Mean and deviation are double-precision sums of
+/// blocks. Blocks of `f32`, `bf16`, `f16` and quantised types are summed in single precision,
+/// sixteen values at a time: the mean is off by at most 2^-18 deviations and the deviation by at
+/// most 2^-17 of itself, and by a thousandth of that in data not made to be hard. In all other
+/// types, and where the range of single precision does not suffice, both are accurate to 2^-40.
+/// The deviation of doubles is infinite where squared deviations overflow, from about 2^510.
 ///
 /// ```
 /// use weighbridge_core::{DType, Endianness, Stats};
@@ -49,28 +48,28 @@ const CHUNK: usize = 512;
 pub struct Stats {
     dtype: DType,
     endianness: Endianness,
-    /// Position of the next element that is not summed up.
+    /// Position of the next element to be summed.
     next: u64,
     /// Position after the last element.
     end: u64,
-    /// Bytes that are still to come.
+    /// Number of bytes still to come.
     left: u64,
-    /// The first bytes of a block that is not complete,
+    /// The first bytes of an incomplete block.
     held: [u8; BYTES],
-    /// its length,
+    /// Number of bytes in `held`.
     len: usize,
-    /// and how much of it a histogram has counted.
+    /// Number of bytes in `held` that a histogram has counted.
     counted: usize,
-    /// How often each byte occurred, where elements take no more than one: all that there
-    /// is to know of them.
+    /// Number of occurrences of each byte, if elements take at most one: the rest follows from
+    /// these counts.
     codes: [u64; 256],
-    /// Of all blocks that are complete.
+    /// The sums of all complete blocks.
     sums: Summary,
 }
 
 impl Stats {
-    /// Statistics of `count` elements, the first of which is number `first` of
-    /// its tensor; `None` for types that are not numbers.
+    /// Statistics of `count` elements starting at element `first` of the tensor; `None` for types
+    /// that are not numbers.
     pub fn new(dtype: DType, endianness: Endianness, first: u64, count: u64) -> Option<Self> {
         dtype.element(&[0; WIDEST], 0, endianness)?;
         let (per, len) = dtype.unit()?;
@@ -90,8 +89,8 @@ impl Stats {
         })
     }
 
-    /// Takes the next bytes; what lies after the last element is ignored. The histogram
-    /// is of the same type, and the same for all bytes.
+    /// Adds the next bytes; bytes after the last element are ignored. The histogram must have the
+    /// same type, and be the same for all bytes.
     pub fn add(&mut self, bytes: &[u8], mut histogram: Option<&mut Histogram<'_>>) {
         let len = memory(self.left).min(bytes.len());
         let mut bytes = bytes.get(..len).unwrap_or_default();
@@ -133,7 +132,7 @@ impl Stats {
         self.next = self.next.saturating_add(widen(elements)).min(self.end);
     }
 
-    /// Counts those elements that wait for their block and are complete.
+    /// Counts the complete elements that wait for their block.
     fn count_held(&mut self, histogram: &mut Option<&mut Histogram<'_>>) {
         let Some(histogram) = histogram else { return };
         let Some(unit) = self.dtype.unit().and_then(|(_, len)| usize::try_from(len).ok()) else {
@@ -145,7 +144,7 @@ impl Stats {
         self.counted = whole;
     }
 
-    /// Elements of at most a byte.
+    /// Adds elements of at most a byte.
     fn codes(&mut self, bytes: &[u8], histogram: &mut Option<&mut Histogram<'_>>) {
         let per = 8_u64.checked_div(self.dtype.bits().into()).unwrap_or(1);
         let most = self.end.saturating_sub(self.next).checked_div(per).unwrap_or(0);
@@ -158,7 +157,7 @@ impl Stats {
                 continue;
             }
             *all = all.saturating_add(count);
-            // Where several are in a byte, none is NaN.
+            // Types with several elements per byte have no NaN.
             let at = || whole.iter().position(|byte| *byte == code).map(widen);
             for value in values(dtype, code) {
                 if value.is_nan() {
@@ -172,7 +171,7 @@ impl Stats {
             }
         }
         self.next = self.next.saturating_add(widen(most).saturating_mul(per));
-        // The last byte may hold fewer.
+        // The last byte may hold fewer elements.
         let Some(last) = last.first() else { return };
         let left = memory(self.end.saturating_sub(self.next));
         for value in values(dtype, *last).take(left) {
@@ -184,7 +183,7 @@ impl Stats {
         self.next = self.end;
     }
 
-    /// The statistics of all elements so far; of what is cut in two, not yet.
+    /// The statistics of all complete elements so far.
     pub fn summary(&self) -> Summary {
         let mut sums = self.sums;
         for (code, count) in (0..=u8::MAX).zip(self.codes) {
@@ -208,17 +207,17 @@ impl Stats {
     }
 }
 
-/// What may be in memory, of what may be anything.
+/// The count as `usize`, saturated.
 fn memory(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
 
-/// Bytes of so many elements, which fill blocks.
+/// Number of bytes of this many elements, which fill blocks.
 fn bytes_of(dtype: DType, elements: usize) -> Option<usize> {
     usize::try_from(dtype.bytes(widen(elements))?).ok()
 }
 
-/// Bytes in pieces of `len`, the last of which may be shorter.
+/// Splits bytes into pieces of `len`; the last may be shorter.
 fn pieces(mut bytes: &[u8], len: usize) -> impl Iterator<Item = &[u8]> {
     core::iter::from_fn(move || {
         let (head, rest) = bytes.split_at_checked(len).unwrap_or((bytes, &[]));
@@ -227,8 +226,8 @@ fn pieces(mut bytes: &[u8], len: usize) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// How often each byte occurs. In four parts, so that equal ones in a row do not wait
-/// for each other.
+/// Number of occurrences of each byte. Four tables keep equal bytes in a row from waiting for
+/// each other.
 fn occurrences(bytes: &[u8]) -> [u64; 256] {
     let mut parts = [[0_u64; 256]; 4];
     let (rows, rest) = bytes.as_chunks::<4>();
@@ -256,7 +255,7 @@ fn values(dtype: DType, byte: u8) -> impl Iterator<Item = f64> {
     (0..).map_while(move |i| dtype.element(&[byte], i, Endianness::Little)).map(Element::to_f64)
 }
 
-/// Elements with one finite value.
+/// The block of `count` elements with one finite value.
 fn alike(dtype: DType, value: f64, count: u64) -> Block {
     let small = value.abs() < smallest_normal(dtype);
     Block {
@@ -270,7 +269,7 @@ fn alike(dtype: DType, value: f64, count: u64) -> Block {
     }
 }
 
-/// Adds what `bytes` hold: at most `most` elements, the first of which is number `at`.
+/// Adds the elements in `bytes`: at most `most`, starting at element `at`.
 fn sum_up(sums: &mut Summary, endianness: Endianness, at: u64, bytes: &[u8], most: u64) {
     match fast(sums.dtype(), endianness, bytes, memory(most)) {
         Some(block) => sums.add(&block),
@@ -278,17 +277,17 @@ fn sum_up(sums: &mut Summary, endianness: Endianness, at: u64, bytes: &[u8], mos
     }
 }
 
-/// A block of floats, if it is whole and holds nothing special.
+/// The sums of a block of a common type, if it is whole and holds nothing special.
 fn fast(dtype: DType, endianness: Endianness, bytes: &[u8], most: usize) -> Option<Block> {
     let normal = f32::MIN_POSITIVE;
-    // For wasm, compilers make no vectors of these sums unless values are copied first.
+    // For wasm, compilers vectorise these sums only if values are copied first.
     let direct = !cfg!(target_arch = "wasm32");
     if (dtype, endianness) == (DType::F32, Endianness::Little) && direct {
         let (values, float) = (bytes.as_chunks().0, f32::from_le_bytes);
         return singles(values, ends(values, float), |value| [float(value)], normal);
     }
     if (dtype, endianness) == (DType::BF16, Endianness::Little) {
-        // Two to a word take fewer steps than one by one.
+        // Two per word take fewer steps than one at a time.
         let floats = |word| {
             let word = u32::from_le_bytes(word);
             [f32::from_bits(word << 16), f32::from_bits(word & 0xFFFF_0000)]
@@ -297,7 +296,7 @@ fn fast(dtype: DType, endianness: Endianness, bytes: &[u8], most: usize) -> Opti
         return singles(words, ends_of_codes(bytes.as_chunks().0, bf16), floats, normal);
     }
     if matches!(dtype, DType::I16 | DType::U16) && endianness == Endianness::Little {
-        // Unsigned ones less 2^15.
+        // Unsigned integers are offset by 2^15.
         let zero = if dtype == DType::U16 { i16::MIN } else { 0 };
         let codes = bytes.as_chunks().0;
         let codes = codes.get(..most).unwrap_or(codes);
@@ -319,7 +318,7 @@ fn fast(dtype: DType, endianness: Endianness, bytes: &[u8], most: usize) -> Opti
     singles(values, ends, |value| [value], tiny)
 }
 
-/// Elements of any type and value, in double precision.
+/// Adds elements of any type and value in double precision.
 fn careful(sums: &mut Summary, endianness: Endianness, mut at: u64, bytes: &[u8], mut most: u64) {
     let dtype = sums.dtype();
     let Some(len) = bytes_of(dtype, CHUNK) else { return };
@@ -343,8 +342,7 @@ fn careful(sums: &mut Summary, endianness: Endianness, mut at: u64, bytes: &[u8]
     }
 }
 
-/// Moves finite values to the front, and returns how many there are. The others are
-/// added here.
+/// Moves finite values to the front and returns their number. Adds the others to `sums`.
 fn without_special(sums: &mut Summary, at: u64, values: &mut [f64]) -> usize {
     let mut kept = 0_usize;
     for i in 0..values.len() {
@@ -362,11 +360,10 @@ fn without_special(sums: &mut Summary, at: u64, values: &mut [f64]) -> usize {
     kept
 }
 
-/// The least positive `f16` that is not subnormal.
+/// The least positive normal `f16`.
 const HALF: f32 = 1.0 / 16_384.0;
 
-/// The least positive value of a type that is not subnormal; 0 where nothing
-/// is.
+/// The least positive normal value of a type; 0 for types without subnormals.
 fn smallest_normal(dtype: DType) -> f64 {
     match dtype {
         DType::F64 => f64::MIN_POSITIVE,

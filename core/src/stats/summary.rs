@@ -1,10 +1,10 @@
-//! What the statistics of elements are, once they are summed up.
+//! The finished statistics of elements.
 
 use super::block::Block;
 use crate::model::{DType, Element, Endianness, element::WIDEST};
 
-/// What the elements of a tensor, or of a part of it, are like. Mean, deviation and
-/// extremes are those of the finite elements.
+/// Statistics of the elements of a tensor, or of a part of it. Mean, deviation and extremes cover
+/// the finite elements only.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     dtype: DType,
@@ -17,17 +17,17 @@ pub struct Summary {
     first_nan: Option<u64>,
     first_infinity: Option<u64>,
     mean: Sum,
-    /// Of squared deviations from the mean.
+    /// Sum of squared deviations from the mean.
     squares: Sum,
     least: f64,
     greatest: f64,
-    /// 64-bit integers beyond 2^53 are no doubles: their extremes, in an order
-    /// that both kinds share.
+    /// Extremes of 64-bit integers, which doubles cannot hold beyond 2^53, in an order shared by
+    /// signed and unsigned ones.
     least_key: u64,
     greatest_key: u64,
 }
 
-/// A sum with what its rounding left, so that a million terms cost no digits.
+/// A sum that keeps its rounding error, so that a million terms cost no digits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Sum {
     value: f64,
@@ -45,7 +45,7 @@ impl Sum {
 }
 
 impl Summary {
-    /// Of no elements.
+    /// The summary of no elements.
     pub(super) fn new(dtype: DType) -> Self {
         Summary {
             dtype,
@@ -70,7 +70,7 @@ impl Summary {
         self.dtype
     }
 
-    /// Adds finite elements.
+    /// Adds a block of finite elements.
     pub(super) fn add(&mut self, block: &Block) {
         self.count = self.count.saturating_add(block.count);
         self.zeros = self.zeros.saturating_add(block.zeros);
@@ -80,21 +80,21 @@ impl Summary {
         self.moments(block.count, block.mean, block.squares);
     }
 
-    /// Adds `count` NaN, the first of which may be the first of the tensor.
+    /// Adds `count` NaNs; `first` may be the position of the tensor's first.
     pub(super) fn add_nans(&mut self, count: u64, first: Option<u64>) {
         self.count = self.count.saturating_add(count);
         self.nans = self.nans.saturating_add(count);
         self.first_nan = lesser(self.first_nan, first);
     }
 
-    /// The same of infinities.
+    /// The same for infinities.
     pub(super) fn add_infinities(&mut self, count: u64, first: Option<u64>) {
         self.count = self.count.saturating_add(count);
         self.infinities = self.infinities.saturating_add(count);
         self.first_infinity = lesser(self.first_infinity, first);
     }
 
-    /// Takes 64-bit integers into account, whose extremes may be no doubles.
+    /// Includes 64-bit integers in the extremes, which doubles may be unable to hold.
     pub(super) fn add_keys(&mut self, words: &[[u8; 8]], endianness: Endianness) {
         let flip = if self.dtype == DType::I64 { SIGN } else { 0 };
         for word in words {
@@ -107,7 +107,7 @@ impl Summary {
         }
     }
 
-    /// By the formula of Chan, Golub and LeVeque.
+    /// Updates mean and squares by the formula of Chan, Golub and LeVeque.
     #[allow(clippy::as_conversions, reason = "counts beyond 2^53 elements are rounded")]
     fn moments(&mut self, count: u64, mean: f64, squares: f64) {
         if count == 0 {
@@ -146,32 +146,32 @@ impl Summary {
         self.moments(other.finite, other.mean.value, other.squares.value);
     }
 
-    /// How many elements were seen.
+    /// Number of elements seen.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many are neither NaN nor infinite.
+    /// Number of elements that are neither NaN nor infinite.
     pub fn finite(&self) -> u64 {
         self.finite
     }
 
-    /// How many are zero, of either sign.
+    /// Number of zeros, of either sign.
     pub fn zeros(&self) -> u64 {
         self.zeros
     }
 
-    /// How many are subnormal in their own type.
+    /// Number of elements that are subnormal in their own type.
     pub fn subnormals(&self) -> u64 {
         self.subnormals
     }
 
-    /// How many are not a number.
+    /// Number of NaNs.
     pub fn nans(&self) -> u64 {
         self.nans
     }
 
-    /// How many are infinite, of either sign.
+    /// Number of infinities, of either sign.
     pub fn infinities(&self) -> u64 {
         self.infinities
     }
@@ -204,8 +204,8 @@ impl Summary {
         (self.finite > 0).then_some(self.mean.value)
     }
 
-    /// The standard deviation of the finite elements, taken as the whole
-    /// population; `None` if there are none. See [`Stats`] for its error.
+    /// The population standard deviation of the finite elements; `None` if there are none. See
+    /// [`Stats`] for its error.
     ///
     /// [`Stats`]: super::Stats
     #[allow(clippy::as_conversions, reason = "counts beyond 2^53 elements are rounded")]
@@ -213,7 +213,7 @@ impl Summary {
         (self.finite > 0).then(|| square_root(self.squares.value / self.finite as f64))
     }
 
-    /// An extreme in the type of the elements.
+    /// An extreme, in the elements' type.
     #[allow(clippy::as_conversions, reason = "the value came from that type")]
     fn extreme(&self, value: f64, key: u64) -> Option<Element> {
         if self.finite == 0 {
@@ -226,7 +226,7 @@ impl Summary {
             Element::Uint(_) if wide => Element::Uint(key),
             Element::Int(_) => Element::Int(value as i64),
             Element::Uint(_) => Element::Uint(value as u64),
-            // A byte beyond 1 is read as the number that it is.
+            // A byte beyond 1 is read as a number.
             Element::Bool(_) if value > 1.0 => Element::Uint(value as u64),
             Element::Bool(_) => Element::Bool(value != 0.0),
             Element::F32(_) => Element::F32(value as f32),
@@ -238,7 +238,7 @@ impl Summary {
 /// Orders signed integers like unsigned ones.
 const SIGN: u64 = 1 << 63;
 
-/// The lesser of two positions, as far as they exist.
+/// The lesser of two positions, if they exist.
 fn lesser(one: Option<u64>, two: Option<u64>) -> Option<u64> {
     match (one, two) {
         (Some(one), Some(two)) => Some(one.min(two)),
@@ -246,8 +246,8 @@ fn lesser(one: Option<u64>, two: Option<u64>) -> Option<u64> {
     }
 }
 
-/// The square root, which `core` does not have: Newton's method from a first guess by
-/// the exponent, good to the last bit or the one before.
+/// The square root, which `core` lacks: Newton's method with a first guess from the exponent,
+/// accurate to the last bit or the one before.
 #[allow(clippy::as_conversions, reason = "the bits of a positive double")]
 fn square_root(value: f64) -> f64 {
     if !(value > 0.0 && value < f64::INFINITY) {

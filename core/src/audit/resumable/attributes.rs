@@ -1,4 +1,4 @@
-//! Metadata entries of tensors, and whether a tensor has two with the same key.
+//! Metadata entries of tensors, and duplicate keys within a tensor.
 
 use super::Audit;
 use super::sorting::Sorting;
@@ -22,7 +22,7 @@ impl Audit {
         r: &mut Reader<'_, '_>,
         slots: &mut [Slot],
     ) -> Result<(), Halt> {
-        // A tensor that was begun is finished first, however its bytes arrive.
+        // A tensor that was started is finished first, however its bytes arrive.
         while (self.hand.is_some() || !r.is_spent()) && self.take_in_hand(r)? {
             let Some(tensor) = self.hand else { break };
             if !self.attributes.validated {
@@ -49,7 +49,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Notes an entry, and whether keys still ascend.
+    /// Counts an entry, and notes whether keys still ascend.
     fn count(&mut self, r: &Reader<'_, '_>, meta: &Metadata) {
         if meta.kind != EntryKind::Attribute {
             return;
@@ -61,7 +61,7 @@ impl Audit {
         self.counted = self.counted.wrapping_add(1);
     }
 
-    /// Sorts the keys of one tensor by hash and compares those of equal hash.
+    /// Sorts the keys of one tensor by hash and compares those with equal hashes.
     #[inline(never)]
     fn equal_keys(
         &mut self,

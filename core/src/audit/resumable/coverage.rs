@@ -1,4 +1,4 @@
-//! Whether the parts of a file overlap, and what lies between them.
+//! Overlaps of the parts of a file, and the bytes between parts.
 
 use super::Audit;
 use crate::audit::cover::Cover;
@@ -9,8 +9,8 @@ use crate::rule::Halt;
 /// Progress of the coverage check.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(super) struct Covering {
-    /// A part whose gap to the previous part is not validated yet: the bytes of the gap
-    /// need not be resident together with the part's entry.
+    /// A part whose gap to the previous part is still to be validated: the bytes of the gap need
+    /// not be resident together with the part's entry.
     pending: Option<Slot>,
     cover: Cover,
 }
@@ -32,7 +32,7 @@ impl Audit {
         self.file.next_part(r, &mut self.cursor, !self.unmeasured)
     }
 
-    /// Reports overlaps, gaps and padding that is not zero.
+    /// Reports overlaps, gaps and non-zero padding.
     #[inline(never)]
     pub(super) fn coverage(
         &mut self,

@@ -1,8 +1,8 @@
-//! Whether all names differ, by a hash table.
+//! Proves with a hash table that all names differ.
 //!
-//! In nearly every file all tensor names differ. That is proved without sorting: the
-//! caller's slots hold three words per name, a hash table filled to a third. Otherwise the
-//! names are sorted to find the equal ones.
+//! In nearly every file all tensor names differ. This is proved without sorting: the caller's
+//! slots hold three words per name, as a hash table filled to a third. Otherwise the names are
+//! sorted to find the equal ones.
 
 use super::Audit;
 use crate::audit::Stage;
@@ -11,10 +11,10 @@ use crate::model::name;
 use crate::parse::Reader;
 
 impl Audit {
-    /// Whether the names of all tensors are resident and have different hashes. If not, the
-    /// slots hold nothing useful.
+    /// Whether the names of all tensors are resident and have different hashes. If not, the slots
+    /// hold nothing useful.
     ///
-    /// Not tried once names were kept, because it would start again whenever bytes arrive.
+    /// Not tried once names have been stored, because it would start again whenever bytes arrive.
     pub(super) fn are_distinct(&self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> bool {
         let begun = self.cursor.index() > 0 || self.sorting.filled > 0;
         if self.stage != Stage::TensorNames || begun {
@@ -52,8 +52,8 @@ impl Audit {
     }
 }
 
-/// The hashes seen, each in the slot that its upper bits select or in a following one; 0 is
-/// free.
+/// The hashes seen, each in the slot that its upper bits select or in a following one; 0 marks a
+/// free word.
 struct Seen<'s> {
     slots: &'s mut [Slot],
     /// Number of occupied slots that may still be passed. An attacker who knows the seed
@@ -137,7 +137,7 @@ mod tests {
         assert_ne!(slots, kept);
     }
 
-    /// How many of these hashes are new before the first that is not.
+    /// Number of these hashes that are new before the first that is not.
     fn new(slots: usize, hashes: &[u64]) -> usize {
         let mut slots = std::vec![Slot { key: 7, at: 7, who: 7 }; slots];
         let mut seen = Seen::among(&mut slots);

@@ -29,8 +29,7 @@ impl Named {
 }
 
 impl File {
-    // Entries are large for a small stack: each kind has its own frame, and is examined
-    // where it was returned.
+    // Entries are large for a small stack: each kind has its own frame, and is examined in place.
     #[inline(never)]
     pub(super) fn named_tensor(
         &self,
@@ -61,8 +60,8 @@ impl File {
         }
     }
 
-    /// The next part that has bytes, or that must not overlap even without. Unless values
-    /// are `measured`, only parts whose length the index itself determines are compared.
+    /// The next part that has bytes, or that must not overlap even if empty. Unless values are
+    /// `measured`, only parts whose length the index itself determines are compared.
     #[inline(never)]
     pub(super) fn next_part(
         &self,

@@ -25,39 +25,39 @@ use crate::rule::{EntryKind, Finding, Halt, general::SHARED_UNCHECKED};
 pub use payload::{Paused, Scratch};
 use twins::Twins;
 
-/// Validates a file step by step; plain numbers, to be kept between calls. It takes the feature
-/// `windows`: for mapped flash there is [`MappedAudit`](crate::MappedAudit).
+/// Validates a file step by step; plain numbers, to be kept between calls. Requires the feature
+/// `windows`; for mapped flash, use [`MappedAudit`](crate::MappedAudit).
 #[derive(Clone, Copy, Debug)]
 pub struct Audit {
     file: File,
     seed: u64,
     stage: Stage,
     cursor: Cursor,
-    /// Whether names, or parts, came in ascending order so far.
+    /// Whether names, or parts, have been in ascending order so far.
     ordered: bool,
-    /// The previous name; at offset 0 if there was none.
+    /// The previous name; at offset 0 if there is none.
     previous: NameAt,
-    /// Some entry is broken, so uncovered bytes may belong to it.
+    /// An entry is broken, so uncovered bytes may belong to it.
     incomplete: bool,
-    /// Some value is not what its entry declares, so its extent is unknown.
+    /// A value is not what its entry declares, so its extent is unknown.
     unmeasured: bool,
-    /// Listing the tensors has also proved order and coverage.
+    /// Listing the tensors also proved order and coverage.
     covered: bool,
     /// Number of entries, or parts, seen.
     counted: u32,
-    /// The longest run of tensors that sweeps have passed.
+    /// The longest run of tensors that sweeps have passed over.
     swept: names::Swept,
-    /// Where the stage of values begins.
+    /// Where [`Stage::Values`] starts.
     #[cfg(feature = "sweep")]
     values: Cursor,
     sorting: sorting::Sorting,
-    /// The comparison of two names, once begun.
+    /// The comparison of two names in progress.
     twins: Option<Twins>,
     covering: coverage::Covering,
     keys: crate::format::Keys,
     attributes: attributes::Attributes,
-    /// The tensor that is looked at, kept because its entry need not be resident
-    /// together with what it refers to.
+    /// The current tensor, kept because its entry need not be resident together with what it
+    /// refers to.
     hand: Option<Tensor>,
     payload: payload::Payloads,
 }
@@ -90,7 +90,7 @@ impl Audit {
         }
     }
 
-    /// Stops before payloads.
+    /// Ends the audit before payloads.
     #[must_use]
     #[inline(always)]
     pub fn structure_only(mut self) -> Self {
@@ -112,20 +112,20 @@ impl Audit {
         self.stage
     }
 
-    /// Number of entries of the current stage that were passed.
+    /// Number of entries passed in the current stage.
     pub fn position(&self) -> u32 {
         self.cursor.index()
     }
 
-    /// Goes on until the audit is complete or something is missing.
+    /// Continues until the audit is complete or something is missing.
     ///
-    /// Findings go to `sink` in no particular order, each once however often `step` is
-    /// called. Data that is encoded, sparse or has a checksum is reported as unchecked;
-    /// checking it takes `step_with`.
+    /// Findings go to `sink` in no particular order, each once however often `step` is called.
+    /// Data that is encoded, sparse or has a checksum is reported as unchecked; checking it
+    /// requires `step_with`.
     ///
     /// # Errors
     /// [`Stop::NeedBytes`]: make the bytes resident and call again.
-    /// [`Stop::NeedSlots`]: call again with more slots, or give this stage up with
+    /// [`Stop::NeedSlots`]: call again with more slots, or give up this stage with
     /// [`skip`](Self::skip).
     pub fn step(
         &mut self,
@@ -136,7 +136,7 @@ impl Audit {
         self.drive(source, slots, sink, &mut payload::NoStreams)
     }
 
-    /// Goes through the stages; `streams` is what the payload stage decodes with.
+    /// Runs the stages; the payload stage decodes with `streams`.
     #[inline(never)]
     fn drive(
         &mut self,
@@ -200,14 +200,14 @@ impl Audit {
         match self.stage {
             Stage::Metadata | Stage::Tensors => self.entries(r),
             Stage::Values => self.values(r),
-            // What it keeps when bytes are missing is in the cursor and the keys.
+            // Its progress when bytes are missing is in the cursor and the keys.
             Stage::Keys => self.file.keys(r, &mut self.cursor, &mut self.keys),
             Stage::Attributes if File::COMPARES_ATTRIBUTES => self.attributes(r, slots),
             Stage::Attributes => Ok(()),
             Stage::Payloads => self.last(r, slots, streams),
             Stage::Done => Ok(()),
             _ => {
-                // The entries were validated before.
+                // The entries have already been validated.
                 r.mute();
                 match self.stage {
                     Stage::Order => self.order(r),
@@ -218,8 +218,8 @@ impl Audit {
         }
     }
 
-    /// Gives the current stage up, if slots are missing, and reports it as unchecked. While
-    /// payloads are checked, gives the current tensor up.
+    /// Gives up the current stage, if slots are missing, and reports it as unchecked. In the
+    /// payload stage, gives up only the current tensor.
     pub fn skip(&mut self, sink: &mut dyn FnMut(Finding)) {
         use crate::rule::general::{COVERAGE_UNCHECKED, NAMES_UNCHECKED};
         let rule = match self.stage {
@@ -237,7 +237,7 @@ impl Audit {
         self.advance();
     }
 
-    /// Goes on to the next stage that applies.
+    /// Moves to the next stage that applies.
     #[inline(never)]
     fn advance(&mut self) {
         let policy = self.file.policy();
@@ -271,7 +271,7 @@ impl Audit {
         self.payload.set_shared(0);
     }
 
-    /// Takes the next tensor in hand, unless one is; false after the last.
+    /// Reads the next tensor into `hand`, unless it holds one; false after the last.
     #[inline(never)]
     fn take_in_hand(&mut self, r: &mut Reader<'_, '_>) -> Result<bool, Halt> {
         if self.hand.is_none() {
@@ -288,7 +288,7 @@ impl Audit {
         Ok(self.hand.is_some())
     }
 
-    // Separate frames for the stages instead of one for all: the stack is small.
+    // Each stage has its own frame, instead of one frame for all: the stack is small.
     #[inline(never)]
     fn values(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
         while !self.cursor.is_done() && !r.is_spent() {

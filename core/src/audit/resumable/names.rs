@@ -1,4 +1,4 @@
-//! Entries, and whether two of them have the same name.
+//! Entries, and duplicate names among them.
 
 use super::Audit;
 use super::entries::Named;
@@ -10,7 +10,7 @@ use crate::model::{NameAt, name};
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
-/// The longest run of tensors that consecutive sweeps have passed.
+/// The longest run of tensors that consecutive sweeps have passed over.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(super) struct Swept {
     from: u32,
@@ -18,7 +18,7 @@ pub(super) struct Swept {
 }
 
 impl Swept {
-    /// Notes a sweep.
+    /// Records a sweep.
     fn add(&mut self, from: u32, until: u32) {
         if from == self.until {
             self.until = until;
@@ -74,7 +74,7 @@ impl Audit {
 
     /// Whether a name comes after the previous one.
     ///
-    /// With a single small window the previous name may be gone; then the order counts as
+    /// With a single small window the previous name may be gone; the order then counts as
     /// unknown, which only costs slots.
     pub(super) fn follows(&self, r: &Reader<'_, '_>, name: &NameAt) -> bool {
         match (self.previous.read(r.source()), name.read(r.source())) {
@@ -83,8 +83,8 @@ impl Audit {
         }
     }
 
-    /// Passes over valid tensors. While names are in order, this needs the previous name,
-    /// if there is one. Only hosts have this fast path; nothing depends on it.
+    /// Passes over valid tensors. While names are in order, this needs the previous name, if
+    /// there is one. Only hosts have this fast path; results do not depend on it.
     fn sweep(&mut self, r: &mut Reader<'_, '_>) {
         if !SWEEP || self.stage != Stage::Tensors {
             return;
@@ -110,7 +110,7 @@ impl Audit {
         swept.add(from, cursor.index());
     }
 
-    /// Keeps the names of valid tensors, while there is room.
+    /// Stores the names of valid tensors while slots are free.
     fn sweep_names(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) {
         if !SWEEP || self.stage != Stage::TensorNames {
             return;
@@ -122,7 +122,7 @@ impl Audit {
         });
     }
 
-    /// Keeps where the audit of the format begins after listing all tensors.
+    /// Stores where the format's audit starts after all tensors were listed.
     #[cfg(feature = "sweep")]
     fn keep_listed(&mut self, mut listed: Cursor) {
         if self.stage == Stage::Tensors {

@@ -1,4 +1,4 @@
-//! Replaces the payload stage, and the watch over it, in a build without it.
+//! Replaces the payload stage and its watch in a build without payloads.
 
 use super::Audit;
 use crate::file::Slot;
@@ -12,7 +12,7 @@ pub(super) struct NoStreams;
 
 impl Streams for NoStreams {}
 
-/// Nothing: no payload is wanted.
+/// Empty: no payload is wanted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Payloads;
 

@@ -8,7 +8,7 @@ use crate::model::{NameAt, NameEncoding};
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
-/// The bits of an offset.
+/// The bits that hold an offset.
 const OFFSET: u64 = u64::MAX >> 8;
 
 impl Slot {
@@ -19,7 +19,7 @@ impl Slot {
         Slot { key, at: (name.offset & OFFSET) | (code << 56), who: Slot::pack(index, name.len) }
     }
 
-    /// The name of an entry made by [`Slot::named`].
+    /// The name of an entry stored by [`Slot::named`].
     pub(crate) fn name(&self) -> NameAt {
         let encoding = NameEncoding::of(u32::try_from(self.at >> 60).unwrap_or(0));
         NameAt { offset: self.at & OFFSET, len: self.unpack().1, encoding }
@@ -31,20 +31,20 @@ impl Slot {
     }
 }
 
-/// Slots of the caller that are filled one by one, then sorted, then read in order; plain
-/// numbers, because the slots are passed in with every call.
+/// The caller's slots, filled one by one, then sorted, then read in order; plain numbers, because
+/// the slots are passed in with every call.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(crate) struct Sorting {
     pub(crate) filled: usize,
     sorted: bool,
     /// The current slot.
     next: usize,
-    /// Number of previous slots with the same key that it was compared with.
+    /// Number of previous slots with the same key that the current slot was compared with.
     back: usize,
 }
 
 impl Sorting {
-    /// Keeps `slot`; at least `declared` of them are expected.
+    /// Stores `slot`; at least `declared` slots are expected.
     pub(crate) fn push(
         &mut self,
         r: &mut Reader<'_, '_>,
@@ -58,7 +58,7 @@ impl Sorting {
         }
     }
 
-    /// Keeps `slot`, if there is room.
+    /// Stores `slot` if one is free; returns whether it did.
     pub(crate) fn keep(&mut self, slots: &mut [Slot], slot: Slot) -> bool {
         let Some(free) = slots.get_mut(self.filled) else { return false };
         *free = slot;
@@ -81,13 +81,13 @@ impl Sorting {
         slots.get(self.next).copied()
     }
 
-    /// Goes on to the next slot.
+    /// Moves to the next slot.
     pub(crate) fn pass(&mut self) {
         self.next = self.next.wrapping_add(1);
         self.back = 0;
     }
 
-    /// Two slots with the same key that were not compared yet; `None` at the end.
+    /// Two slots with the same key that have not been compared yet; `None` at the end.
     pub(crate) fn pair(&mut self, slots: &[Slot]) -> Option<(Slot, Slot)> {
         loop {
             let slot = self.current(slots)?;
@@ -101,7 +101,7 @@ impl Sorting {
         }
     }
 
-    /// Goes on after a pair that was compared.
+    /// Moves on after a pair has been compared.
     pub(crate) fn compared(&mut self, equal: bool) {
         if equal {
             self.pass();

@@ -3,15 +3,14 @@
 use crate::input::{Absent, Source};
 use crate::model::NameAt;
 
-/// Two names of a file, compared piece by piece: only one of them need be resident at a
-/// time.
+/// Two names of a file, compared piece by piece: only one of them needs to be resident at a time.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(crate) struct Twins {
     first: NameAt,
     second: NameAt,
-    /// Number of decoded bytes that were found equal.
+    /// Number of decoded bytes found equal so far.
     equal: u32,
-    /// Bytes of the first name from `equal` on, `copied` of them.
+    /// The next `copied` bytes of the first name, starting at byte `equal`.
     piece: [u8; 32],
     copied: u8,
     loaded: bool,

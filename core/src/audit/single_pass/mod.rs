@@ -1,7 +1,7 @@
-//! The audits of a file that is in memory as a whole, such as mapped flash.
+//! The audits of a file that is wholly in memory, such as mapped flash.
 //!
-//! All bytes are resident, so a stage is only repeated if slots are missing, before it has
-//! reported anything that needs them.
+//! All bytes are resident, so a stage is repeated only if slots are missing, and then before it
+//! has reported anything that needs them.
 
 mod named;
 mod numbered;

@@ -1,8 +1,8 @@
 //! The audit of files whose entries have names.
 //!
-//! There are two loops: one over values, and one over what is sorted and compared with its
-//! neighbour, the entries of each table and the parts of the file. Names are sorted by
-//! their bytes, not by a hash, so choosing them gains an attacker nothing.
+//! There are two loops: one over values, and one over everything that is sorted and compared with
+//! its neighbour: the entries of each table and the parts of the file. Names are sorted by their
+//! bytes, not by a hash, so an attacker gains nothing by choosing them.
 
 use crate::audit::{Stage, cover::Cover};
 use crate::file::{Cursor, File, Slot, slot::shell_sort};
@@ -12,29 +12,28 @@ use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, general};
 use core::cmp::Ordering;
 
-/// Validates the structure of a file that is in memory as a whole, as flash is that is
-/// mapped; plain numbers.
+/// Validates the structure of a file that is wholly in memory, such as mapped flash; plain
+/// numbers.
 ///
-/// It finds what the audit of files in windows finds, with less code.
+/// It finds the same faults as the audit of files in windows, with less code.
 #[derive(Clone, Copy, Debug)]
 pub struct MappedAudit {
     file: File,
     stage: Stage,
-    /// The entries of this stage were validated; slots for their names were missing.
+    /// The entries of this stage were validated, but slots for their names were missing.
     validated: bool,
-    /// Some entry is broken, so uncovered bytes may belong to it.
+    /// An entry is broken, so uncovered bytes may belong to it.
     incomplete: bool,
-    /// Some value is not what its entry declares, so its extent is unknown.
+    /// A value is not what its entry declares, so its extent is unknown.
     unmeasured: bool,
     /// Number of tensors that this stage has reached.
     count: u32,
-    /// The tensor whose metadata entries are validated: the offset of its entry, and its
-    /// position.
+    /// The tensor whose metadata entries are being validated: its entry's offset and position.
     owner: (u64, u32),
 }
 
 impl MappedAudit {
-    /// An audit of the structure, which is all that it checks.
+    /// An audit of the structure; it checks nothing else.
     #[inline(always)]
     pub fn new(file: File) -> Self {
         MappedAudit {
@@ -71,18 +70,18 @@ impl MappedAudit {
         }
     }
 
-    /// Always 0: a stage is passed as a whole.
+    /// Always 0: each stage runs as a whole.
     pub fn position(&self) -> u32 {
         0
     }
 
-    /// Goes on until the audit is complete or slots are missing.
+    /// Continues until the audit is complete or slots are missing.
     ///
     /// Findings go to `sink` in no particular order, each once however often `step` is
     /// called.
     ///
     /// # Errors
-    /// [`Stop::NeedSlots`]: call again with more slots, or give this stage up with
+    /// [`Stop::NeedSlots`]: call again with more slots, or give up this stage with
     /// [`skip`](Self::skip).
     pub fn step(
         &mut self,
@@ -111,7 +110,7 @@ impl MappedAudit {
         Ok(())
     }
 
-    /// Gives the current stage up, if slots are missing, and reports it as unchecked.
+    /// Gives up the current stage, if slots are missing, and reports it as unchecked.
     pub fn skip(&mut self, sink: &mut dyn FnMut(Finding)) {
         let rule = match self.stage {
             Stage::Coverage => general::COVERAGE_UNCHECKED,
@@ -160,9 +159,9 @@ impl MappedAudit {
         }
     }
 
-    /// Validates the entries of a table and checks whether two have the same name, or goes
-    /// through the parts of the file and reports overlaps, gaps and non-zero padding. Slots
-    /// are needed only if names or parts are unordered.
+    /// Validates the entries of a table and checks whether two have the same name, or iterates
+    /// over the parts of the file and reports overlaps, gaps and non-zero padding. Slots are
+    /// needed only if names or parts are unordered.
     fn pass(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
         let parts = File::COVERS && self.stage == Stage::Coverage;
         match self.validated || parts {
@@ -259,10 +258,9 @@ impl MappedAudit {
         Ok(())
     }
 
-    // Entries are large for a small stack: each kind has its own frame, and is examined
-    // where it was returned.
+    // Entries are large for a small stack: each kind has its own frame, and is examined in place.
 
-    /// The next tensor, if there is one; the slot stays empty if the tensor has no name.
+    /// The next tensor, if any; the slot stays empty if the tensor has no name.
     #[inline(never)]
     fn tensor(
         &mut self,
@@ -282,7 +280,7 @@ impl MappedAudit {
         }
     }
 
-    /// The next metadata entry, in the same way.
+    /// The next metadata entry, likewise.
     #[inline(never)]
     fn meta(
         &mut self,
@@ -291,7 +289,7 @@ impl MappedAudit {
         slot: &mut Slot,
     ) -> Result<(), Halt> {
         let next = if File::COMPARES_ATTRIBUTES && self.stage == Stage::Attributes {
-            // The tensor is only known by its place.
+            // Only the tensor's position is known.
             let (at, index) = self.owner;
             self.file.attribute(r, &Tensor { offset: at, index, ..Tensor::default() }, c)
         } else {
@@ -311,8 +309,8 @@ impl MappedAudit {
         }
     }
 
-    /// The next part of the file, if there is one. Unless values are measured, only parts
-    /// whose length the index itself determines count.
+    /// The next part of the file, if any. If values are unmeasured, only parts whose length the
+    /// index itself determines count.
     #[inline(never)]
     fn part(
         &mut self,
@@ -329,7 +327,7 @@ impl MappedAudit {
         Ok(())
     }
 
-    /// The tensor whose metadata entries are looked at.
+    /// The tensor whose metadata entries are being validated.
     fn owner(&self) -> Option<u32> {
         let attributes = File::COMPARES_ATTRIBUTES && self.stage == Stage::Attributes;
         attributes.then_some(self.owner.1)

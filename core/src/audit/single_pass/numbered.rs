@@ -1,12 +1,11 @@
-//! The audit of files whose tensors have one-byte ids instead of names: a reader of STB
-//! alone.
+//! The audit of files whose tensors have one-byte ids instead of names, for readers of STB alone.
 //!
-//! A table of 256 entries finds duplicate ids, so nothing is sorted for that. Opening
-//! proved that all data lies after the index, so data is only compared with other data.
+//! A table of 256 entries finds duplicate ids, so no ids are sorted. Opening has proved that all
+//! data lies after the index, so data is compared only with other data.
 //!
-//! All of it is inlined into the program, so that only what the program uses is linked: a
-//! program that ignores lints and offsets carries no code for them. Hence `inline(always)`
-//! here, and on the functions below in a build without the feature `names`.
+//! Everything is inlined into the program, so that only what the program uses is linked: a
+//! program that ignores lints and offsets carries no code for them. Hence `inline(always)` here,
+//! and on the functions called from here in a build without the feature `names`.
 
 use crate::audit::{Stage, cover::Cover};
 use crate::base::word;
@@ -16,8 +15,8 @@ use crate::model::{Chunks, Status, Tensor};
 use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, general};
 
-/// Validates the structure of a file that is in memory as a whole and whose tensors have
-/// numbers of one byte for names; plain numbers.
+/// Validates the structure of a file that is wholly in memory and whose tensors are named by
+/// one-byte numbers; plain numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct NumberedAudit {
     file: File,
@@ -53,18 +52,18 @@ impl NumberedAudit {
         self.stage
     }
 
-    /// Always 0: a stage is passed as a whole.
+    /// Always 0: each stage runs as a whole.
     pub fn position(&self) -> u32 {
         0
     }
 
-    /// Goes on until the audit is complete or slots are missing.
+    /// Continues until the audit is complete or slots are missing.
     ///
     /// Findings go to `sink` in no particular order, each once however often `step` is
     /// called.
     ///
     /// # Errors
-    /// [`Stop::NeedSlots`]: call again with more slots, or give this stage up with
+    /// [`Stop::NeedSlots`]: call again with more slots, or give up this stage with
     /// [`skip`](Self::skip).
     #[inline(always)]
     pub fn step(
@@ -98,9 +97,9 @@ impl NumberedAudit {
         Ok(())
     }
 
-    /// Validates the entries and checks whether two have the same id; muted if that was
-    /// done before. Fills the slots, as far as they reach, with the data of tensors.
-    /// Returns the number of parts and whether they are in order.
+    /// Validates the entries and checks whether two have the same id; muted if that was done
+    /// before. Stores the data of as many tensors as there are slots. Returns the number of parts
+    /// and whether they are in order.
     #[inline(always)]
     fn entries(
         &mut self,
@@ -124,7 +123,7 @@ impl NumberedAudit {
                 {
                     r.flag(rule, tensor.name.offset, 1, earlier.into(), index);
                 }
-                // There are fewer than 2^16.
+                // There are fewer than 2^16 entries.
                 *user = u16::try_from(index.wrapping_add(1)).unwrap_or(0);
             }
             if let Some(part) = part_of(tensor) {

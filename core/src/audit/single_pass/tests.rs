@@ -1,5 +1,5 @@
-//! Missing slots, in builds with these audits: both report the same findings for an STB
-//! file, and ask for slots where they need them.
+//! Missing slots, in builds with these audits: both report the same findings for an STB file, and
+//! request slots when they need them.
 
 use super::{MappedAudit, NumberedAudit};
 use crate::audit::Stage;
@@ -10,7 +10,7 @@ use crate::rule::{Finding, Severity, general};
 use std::vec;
 use std::vec::Vec;
 
-/// Either audit. The second looks ids up, and compares only data with data.
+/// Either audit. The second looks up ids, and compares data only with data.
 enum Audit {
     Mapped(MappedAudit),
     Numbered(NumberedAudit),
@@ -51,8 +51,8 @@ impl Audit {
     }
 }
 
-/// An STB file of tensors with these ids, of 64 bytes each, whose data lies at
-/// these multiples of 64 after the table.
+/// An STB file of tensors with these ids, 64 bytes each, whose data lies at these multiples of 64
+/// after the table.
 fn file(tensors: &[(u8, u64)]) -> Vec<u8> {
     let table = 32 + 32 * tensors.len();
     let data = table.next_multiple_of(64) as u64;
@@ -72,7 +72,7 @@ fn file(tensors: &[(u8, u64)]) -> Vec<u8> {
     bytes
 }
 
-/// The findings of an audit that gets more slots whenever it asks, as rule, offset and
+/// The findings of an audit that gets more slots whenever it requests them, as rule, offset and
 /// entry, and the number of slots at the end.
 fn audited_by(bytes: &[u8], numbered: bool) -> (Vec<(&'static str, u64, u32)>, usize) {
     let source = Source::whole(bytes);
@@ -126,7 +126,7 @@ fn an_equal_name_tells_which_entry_had_it_before() {
 fn parts_out_of_order_are_compared_with_slots() {
     for numbered in [false, true] {
         let audited = |bytes: &[u8]| audited_by(bytes, numbered);
-        // Header, table, and three payloads of which two are one range.
+        // Header, table, and three payloads, two of which are the same range.
         let (found, slots) = audited(&file(&[(1, 2), (2, 0), (3, 0)]));
         assert_eq!(found, [("T-ALIAS", 128, 2), ("D-GAP", 192, 0)]);
         assert_eq!(slots, if numbered { 3 } else { 5 });
@@ -157,7 +157,7 @@ fn what_no_tensor_has_is_found_in_order_and_out_of_it() {
             bytes[100] = 7;
             let found = audited(&bytes).0;
             assert_eq!(found, [("D-PAD", 100, 0), ("D-GAP", gap, 0)]);
-            // Where the bytes of a broken tensor lie is not known.
+            // The location of a broken tensor's bytes is unknown.
             bytes[32 + 2] = 9;
             let found = audited(&bytes).0;
             assert_eq!(found, [("T-RANK", 34, 0)]);
@@ -169,7 +169,7 @@ fn what_no_tensor_has_is_found_in_order_and_out_of_it() {
 fn a_tensor_without_elements_takes_no_bytes() {
     for numbered in [false, true] {
         let audited = |bytes: &[u8]| audited_by(bytes, numbered);
-        // It lies inside the previous tensor's data.
+        // The empty tensor lies inside the previous tensor's data.
         let mut bytes = file(&[(1, 0), (2, 0), (3, 1)]);
         let second = 32 + 32;
         bytes[second + 12] = 0;

@@ -10,8 +10,8 @@ use state::State;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// CRC-32 as ZIP has it: reflected polynomial 0xEDB88320, initial value and final
-    /// exclusive or all ones.
+    /// CRC-32 as in ZIP: reflected polynomial 0xEDB88320, initial value and final exclusive or
+    /// all ones.
     Crc32,
     /// CRC-32C (Castagnoli): reflected polynomial 0x82F63B78, initial value and
     /// final exclusive or all ones.
@@ -67,23 +67,23 @@ impl Checksum {
         Checksum { algorithm: Algorithm::Sha256, value }
     }
 
-    /// How it is computed.
+    /// Its algorithm.
     pub const fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// Its bytes, the most significant first.
+    /// Its bytes, most significant first.
     pub fn bytes(&self) -> &[u8] {
         self.value.get(..self.algorithm.width()).unwrap_or_default()
     }
 
-    /// Its first eight bytes (all four of a CRC-32C) as a number.
+    /// Its first eight bytes (all four of a CRC) as a number.
     pub fn head(&self) -> u64 {
         self.words().next().unwrap_or(0)
     }
 
-    /// The first eight bytes (all four of a CRC-32C) in which it differs from `other`, as
-    /// numbers for a finding; those at the start if both are equal.
+    /// The first eight bytes (all four of a CRC) in which it differs from `other`, as numbers for
+    /// a finding; those at the start if both are equal.
     pub fn difference(&self, other: &Checksum) -> (u64, u64) {
         let differ = |(one, two): &(u64, u64)| one != two;
         self.words().zip(other.words()).find(differ).unwrap_or((self.head(), other.head()))
@@ -97,7 +97,7 @@ impl Checksum {
     }
 }
 
-/// In lower-case hexadecimal digits.
+/// Writes lower-case hexadecimal digits.
 impl fmt::Display for Checksum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
@@ -112,8 +112,8 @@ impl fmt::Debug for Checksum {
 
 /// Computes a checksum piece by piece.
 ///
-/// CRC-32C uses processor instructions with the feature `std`, and a table of 1 KiB
-/// otherwise; SHA-256 uses them where available.
+/// CRC-32C uses processor instructions with the feature `std`, and a table of 1 KiB otherwise;
+/// SHA-256 uses them where available.
 #[derive(Clone)]
 pub struct Hasher(State);
 
@@ -129,12 +129,12 @@ impl Hasher {
         State::new(algorithm).map(Hasher)
     }
 
-    /// Takes the next bytes.
+    /// Adds the next bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    /// The checksum of all bytes.
+    /// Returns the checksum of all bytes.
     pub fn finish(self) -> Checksum {
         self.0.finish()
     }

@@ -1,8 +1,8 @@
-//! A build that computes no checksums.
+//! A build without checksums.
 
 use super::{Algorithm, Checksum};
 
-/// There is none.
+/// Never constructed.
 #[derive(Clone)]
 pub(super) enum State {}
 

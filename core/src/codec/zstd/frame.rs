@@ -12,7 +12,7 @@
 
 /// First bytes of a frame.
 pub(in crate::codec) const MAGIC: u32 = 0xFD2F_B528;
-/// First bytes of a skippable frame, but for the low four bits (§3.1.2).
+/// First bytes of a skippable frame, except for the low four bits (§3.1.2).
 pub(in crate::codec) const SKIPPABLE: u32 = 0x184D_2A50;
 /// Largest block, stored or decoded (§3.1.1.2.4).
 pub(in crate::codec) const BLOCK: u32 = 128 << 10;
@@ -49,7 +49,7 @@ impl Descriptor {
         }
     }
 
-    /// How many bytes follow it in the header.
+    /// Number of bytes that follow it in the header.
     pub(in crate::codec) fn rest(self) -> u8 {
         u8::from(!self.single).wrapping_add(self.dictionary).wrapping_add(self.size)
     }
@@ -74,7 +74,7 @@ impl Header {
         let split = rest.split_at_checked(usize::from(dictionary));
         let (dictionary, content) = split.unwrap_or_default();
         let content = (size > 0).then(|| {
-            // Two bytes count from 256.
+            // A field of two bytes counts from 256.
             little_endian(content).saturating_add(if size == 2 { 256 } else { 0 })
         });
         Header {

@@ -1,8 +1,8 @@
-//! A build that does not decode frames.
+//! A build without a frame decoder.
 
 use crate::codec::{Job, Outcome};
 
-/// Nothing.
+/// An empty state.
 pub(in crate::codec) struct Frames;
 
 impl Frames {

@@ -1,7 +1,7 @@
 //! The structure of Zstandard frames (RFC 8878), without decoding them.
 //!
-//! Only headers are read, so a frame of any size costs three bytes per block. The decoded
-//! size is bounded from both sides: raw and repeated blocks record their size, compressed
+//! Only headers are read, so a frame costs three bytes per block, whatever its size. The decoded
+//! size is bounded from both sides: raw and repeated blocks record their size, and compressed
 //! ones decode to at most 128 KiB.
 
 use super::frame::{
@@ -30,7 +30,7 @@ pub(crate) enum Fault {
     Window,
     /// A block is of the reserved type.
     BlockType,
-    /// A block is larger than a block may be, or too small to be one.
+    /// A block is larger or smaller than a block may be.
     BlockSize,
     /// Bytes follow the last frame.
     Trailing,
@@ -42,12 +42,12 @@ pub(crate) enum Fault {
     Frames,
 }
 
-/// Progress in the frames of one piece of data: plain numbers, kept between calls.
+/// Progress through the frames of one piece of data: plain numbers, kept between calls.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(crate) struct Walk {
     /// Number of bytes passed.
     passed: u64,
-    /// Size of the blocks that record it.
+    /// Total size of the blocks that record it.
     least: u64,
     /// Most bytes that the compressed blocks decode to.
     beyond: u64,
@@ -72,7 +72,7 @@ pub(crate) struct Walk {
 /// Why a walk ended early.
 enum End {
     Halt(Halt),
-    /// A fault, its place, and the numbers for its finding.
+    /// A fault, its location, and the numbers of its finding.
     Fault(Fault, Span, u64, u64),
 }
 
@@ -88,8 +88,8 @@ impl Walk {
         self.window
     }
 
-    /// Follows the frames in `data` and reports their faults. `expected` is their decoded
-    /// size, if that is known.
+    /// Follows the frames in `data` and reports their faults. `expected` is their decoded size,
+    /// if known.
     ///
     /// Returns `false` after a fault, which ends the walk, and at the end if the frames are
     /// valid but cannot be decoded here.
@@ -112,7 +112,7 @@ impl Walk {
                 Ok(false)
             }
             Err(End::Halt(halt)) => {
-                // The only rule that the reader itself finds broken.
+                // The only rule whose breach the reader itself detects.
                 let Some(broken) = halt.unreported() else { return Err(halt) };
                 let end = data.end().unwrap_or(u64::MAX);
                 let rest = Span::between(r.at().min(end), end);
@@ -197,7 +197,7 @@ impl Walk {
         // In a single segment the window is the content, whose size is recorded.
         let window = header.reach();
         self.window = self.window.max(window);
-        // Nothing was broken, and all bytes read after this are resident.
+        // No rule is broken so far, and all bytes read after this are resident.
         if header.dictionary != 0 {
             self.limited = true;
             r.flag(rule(Fault::Dictionary), at, span.len, 0, header.dictionary);
@@ -251,7 +251,7 @@ impl Walk {
     }
 }
 
-/// The header of a frame, after the magic.
+/// Reads a frame header after the magic.
 fn header(r: &mut Reader<'_, '_>) -> Result<Header, Halt> {
     let Descriptor { single, reserved, checked, dictionary, size } = Descriptor::of(r.u8()?);
     // Field by field, so that a truncated frame is reported at the missing field.

@@ -1,16 +1,16 @@
-//! Blocks whose codes number the entries of tables: each entry is four or eight elements
-//! at once, without their signs or with them.
+//! Blocks whose codes index tables: each entry holds four or eight elements, with or without
+//! their signs.
 
 use super::grids::{IQ1_S, IQ2_S, IQ2_XS, IQ2_XXS, IQ3_S, IQ3_XXS};
 use super::{Decoded, Fields, NONE, each};
 use crate::model::values::half;
 use crate::model::{DType, Endianness};
 
-/// What the digits of entries stand for.
+/// The values of the digits in table entries.
 const TWO: [f32; 4] = [8.0, 25.0, 43.0, 0.0];
 const XXS: [f32; 8] = [4.0, 12.0, 20.0, 28.0, 36.0, 44.0, 52.0, 62.0];
 const THREE: [f32; 8] = [1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0];
-/// Those of `iq1_s` and `iq1_m`, all of which are moved by an eighth, up or down.
+/// The values for `iq1_s` and `iq1_m`, shifted up or down by an eighth.
 const UP: [f32; 4] = [-0.875, 0.125, 1.125, 0.0];
 const DOWN: [f32; 4] = [-1.125, -0.125, 0.875, 0.0];
 
@@ -39,7 +39,7 @@ fn entry(grid: &[u16], code: u16) -> u16 {
     grid.get(usize::from(code)).copied().unwrap_or(0)
 }
 
-/// Eight elements of an entry with digits of two bits; those whose bit is set in `signs`
+/// Decodes the eight elements of an entry of 2-bit digits; elements whose bit is set in `signs`
 /// are negative.
 fn eight<T: Decoded>(out: &mut [T; 8], scale: f32, entry: u16, levels: &[f32; 4], signs: u8) {
     for (i, to) in out.iter_mut().enumerate() {
@@ -48,7 +48,7 @@ fn eight<T: Decoded>(out: &mut [T; 8], scale: f32, entry: u16, levels: &[f32; 4]
     }
 }
 
-/// Eight elements of two entries with digits of three bits.
+/// Decodes the eight elements of two entries of 3-bit digits.
 fn twice_four<T: Decoded>(
     out: &mut [T; 8],
     scale: f32,
@@ -65,13 +65,13 @@ fn twice_four<T: Decoded>(
     }
 }
 
-/// A level with the sign that the lowest bit says.
+/// A level, negative if the lowest bit of `sign` is set.
 #[inline(always)]
 fn signed(level: f32, sign: u8) -> f32 {
     f32::from_bits(level.to_bits() ^ (u32::from(sign & 1) << 31))
 }
 
-/// Signs of eight elements of which seven are stored: the number of negative ones is even.
+/// The signs of eight elements, seven of them stored: the number of negative elements is even.
 fn even(seven: u32) -> u8 {
     let [seven, ..] = (seven & 0x7F).to_le_bytes();
     seven | if seven.count_ones() & 1 == 0 { 0 } else { 0x80 }
@@ -172,7 +172,7 @@ fn iq1_s<T: Decoded>(b: &mut Fields<'_>, out: &mut [T; 256]) {
 fn iq1_m<T: Decoded>(b: &mut Fields<'_>, out: &mut [T; 256]) {
     let (codes, high) = (b.take::<32>(), b.take::<16>());
     let scales: [u16; 4] = core::array::from_fn(|_| b.short());
-    // The scale of the block is in the upper bits of those of its parts.
+    // The block's scale is in the upper bits of its parts' scales.
     let d = half(scales.iter().rev().fold(0, |bits, scale| (bits << 4) | (scale >> 12)));
     for (i, (out, code)) in out.as_chunks_mut().0.iter_mut().zip(codes).enumerate() {
         let part = i >> 1;

@@ -1,9 +1,9 @@
-//! Blocks of 256 elements whose parts have scales of their own, in 4 or 6 bits.
+//! Blocks of 256 elements whose parts have their own scales, of 4, 6 or 8 bits.
 
 use super::{Decoded, Fields, NONE, fill, number, run};
 
-/// In which bytes the 2-bit codes of a run of 16 elements are, and where in them: runs
-/// of 32 bytes hold 32 elements in their lowest bits, then as many in the next, and so on.
+/// The bytes that hold the 2-bit codes of a run of 16 elements, and their shift: each run of 32
+/// bytes holds 32 elements in its lowest bits, then as many in the next bits, and so on.
 pub(super) fn pairs(bytes: &[u8; 64], i: usize) -> (&[u8; 16], usize) {
     (run(bytes, ((i >> 2) & 2) | (i & 1)), i & 6)
 }
@@ -28,7 +28,7 @@ pub(super) fn q3_k<T: Decoded>(b: &mut Fields<'_>, out: &mut [T; 256]) {
         let d = d * number(((low & 0xF) | ((high & 3) << 4)).wrapping_sub(32));
         let (q, shift) = pairs(q, i);
         for (to, (q, mask)) in out.iter_mut().zip(q.iter().zip(run::<16>(mask, i & 1))) {
-            // Where the bit is not set, 4 is taken off.
+            // If the bit is not set, 4 is subtracted.
             let bit = (mask >> (i >> 1)) & 1;
             let q = ((q >> shift) & 3).wrapping_sub((bit ^ 1) << 2);
             *to = T::of(d, number(q), NONE);
@@ -60,8 +60,8 @@ pub(super) fn q6_k<T: Decoded>(b: &mut Fields<'_>, out: &mut [T; 256]) {
     let d = b.half();
     for (i, (out, scale)) in out.as_chunks_mut::<16>().0.iter_mut().zip(scales).enumerate() {
         let d = d * number(*scale);
-        // Runs of 64 bytes hold 64 elements in their lower halves, then as many in
-        // their upper ones.
+        // Runs of 64 bytes hold 64 elements in their lower halves, then as many in their upper
+        // halves.
         let low = run::<16>(low, ((i >> 1) & 4) | (i & 3));
         let shift = i & 4;
         let (high, up) = pairs(high, i);

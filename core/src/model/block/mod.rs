@@ -1,8 +1,8 @@
-//! Elements of blocks that share a scale, as ggml stores them.
+//! Elements in blocks that share a scale, as ggml stores them.
 //!
-//! Each is computed as ggml's reference does it, operation by operation, so that
-//! it comes out the same to the last bit. A block is decoded as a whole, in loops
-//! of fixed length, which compilers turn into vectors.
+//! Each element is computed operation by operation as in ggml's reference, so the result is the
+//! same to the last bit. A block is decoded as a whole, in loops of fixed length, which compilers
+//! vectorise.
 
 use crate::model::values::half;
 use crate::model::{DType, Endianness};
@@ -12,33 +12,33 @@ mod codebook;
 mod grids;
 mod k;
 
-/// Whether the types are decoded whose codes number entries of tables.
+/// Whether types whose codes index tables are decoded.
 const CODEBOOKS: bool = cfg!(any(feature = "codebooks", test));
 
 /// Most elements of a block.
 pub(crate) const MOST: usize = 256;
 
-/// The steps that codes of 4 bits stand for in the types `iq4_nl` and `iq4_xs`.
+/// The steps that 4-bit codes stand for in `iq4_nl` and `iq4_xs`.
 const UNEVEN: [i8; 16] = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113];
 
-/// The same for 4-bit floats, doubled.
+/// The values of 4-bit floats, doubled.
 const FLOATS: [i8; 16] = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
 
-/// An element of a block as it is stored: its value is `scale * quant + min`.
+/// An element of a block as stored: its value is `scale * quant + min`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quant {
     /// The scale of the part of the block that the element belongs to.
     pub scale: f32,
-    /// What its code stands for: an integer, but for an eighth in `iq1_s` and `iq1_m`.
+    /// The value of its code: an integer, plus or minus an eighth in `iq1_s` and `iq1_m`.
     pub quant: f32,
-    /// The value of 0; zero for types that have none.
+    /// The value of a `quant` of 0; zero for types without a minimum.
     pub min: f32,
 }
 
-/// What is made of an element.
+/// A form that elements are decoded to.
 pub(crate) trait Decoded: Copy + Default {
-    /// Of an element that is `scale * quant + min`. The minimum is -0 for types that have
-    /// none, because adding that changes no value.
+    /// Converts an element that is `scale * quant + min`. The minimum is -0 for types without
+    /// one, because adding that changes no value.
     fn of(scale: f32, quant: f32, min: f32) -> Self;
 }
 
@@ -50,18 +50,18 @@ impl Decoded for f32 {
 }
 
 impl Decoded for Quant {
-    // Not inlined: loops that are not turned into vectors take less code.
+    // Not inlined: loops that are not vectorised take less code.
     #[inline(never)]
     fn of(scale: f32, quant: f32, min: f32) -> Quant {
         Quant { scale, quant, min }
     }
 }
 
-/// The minimum of types that have none.
+/// The minimum of types without one.
 const NONE: f32 = -0.0;
 
-/// Decodes blocks, as many elements as `bytes` and `out` both hold, and returns how
-/// many; `None` for types whose blocks are not decoded.
+/// Decodes as many elements of blocks as `bytes` and `out` both hold, and returns how many;
+/// `None` for types whose blocks are not decoded.
 pub(crate) fn decode<T: Decoded>(
     dtype: DType,
     endianness: Endianness,
@@ -113,7 +113,7 @@ fn each<const LEN: usize, const COUNT: usize, T: Decoded>(
     blocks.len().saturating_mul(COUNT).min(fits)
 }
 
-/// The fields of one block, which are taken one after the other.
+/// The fields of one block, read in order.
 struct Fields<'a>(&'a [u8], Endianness);
 
 impl<'a> Fields<'a> {
@@ -144,8 +144,8 @@ impl<'a> Fields<'a> {
         half(self.short())
     }
 
-    /// Scale and minimum of eight parts, of 6 bits each in 12 bytes, times the two of
-    /// the block.
+    /// Scale and minimum of eight parts, 6 bits each in 12 bytes, multiplied by those of the
+    /// block.
     fn scales(&mut self) -> [(f32, f32); 8] {
         let (d, min) = (self.half(), self.half());
         let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3] = *self.take::<12>();
@@ -176,14 +176,14 @@ fn step(table: &[i8; 16], code: u8) -> f32 {
     f32::from(table.get(usize::from(code)).copied().unwrap_or(0))
 }
 
-/// Sixteen bytes whose lower halves are codes, then their upper ones.
+/// Decodes sixteen bytes: the codes in their lower halves, then those in their upper halves.
 fn nibbles<T>(bytes: &[u8; 16], out: &mut [T; 32], value: impl Fn(u8) -> T) {
     let ([low, high], _) = out.as_chunks_mut::<16>() else { return };
     fill(low, *bytes, |byte| value(byte & 0xF));
     fill(high, *bytes, |byte| value(byte >> 4));
 }
 
-/// The same with a fifth bit of each element.
+/// The same with a fifth bit per element, from `flags`.
 fn five<T>(flags: u32, bytes: &[u8; 16], out: &mut [T; 32], value: impl Fn(u8) -> T) {
     let ([low, high], _) = out.as_chunks_mut::<16>() else { return };
     for (i, (to, byte)) in (0_u32..).zip(low.iter_mut().zip(bytes)) {
@@ -196,13 +196,13 @@ fn five<T>(flags: u32, bytes: &[u8; 16], out: &mut [T; 32], value: impl Fn(u8) -
     }
 }
 
-/// `N` items from item `i` times `N` on.
+/// Run number `i` of `N` bytes.
 fn run<const N: usize>(bytes: &[u8], i: usize) -> &[u8; N] {
     bytes.as_chunks().0.get(i).unwrap_or(&[0; N])
 }
 
-/// Elements that depend on a byte each, which is copied, so that compilers see that no
-/// element overlaps it.
+/// Computes one element from each byte. The bytes are copied, so that compilers see that they do
+/// not overlap `out`.
 fn fill<const N: usize, T>(out: &mut [T; N], bytes: [u8; N], value: impl Fn(u8) -> T) {
     out.iter_mut().zip(bytes).for_each(|(to, byte)| *to = value(byte));
 }
@@ -243,7 +243,7 @@ fn q1_0<T: Decoded>(b: &mut Fields<'_>, out: &mut [T; 128]) {
 
 fn q2_0<T: Decoded>(b: &mut Fields<'_>, out: &mut [T; 64]) {
     let d = b.half();
-    // Bits of four elements are in one byte, and not 32 bytes apart as above.
+    // A byte holds four consecutive elements, not elements that are 32 apart as in `pairs`.
     for (out, byte) in out.as_chunks_mut::<4>().0.iter_mut().zip(b.take::<16>()) {
         for (to, shift) in out.iter_mut().zip([0, 2, 4, 6]) {
             *to = T::of(d, number(((byte >> shift) & 3).wrapping_sub(1)), NONE);
@@ -254,8 +254,7 @@ fn q2_0<T: Decoded>(b: &mut Fields<'_>, out: &mut [T; 64]) {
 fn tq1_0<T: Decoded>(b: &mut Fields<'_>, out: &mut [T; 256]) {
     let (long, short, last) = (b.take::<32>(), b.take::<16>(), b.take::<4>());
     let d = b.half();
-    // The digits of a byte, as a fraction in base 3: the first is its part before the point
-    // once it is multiplied by 3.
+    // A byte is a fraction in base 3: multiplied by 3, its integer part is the first digit.
     let digit = |byte: u8, power: u8| {
         let shifted = u16::from(byte.wrapping_mul(power)).wrapping_mul(3);
         let [_, digit] = shifted.to_le_bytes();
@@ -302,7 +301,7 @@ fn iq4_xs<T: Decoded>(b: &mut Fields<'_>, out: &mut [T; 256]) {
 
 fn mxfp4<T: Decoded>(b: &mut Fields<'_>, out: &mut [T; 32]) {
     let [exponent] = *b.take::<1>();
-    // Half of 2^(e - 127), subnormal for the two least.
+    // Half of 2^(e - 127), subnormal for the two least exponents.
     let bits = match u32::from(exponent).checked_sub(2) {
         None => 0x0020_0000 << exponent,
         Some(more) => more.wrapping_add(1) << 23,
@@ -322,8 +321,7 @@ fn nvfp4<T: Decoded>(b: &mut Fields<'_>, out: &mut [T; 64]) {
     }
 }
 
-/// Half of a float of 4 bits of exponent and 3 of mantissa, whose sign is not looked at;
-/// 0 for the NaN.
+/// Half of a float with 4 bits of exponent and 3 of mantissa, ignoring its sign; 0 for the NaN.
 fn unsigned_e4m3(code: u8) -> f32 {
     if code == 0x7F {
         return 0.0;
@@ -346,7 +344,7 @@ mod tests {
         Some(out[..count].to_vec())
     }
 
-    /// Every element of a block has its own bits, but where codes stand for several:
+    /// Every element of a block has its own bits, except where a code stands for several:
     /// changing one element changes no other.
     #[test]
     fn elements_are_where_the_type_says() {
@@ -381,8 +379,8 @@ mod tests {
         }
     }
 
-    /// `dequantize_row_q2_0` of ggml: four codes a byte, the lowest bits first, for -1 to
-    /// 2 times the scale.
+    /// `dequantize_row_q2_0` of ggml: four codes per byte, lowest bits first, for -1 to 2 times
+    /// the scale.
     #[test]
     fn codes_of_two_bits() {
         let mut block = [0b11_10_01_00; 18];
@@ -406,7 +404,7 @@ mod tests {
         assert_eq!(all(DType::Q8_1, Endianness::Big, &block), None);
     }
 
-    /// What an element is made of comes to its value, to the bit.
+    /// A `Quant` multiplies out to its element's value, to the bit.
     #[test]
     fn values_are_scale_times_quant_plus_min() {
         let mut types = 0;

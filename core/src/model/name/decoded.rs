@@ -9,10 +9,10 @@ pub struct Bytes<'a> {
     run: &'a [u8],
     /// CBOR chunks after `run`.
     rest: &'a [u8],
-    /// Comes first: the last `left` groups of six bits, each to be completed to a byte.
+    /// Returned first: the last `left` groups of six bits, each extended to a byte.
     code: u32,
     left: u8,
-    /// Whether `run` is JSON and `code` a character with UTF-8 bytes left; otherwise they
+    /// Whether `run` is JSON and `code` a character with UTF-8 bytes left; otherwise its groups
     /// are digits.
     json: bool,
 }
@@ -68,14 +68,14 @@ impl<'a> Bytes<'a> {
         ones | self.group(0xFF)
     }
 
-    /// The bits of `code` above the last `left` groups, under a mask.
+    /// The bits of `code` above the last `left` groups, masked.
     fn group(&self, mask: u32) -> u8 {
         let bits = self.code.wrapping_shr(u32::from(self.left).wrapping_mul(6));
         u8::try_from(bits & mask).unwrap_or(0)
     }
 
-    /// The next chunk of a CBOR text string: a head with major type 3, then as many bytes
-    /// as it says. `None` at the end, or if the chunks have changed since the name was
+    /// Moves to the next chunk of a CBOR text string: a head with major type 3, then as many
+    /// bytes as it says. `None` at the end, or if the chunks have changed since the name was
     /// found.
     fn chunk(&mut self) -> Option<()> {
         if !NameEncoding::Chunks.is_used() {
@@ -125,7 +125,7 @@ impl Iterator for Bytes<'_> {
         }
     }
 
-    /// Skips a whole run at once: distant names are compared piece by piece, and each piece
+    /// Skips a whole run in one step: distant names are compared piece by piece, and each piece
     /// starts after all earlier ones.
     #[cfg(feature = "windows")]
     fn nth(&mut self, n: usize) -> Option<u8> {
@@ -143,8 +143,8 @@ impl Iterator for Bytes<'_> {
     }
 }
 
-/// The code of the character of the JSON escape after the backslash, and how many bytes of
-/// `rest` it takes; none for an invalid escape or half a surrogate pair.
+/// The character code of the JSON escape after the backslash, and the number of bytes of `rest`
+/// it takes; 0 for an invalid escape or half a surrogate pair.
 pub(crate) fn escape(rest: &[u8]) -> (u32, usize) {
     const NONE: (u32, usize) = (0, 0);
     let Some((first, digits)) = rest.split_first() else { return NONE };
@@ -168,7 +168,7 @@ pub(crate) fn escape(rest: &[u8]) -> (u32, usize) {
     }
 }
 
-/// What a letter after a backslash stands for.
+/// Letters after a backslash, and the bytes they stand for.
 const SHORT: [(u8, u8); 8] = [
     (b'n', b'\n'),
     (b't', b'\t'),

@@ -19,8 +19,8 @@ pub(crate) fn hash(seed: u64, table: u8, name: &Name<'_>) -> u64 {
             state.word(u64::from_le_bytes(*word));
         }
         let word = match bytes.last_chunk() {
-            // What the last eight bytes have besides the tail is shifted out, in two steps: if
-            // there is no tail, all of it.
+            // The bytes before the tail are shifted out, in two steps: without a tail, all bits
+            // are.
             Some(last) => {
                 let before = crate::base::widen(8_usize.wrapping_sub(tail.len()));
                 let bits = u32::try_from(before).unwrap_or(8).wrapping_mul(8);
@@ -38,7 +38,7 @@ pub(crate) fn hash(seed: u64, table: u8, name: &Name<'_>) -> u64 {
             state.word(word);
         }
     }
-    // The rest of the previous word is shifted out.
+    // Shift out the rest of the previous word.
     for _ in len & 7..8 {
         word >>= 8;
     }

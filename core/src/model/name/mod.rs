@@ -26,12 +26,12 @@ pub enum NameEncoding {
     /// Plain bytes, which should be UTF-8.
     #[default]
     Plain,
-    /// As one byte that is an identifier; its name is the decimal number.
+    /// A one-byte identifier; the name is its decimal number.
     Number,
-    /// As the chunks of a CBOR text string of indefinite length, without the
-    /// first byte and the break (RFC 8949 §3.2.3).
+    /// The chunks of a CBOR text string of indefinite length, without the first byte and the
+    /// break (RFC 8949 §3.2.3).
     Chunks,
-    /// As the inside of a JSON string with escapes (RFC 8259 §7).
+    /// The inside of a JSON string with escapes (RFC 8259 §7).
     Json,
 }
 
@@ -105,7 +105,7 @@ impl NameAt {
         Span { offset: self.offset, len: self.len as u64 }
     }
 
-    /// The name.
+    /// Reads the name.
     ///
     /// # Errors
     /// [`Absent`] when its bytes are not resident in one window.
@@ -155,7 +155,7 @@ impl<'a> Name<'a> {
         }
     }
 
-    /// The id that this name stands for: a stored id, or a one-byte decimal number in
+    /// The id that this name stands for: a stored id, or a decimal number of at most 255 in
     /// canonical form.
     #[cfg_attr(not(feature = "names"), inline(always))]
     fn number(&self) -> Option<u8> {

@@ -1,16 +1,17 @@
-//! Names that are one of a list of words.
+//! Names that match a list of words.
 
 use super::Name;
 
 impl Name<'_> {
-    /// The number of this name in `words`, which have a space after each, ignoring case; and
-    /// whether its case is right.
+    /// The index of this name in `words`, each followed by a space, ignoring case; and whether
+    /// the case matches.
     pub(crate) fn word_of(&self, words: &[u8]) -> Option<(u8, bool)> {
         let mut number = 0_u8;
         let (mut bytes, mut same, mut exact) = (self.bytes(), true, true);
         for letter in words {
             if *letter != b' ' {
-                // A word that differs is compared no further: bytes of a name are decoded.
+                // A word is compared only to its first difference: the name's bytes have to be
+                // decoded.
                 if same {
                     let byte = bytes.next();
                     same = byte.is_some_and(|byte| byte.eq_ignore_ascii_case(letter));

@@ -1,4 +1,4 @@
-//! A reader of files that are in memory as a whole.
+//! A reader of files that are wholly in memory.
 
 use super::Reader;
 use crate::base::{Word, wide, widen};
@@ -6,7 +6,7 @@ use crate::input::{Absent, Source};
 use crate::parse::Stop;
 use crate::rule::{Halt, general::BYTES_CHANGED};
 
-/// Nothing: the region ends where the bytes do, and none is requested.
+/// Empty: the region ends where the bytes do, and no bytes are requested.
 pub(super) struct Reach;
 
 impl Reach {
@@ -15,7 +15,7 @@ impl Reach {
         Reach
     }
 
-    /// Notes that all of the file is in memory.
+    /// Records that the whole file is in memory.
     pub(super) fn nothing_is_absent(&mut self) {}
 
     /// Whether bytes may be absent.
@@ -58,7 +58,7 @@ impl Reader<'_, '_> {
         widen(self.run.len())
     }
 
-    /// Breaks the rule: there are no `len` bytes from here on.
+    /// Breaks the rule: fewer than `len` bytes follow.
     #[cold]
     #[cfg_attr(not(feature = "names"), inline(always))]
     pub(super) fn short(&mut self, len: u64) -> Halt {
@@ -71,13 +71,13 @@ impl Reader<'_, '_> {
         self.take(len).map(|_| ())
     }
 
-    /// Bytes that are missing have changed.
+    /// Missing bytes mean that the file has changed.
     #[cold]
     pub(crate) fn lack(&mut self, _: Absent) -> Halt {
         Halt::broken(BYTES_CHANGED)
     }
 
-    /// The range that is missing: never any.
+    /// The missing range, which is always empty.
     pub(crate) fn absent(&self) -> Absent {
         Absent::default()
     }

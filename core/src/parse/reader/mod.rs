@@ -42,19 +42,19 @@ impl Field {
     }
 }
 
-/// A number that is longer than it must be.
+/// A number that takes more bytes than it needs.
 #[derive(Clone, Copy)]
 pub(crate) struct Overlong {
-    /// Where it lies; 0 if there is none.
+    /// Its offset; 0 if there is none.
     pub(crate) at: Word,
-    /// How many bytes it takes.
+    /// Number of bytes it takes.
     pub(crate) len: u8,
-    /// How many would do.
+    /// Number of bytes it needs.
     pub(crate) least: u8,
 }
 
 impl Overlong {
-    /// There is none.
+    /// No overlong number.
     pub(crate) const NONE: Overlong = Overlong { at: 0, len: 0, least: 0 };
 }
 
@@ -79,10 +79,9 @@ pub(crate) struct Reader<'r, 'a> {
     muted: bool,
     /// Whether something fatal was reported.
     fatal: bool,
-    /// Why a field of the entry that is being read could not be, for formats that
-    /// read on after it.
+    /// Why a field of the current entry could not be read, for formats that read on after it.
     halted: Option<Halt>,
-    /// The first number of the entry that takes more bytes than it must.
+    /// The entry's first number that takes more bytes than it needs.
     pub(crate) overlong: Overlong,
 }
 
@@ -95,9 +94,9 @@ impl core::fmt::Debug for Reader<'_, '_> {
     }
 }
 
-/// How many bytes to request beyond those known to be missing, when `len` bytes of an entry
-/// were resident. A long entry is scanned again from its start each time, so adding only a
-/// few bytes per request would take quadratic time.
+/// Number of bytes to request beyond those known to be missing, when `len` bytes of an entry were
+/// resident. A long entry is scanned again from its start each time, so adding only a few bytes
+/// per request would take quadratic time.
 #[inline(always)]
 fn more_of(len: u64) -> u64 {
     if !PAYLOADS || len < limits::LONG_ENTRY { 0 } else { len >> 3 }
@@ -125,7 +124,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
-    /// A reader at the start of a file that is in memory as a whole.
+    /// A reader at the start of a file that is wholly in memory.
     #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn whole(source: &'r Source<'a>, sink: &'r mut dyn FnMut(Finding)) -> Self {
         let mut reader = Reader::new(source, sink);
@@ -133,8 +132,8 @@ impl<'r, 'a> Reader<'r, 'a> {
         reader
     }
 
-    /// Whether bytes may be absent. Where none ever is, formats look at an entry and at
-    /// what it refers to in one step.
+    /// Whether bytes may be absent. If not, formats read an entry and what it refers to in one
+    /// step.
     #[inline(always)]
     pub(crate) fn is_partial(&self) -> bool {
         self.reach.is_partial()
@@ -156,9 +155,9 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.mark = at;
     }
 
-    /// Notes that an entry refers to `len` bytes, which are read next.
+    /// Counts `len` bytes that an entry refers to, and that are read next.
     ///
-    /// Only readers with payloads count.
+    /// Only builds with windows count, and only builds with payloads enforce the limit.
     #[inline(always)]
     pub(crate) fn charge(&mut self, len: u64) {
         self.set_shared(self.shared().saturating_add(len));
@@ -181,14 +180,13 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.source.len().saturating_mul(limits::SHARES).saturating_add(limits::SHARED)
     }
 
-    /// Whether entries have referred to more bytes than that.
+    /// Whether entries have referred to more bytes than allowed.
     #[inline(always)]
     pub(crate) fn is_spent(&self) -> bool {
         PAYLOADS && self.is_partial() && self.shared() > self.allowance()
     }
 
-    /// Sets another end and another rule within the current entry, for parts with their own
-    /// length.
+    /// Sets another end and rule within the current entry, for parts with their own length.
     pub(crate) fn limit(&mut self, end: u64, overrun: Rule) {
         self.overrun = overrun;
         self.enter(self.at, place(end));
@@ -265,7 +263,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.at = self.at.wrapping_add(word(widen(len)));
     }
 
-    /// Advances to where `rest` is all that is left of the resident bytes.
+    /// Advances until `rest` is all that remains of the resident bytes.
     #[inline]
     pub(crate) fn pass(&mut self, rest: &'a [u8]) {
         self.went(self.run.len().wrapping_sub(rest.len()));

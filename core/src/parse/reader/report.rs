@@ -58,8 +58,8 @@ impl Reader<'_, '_> {
         (self.sink)(Finding { offset: at, expected, found, len, entry, part, rule, kind });
     }
 
-    /// Takes note that entries follow which cannot be reached, of which nothing fatal
-    /// need have been reported.
+    /// Records that entries follow that cannot be reached, even if nothing fatal was reported
+    /// about them.
     pub(crate) fn cut_short(&mut self) {
         self.fatal |= !self.muted;
     }
@@ -122,7 +122,7 @@ impl Reader<'_, '_> {
         self.muted
     }
 
-    /// Number of bytes that were to be read when the region ended.
+    /// Number of bytes that the last read needed when the region ended.
     pub(crate) fn needed(&self) -> u64 {
         self.needed
     }

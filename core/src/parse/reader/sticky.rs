@@ -1,8 +1,8 @@
-//! Reading on after a failure.
+//! Continuing to read after a failure.
 //!
-//! An entry has a dozen fields, and a branch after each takes much code. So the first field
-//! that cannot be read halts the reader: later fields read as zero or as no bytes, and the
-//! caller checks once at the end, with [`settle`](Reader::settle).
+//! An entry has a dozen fields, and a branch after each takes much code. Instead, the first field
+//! that cannot be read halts the reader: later fields read as zero or as no bytes, and the caller
+//! checks once at the end, with [`settle`](Reader::settle).
 
 use super::Reader;
 use crate::base::{Word, wide};
@@ -10,7 +10,7 @@ use crate::rule::Halt;
 use crate::rule::general::BYTES_CHANGED;
 
 impl<'a> Reader<'_, 'a> {
-    /// Halts, unless it was halted before.
+    /// Halts the reader, unless it is already halted.
     #[cold]
     pub(crate) fn halt(&mut self, halt: Halt) {
         self.halted = self.halted.or(Some(halt));
@@ -21,7 +21,7 @@ impl<'a> Reader<'_, 'a> {
         self.halted.is_some()
     }
 
-    /// Why the first failed field could not be read; the reader goes on.
+    /// Returns why the first failed field could not be read, and lets the reader continue.
     pub(crate) fn settle(&mut self) -> Result<(), Halt> {
         match self.halted.take() {
             Some(halt) => Err(halt),
@@ -29,7 +29,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// `len` bytes, or none.
+    /// `len` bytes, or an empty slice if the reader is halted.
     pub(crate) fn bytes(&mut self, len: Word) -> &'a [u8] {
         if self.is_halted() {
             return &[];
@@ -53,7 +53,7 @@ impl<'a> Reader<'_, 'a> {
         self.bytes(8).first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// Goes to the `len` bytes from `at`, which the file is known to have.
+    /// Goes to the `len` bytes from `at`, which are known to be inside the file.
     pub(crate) fn within(&mut self, at: Word, len: Word) {
         let end = at.wrapping_add(len);
         self.begin(at, end, BYTES_CHANGED);

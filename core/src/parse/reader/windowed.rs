@@ -1,4 +1,4 @@
-//! A reader of files of which parts may be absent.
+//! A reader of partially resident files.
 
 use super::{Reader, more_of};
 use crate::base::Word;
@@ -10,11 +10,11 @@ use crate::rule::{Halt, general::BYTES_CHANGED};
 pub(super) struct Reach {
     /// Offset of the first byte after the region.
     end: u64,
-    /// All of the file is in memory.
+    /// Whether the whole file is in memory.
     whole: bool,
     /// How far the host may read ahead.
     ahead: u64,
-    /// The range that is missing, as it was last stored.
+    /// The missing range, as last stored.
     absent: Absent,
     /// Number of bytes that entries have referred to in this stage of the audit.
     shared: u64,
@@ -27,7 +27,7 @@ impl Reach {
         Reach { end: source.len(), whole: false, ahead: 0, absent, shared: 0 }
     }
 
-    /// Notes that all of the file is in memory.
+    /// Records that the whole file is in memory.
     pub(super) fn nothing_is_absent(&mut self) {
         self.whole = true;
     }
@@ -106,7 +106,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Stores the range that is missing.
+    /// Stores the missing range.
     #[cold]
     pub(crate) fn lack(&mut self, absent: Absent) -> Halt {
         if absent.offset.checked_add(absent.need).is_some_and(|end| end <= self.source.len()) {
@@ -116,12 +116,12 @@ impl Reader<'_, '_> {
         Halt::broken(BYTES_CHANGED)
     }
 
-    /// The range that is missing, as it was last stored.
+    /// The missing range, as last stored.
     pub(crate) fn absent(&self) -> Absent {
         self.reach.absent
     }
 
-    /// Extends the requested range up to `end` of what is worth fetching.
+    /// Extends the range that is worth fetching up to `end`.
     pub(crate) fn want_until(&mut self, end: u64) {
         let absent = &mut self.reach.absent;
         let want = end.min(self.source.len()).saturating_sub(absent.offset);

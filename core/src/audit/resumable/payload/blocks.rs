@@ -1,10 +1,10 @@
 //! The blocks of columns, and the values of their annotations.
 //!
-//! A payload of which only the length matters is decoded through the buffer as a window.
-//! Text, vectors, truth values, keys and date-times are validated as a whole block: in
-//! place if raw and resident, otherwise in the buffer. A block that does not fit is first
-//! decoded through the window to its end, so that a larger buffer is requested only for
-//! data that exists. Then it is decoded again, to the same length.
+//! If only a payload's length matters, it is decoded through the buffer as a window. Text,
+//! vectors, truth values, keys and date-times are validated as a whole block: in place if raw and
+//! resident, otherwise in the buffer. A block that does not fit is first decoded to its end
+//! through the window, so that a larger buffer is requested only for data that exists. It is then
+//! decoded again, to the same length.
 
 use super::super::Audit;
 use super::Pause;
@@ -25,7 +25,7 @@ const ENTRY: u64 = 16;
 /// Progress within the blocks of the current column.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(super) struct Progress {
-    /// The kind of its values.
+    /// The codec of its values.
     codec: Option<Codec>,
     /// Number of blocks passed.
     passed: u64,
@@ -35,7 +35,7 @@ pub(super) struct Progress {
     /// need not be resident together with its entry.
     annotation: u64,
     current: Option<Payload>,
-    /// Something was not decoded; this is reported once.
+    /// A payload was not decoded; this is reported once.
     unchecked: bool,
 }
 
@@ -55,7 +55,7 @@ enum State {
     Fresh,
     /// Decoding.
     Decoding,
-    /// It decodes to this many bytes, for which the buffer was too small.
+    /// It decodes to this many bytes, but the buffer was too small.
     Proved(u64),
 }
 
@@ -103,8 +103,7 @@ impl Scratch<'_> {
         }
     }
 
-    /// Checks one payload; returns whether that was possible, or was reported as too much
-    /// work.
+    /// Checks one payload; returns whether that was possible or was reported as too much work.
     fn payload(
         &mut self,
         header: &Header,
@@ -157,7 +156,7 @@ impl Scratch<'_> {
             return Ok(true);
         }
         let len = self.decoder.written();
-        // Of a larger payload only the end is left in the buffer.
+        // Only the end of a larger payload is in the buffer.
         if len > room {
             if len > most {
                 return Ok(false);
@@ -238,7 +237,7 @@ fn next(
         if !charge(r, chunk.map_or(0, |chunk| chunk.stored.len)) {
             return Ok(None);
         }
-        // Contradicting lengths were reported with the structure.
+        // Contradictory lengths were reported with the structure.
         let sound = |chunk: &Chunk| {
             chunk.encoding != Encoding::Raw || chunk.decoded == Some(chunk.stored.len)
         };
@@ -297,7 +296,7 @@ impl Payload {
         self.codec.has_rules() && least.is_none_or(|least| len >= least)
     }
 
-    /// The most bytes that it may decode to if they are validated.
+    /// Most bytes that it may decode to if they are validated.
     fn most(&self) -> u64 {
         match self.kind {
             EntryKind::Attribute if self.chunk.encoding != Encoding::Raw => {
@@ -310,7 +309,7 @@ impl Payload {
     /// Validates the decoded bytes.
     fn validate(&self, header: &Header, r: &mut Reader<'_, '_>, bytes: &[u8]) {
         let Chunk { stored, decoded, encoding, elements, .. } = self.chunk;
-        // Such surplus was reported with the structure, if a length was recorded there.
+        // Surplus bytes were reported with the structure, if a length was recorded there.
         let measured = decoded.is_some() && Measure::of(&self.codec).is_exact();
         let mut report = |fault: crate::format::idv::block::Fault| {
             if measured && fault.rule == rules::B_STRAY {

@@ -1,7 +1,7 @@
 //! Payloads: rules that need the data.
 //!
-//! Raw elements need no memory. Data that is encoded, has a checksum or is sparse goes
-//! through a [`Scratch`] once, from its first stored byte to its last.
+//! Raw elements need no memory. Data that is encoded or sparse, or has a checksum, passes through
+//! a [`Scratch`] once, from its first stored byte to its last.
 
 #[cfg(feature = "columns")]
 mod blocks;
@@ -25,8 +25,8 @@ use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, general};
 use core::hash::{Hash, Hasher};
 
-/// Whether some format of this build stores data that is more than raw elements, or has
-/// checksums: a build without one is spared their decoders.
+/// Whether any format of this build stores more than raw elements, or has checksums: a build
+/// without one does not link their decoders.
 const ENCODED: bool = cfg!(any(feature = "columns", feature = "frames", feature = "packed"));
 
 /// Progress within the payload of the current tensor.
@@ -34,20 +34,20 @@ const ENCODED: bool = cfg!(any(feature = "columns", feature = "frames", feature 
 struct Progress {
     /// Number of its bytes checked.
     done: u64,
-    /// Its raw elements were checked.
+    /// Its raw elements have been checked.
     plain: bool,
-    /// Progress within its frames, if it has frames.
+    /// Progress within its frames, if any.
     walk: Walk,
     frames: Frames,
     /// A scratch has started on it.
     streaming: bool,
-    /// Number of slots that were missing for it.
+    /// Number of slots that it needs, if there were too few.
     slots: u32,
     #[cfg(feature = "columns")]
     blocks: blocks::Progress,
 }
 
-/// What an audit keeps of its payload stage between calls.
+/// State of the payload stage that an audit keeps between calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Payloads {
     /// The stage, if it is wanted.
@@ -87,7 +87,7 @@ impl Payloads {
         self.stage.is_some()
     }
 
-    /// Whether the data of tensor number `index` is looked at.
+    /// Whether the data of tensor number `index` is checked.
     pub(super) fn wants(&self, index: u32) -> bool {
         self.only.is_none_or(|only| only == index)
     }
@@ -109,7 +109,7 @@ impl Hash for Payloads {
     }
 }
 
-/// The walk over the frames of a tensor's data.
+/// Result of the walk over the frames of a tensor's data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Frames {
     #[default]
@@ -154,7 +154,7 @@ impl Streams for NoStreams {
     }
 }
 
-/// The payload stage as a function value. A program that never wants it does not link its
+/// The payload stage as a function value, so that a program that never wants it does not link its
 /// code.
 pub(super) type Stage =
     fn(&mut Audit, &mut Reader<'_, '_>, &mut [Slot], &mut dyn Streams) -> Result<(), Pause>;
@@ -186,9 +186,9 @@ impl Audit {
         self
     }
 
-    /// Limits decoding to this much work, in decoded bytes and costs that count as such
-    /// ([`limits`](crate::limits) has the numbers). What is left is reported as unchecked.
-    /// The default is [`WORK`](crate::base::limits::WORK) plus
+    /// Limits decoding to this much work, in decoded bytes and equivalent costs
+    /// ([`limits`](crate::limits) has the numbers). Data beyond the limit is reported as
+    /// unchecked. The default is [`WORK`](crate::base::limits::WORK) plus
     /// [`WORK_PER_BYTE`](crate::base::limits::WORK_PER_BYTE) for each byte of the file.
     #[must_use]
     pub fn max_work(mut self, work: u64) -> Self {
@@ -196,11 +196,11 @@ impl Audit {
         self
     }
 
-    /// Whether the data of a tensor has rules that a check could find broken: a checksum, an
-    /// encoding, coordinates, values that not every bit pattern is.
+    /// Whether a tensor's data has rules that a check could find broken: a checksum, an encoding,
+    /// coordinates, or values that do not allow every bit pattern.
     ///
     /// # Errors
-    /// The bytes that are missing, of the tensor's entry.
+    /// [`Absent`] when the tensor's entry is not resident.
     pub fn has_rules(file: &File, source: &Source<'_>, tensor: &Tensor) -> Result<bool, Absent> {
         let stored = file.policy().checksum.is_some();
         match tensor.status {
@@ -212,8 +212,8 @@ impl Audit {
         }
     }
 
-    /// Checks the data of tensor number `index` only, and nothing before it: for extracting
-    /// that tensor.
+    /// Checks only the data of tensor number `index`, and nothing before it: for extracting that
+    /// tensor.
     #[must_use]
     pub fn payload_of(file: File, index: u32) -> Self {
         let stage = super::Stage::Payloads;
@@ -222,13 +222,13 @@ impl Audit {
         audit
     }
 
-    /// As [`step`](Self::step), with memory to decode in: payloads are checked to their
-    /// last byte. Pass the same `scratch` at each call.
+    /// As [`step`](Self::step), with memory for decoding: payloads are checked to their last
+    /// byte. Pass the same `scratch` to each call.
     ///
     /// # Errors
     /// As [`step`](Self::step). While payloads are checked, [`Stop::NeedSlots`] and
-    /// [`skip`](Self::skip) are about the current tensor only, and [`Stop::NeedBuffer`] asks
-    /// for a scratch with a larger buffer.
+    /// [`skip`](Self::skip) concern only the current tensor, and [`Stop::NeedBuffer`] requests a
+    /// scratch with a larger buffer.
     pub fn step_with(
         &mut self,
         source: &Source<'_>,
@@ -269,7 +269,7 @@ impl Audit {
                 continue;
             }
             r.about(EntryKind::Tensor, tensor.index);
-            // Checksums and frames concern stored bytes, whatever they mean.
+            // Checksums and frames apply to the stored bytes, whatever their meaning.
             let stored = self.file.policy().checksum.is_some();
             if tensor.status != Status::Broken && !self.payload.current.plain {
                 if tensor.status == Status::Unsupported {
@@ -306,7 +306,7 @@ impl Audit {
 
     /// Follows the frames of compressed elements, without decoding them.
     fn frames_of(&mut self, r: &mut Reader<'_, '_>, tensor: &Tensor) -> Result<Frames, Pause> {
-        // No other format has frames: a build without it is spared their reader.
+        // No other format has frames: a build without it does not link their reader.
         let frames = cfg!(feature = "frames") && tensor.encoding == Encoding::Zstd;
         let (true, Chunks::One(span), Some(rule)) =
             (frames, tensor.chunks, self.file.policy().frame)
@@ -325,9 +325,9 @@ impl Audit {
         is_made(tensor) || tensor.chunks.count() > 0 && checked
     }
 
-    /// Without a scratch, data that is more than raw elements stays unchecked.
+    /// Reports data that is more than raw elements as unchecked, for lack of a scratch.
     fn unstreamed(&mut self, r: &mut Reader<'_, '_>, tensor: &Tensor) -> Result<(), Pause> {
-        // Of data whose values are unknown, one finding says that it was not checked.
+        // Data whose values are unknown has already been reported as unchecked.
         if tensor.status == Status::Unsupported {
             return Ok(());
         }
@@ -352,7 +352,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Gives the current tensor up, if slots or a buffer are missing.
+    /// Gives up the current tensor, if slots or a buffer are missing.
     pub(super) fn skip_payload(&mut self, r: &mut Reader<'_, '_>) {
         if let Some(tensor) = self.hand {
             r.about(EntryKind::Tensor, tensor.index);

@@ -24,7 +24,7 @@ impl Audit {
         let used = used_bits(tensor);
         if let (Some(rule), Some(used)) = (policy.tail_bits, used) {
             let at = span.offset.saturating_add(last);
-            // Only the last byte, unless ternary codes are checked as well.
+            // Only the last byte matters, unless ternary codes are checked as well.
             if policy.ternary.is_none() || tensor.dtype != DType::T2 {
                 let byte = r.get(Span::new(at, 1))?.first().copied().unwrap_or(0);
                 flag_byte(r, rule, at, byte, byte & !used);
@@ -98,7 +98,7 @@ fn flag_byte(r: &mut Reader<'_, '_>, rule: Rule, at: u64, byte: u8, wrong: u8) {
     }
 }
 
-/// The used bits in the last byte of packed data, unless all are used.
+/// A mask of the used bits in the last byte of packed data; `None` if all are used.
 fn used_bits(tensor: &Tensor) -> Option<u8> {
     if !tensor.dtype.is_packed() {
         return None;

@@ -1,4 +1,4 @@
-//! Validates the indices of sparse tensors as the data streams by.
+//! Validates the indices of sparse tensors as the data streams through.
 
 use crate::base::{limits::SPARSE_RANK, widen};
 use crate::file::{Slot, slot::sort};
@@ -9,7 +9,7 @@ use crate::model::{
 
 const WORD: u64 = widen(WORD_LEN);
 
-/// A fault, the offset of its word in the decoded data, and the numbers for its finding.
+/// A fault, the offset of its word in the decoded data, and the numbers of its finding.
 pub(super) type Report<'r> = dyn FnMut(Fault, u64, u64, u64) + 'r;
 
 /// Validates indices and skips values; plain numbers, to be kept between pieces.
@@ -20,7 +20,7 @@ pub(super) struct Sparse {
     width: u64,
     /// Number of bytes that are reversed together; 1 if nothing is reversed.
     unit: usize,
-    /// The dims, unless there are too many; then they are in the first slots.
+    /// The dims; if there are too many, they are in the first slots instead.
     dims: [u64; SPARSE_RANK],
     rank: usize,
     pass: Pass,
@@ -31,7 +31,7 @@ pub(super) struct Sparse {
     at: u64,
     /// Number of bytes of values still to be skipped.
     skip: u64,
-    /// The start of a word.
+    /// The first bytes of an incomplete word.
     carry: [u8; WORD_LEN],
     carried: usize,
     /// Number of words read in this step: coordinates, pointers or columns.
@@ -49,7 +49,7 @@ pub(super) struct Sparse {
     row: u64,
 }
 
-/// How slots are used, as the data is read once or again.
+/// How slots are used in each pass over the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Pass {
     /// Unused.
@@ -108,7 +108,7 @@ impl Sparse {
         Some(sparse)
     }
 
-    /// The same tensor from its start.
+    /// A validator for the next pass over the same tensor.
     pub(super) fn again(&self) -> Self {
         let Sparse { rows, width, unit, dims, rank, total, .. } = *self;
         let (step, pass) = match (rows, self.pass) {
@@ -129,7 +129,7 @@ impl Sparse {
         self.unordered.then_some(slots)
     }
 
-    /// The fault, offset and number of two entries at the same position, among those kept.
+    /// The fault, offset and number of two stored entries at the same position.
     pub(super) fn twin(&self, slots: &mut [Slot]) -> Option<(Fault, u64, u64)> {
         if self.pass != Pass::Positions {
             return None;
@@ -176,7 +176,7 @@ impl Sparse {
         elements.saturating_mul(entry).saturating_add(pointers)
     }
 
-    /// Takes the next decoded bytes.
+    /// Validates the next decoded bytes.
     pub(super) fn feed(&mut self, mut bytes: &[u8], slots: &mut [Slot], report: &mut Report<'_>) {
         while !bytes.is_empty() {
             if self.step == Step::Over && self.skip == 0 {
@@ -282,7 +282,7 @@ impl Sparse {
         self.unordered |= self.before >= Some(word);
         self.before = Some(word);
         if self.pass == Pass::Positions {
-            // Empty rows do not count, so this is at most the position.
+            // Empty rows are not counted, so this is at most the entry's position.
             let position = self.row.wrapping_sub(1).wrapping_mul(columns).wrapping_add(word);
             if let Some(slot) = self.slot(entry, slots) {
                 // The starts of rows stay in `who`.
@@ -336,14 +336,13 @@ impl Sparse {
         self.step = if word == 0 { Step::Over } else { Step::Columns };
     }
 
-    /// Reports a fault of the data's length: `found` bytes, more or fewer than the indices
-    /// imply.
+    /// Reports a wrong data length: `found` bytes, more or fewer than the indices imply.
     fn give_up(&mut self, fault: Fault, at: u64, found: u64, report: &mut Report<'_>) {
         self.over();
         report(fault, at, at, found);
     }
 
-    /// One fault is enough: the meaning of what follows is unknown.
+    /// Ends validation after the first fault: the meaning of what follows is unknown.
     fn over(&mut self) {
         self.step = Step::Over;
         self.rows = false;

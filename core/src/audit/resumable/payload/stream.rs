@@ -1,4 +1,4 @@
-//! Data that is encoded, sparse, or has a checksum, from its first stored byte to its last.
+//! Data that is encoded or sparse, or has a checksum, from its first stored byte to its last.
 
 use super::super::Audit;
 use super::sparse::Sparse;
@@ -15,12 +15,12 @@ use crate::model::{Chunk, Encoding, Layout, Status, Tensor};
 use crate::parse::Reader;
 use crate::rule::{Rule, general};
 
-/// The memory of a payload audit: a decoder and the state of the checks (27 KiB together,
-/// with every codec), and a buffer of the caller for decoded bytes.
+/// The memory of a payload audit: a decoder and the state of the checks (27 KiB together, with
+/// every codec), and the caller's buffer for decoded bytes.
 ///
-/// The buffer has at least [`WINDOW`](crate::codec::WINDOW) bytes. A larger one means fewer
-/// calls, and zstd frames need their window ([`ring`](crate::codec::ring)). A scratch can
-/// serve one audit after another.
+/// The buffer needs at least [`WINDOW`](crate::codec::WINDOW) bytes. A larger one means fewer
+/// calls, and zstd frames need room for their window ([`ring`](crate::codec::ring)). A scratch
+/// can serve several audits in sequence.
 #[derive(Debug)]
 pub struct Scratch<'b> {
     pub(crate) decoder: Decoder,
@@ -44,8 +44,8 @@ impl<'b> Scratch<'b> {
 }
 
 impl<'b> Scratch<'b> {
-    /// Releases the buffer, whose content must not change until [`Paused::resume`]: for
-    /// hosts that own the buffer and come back later.
+    /// Releases the buffer, whose contents must not change until [`Paused::resume`]: for hosts
+    /// that own the buffer and come back later.
     pub fn pause(self) -> Paused {
         let Scratch { decoder, hasher, progress, results, .. } = self;
         Paused { decoder, hasher, progress, results }
@@ -78,13 +78,13 @@ struct Progress {
     sparse: Option<Sparse>,
     /// Number of slots for its dims, needed before its indices can be validated.
     extents: Option<u64>,
-    /// Type and layout are known, and so is the meaning of the bytes.
+    /// The type and layout are known, and so is the meaning of the bytes.
     measured: bool,
     /// Number of stored bytes used.
     read: u64,
     /// The data is decoded, or was until a fault.
     decodes: bool,
-    /// The checksum is of decoded bytes.
+    /// The checksum covers decoded bytes.
     sums_decoded: bool,
     /// Nothing more is decoded; the fault was reported.
     faulty: bool,
@@ -92,7 +92,7 @@ struct Progress {
     fault: Option<(Fault, u64)>,
     /// All bytes were checked.
     over: bool,
-    /// How often they are looked at again, into slots.
+    /// Number of further passes over the bytes, which fill slots.
     again: u8,
 }
 
@@ -174,7 +174,7 @@ impl Scratch<'_> {
                 }
                 return Ok(());
             }
-            // Once more, into slots.
+            // Read the data again, into slots.
             let needed = match &p.sparse {
                 Some(sparse) => sparse.needs(),
                 None => p.extents,
@@ -215,7 +215,7 @@ impl Scratch<'_> {
         Ok(sparse)
     }
 
-    /// Determines what to check; `None` if nothing.
+    /// Determines what to check; `None` if there is nothing.
     fn begin(
         &mut self,
         audit: &Audit,
@@ -230,7 +230,7 @@ impl Scratch<'_> {
             let found = audit.file.checksum(r.source(), tensor);
             p.checksum = found.map_err(|absent| r.lack(absent))?;
         }
-        // Faulty frames were reported already.
+        // Faulty frames have already been reported.
         p.faulty = audit.payload.current.frames == super::Frames::Faulty;
         let chunk = audit.file.chunk_of(r, tensor, 0)?;
         let (Some(chunk), 1) = (chunk.map(Chunk::whole), tensor.chunks.count()) else {
@@ -264,7 +264,7 @@ impl Scratch<'_> {
                 p.sparse = None;
             }
         }
-        // Of decoded bytes nothing is summed up unless they are decoded.
+        // A checksum of decoded bytes requires decoding.
         p.sums_decoded = policy.sums_decoded && encoded;
         if p.sums_decoded && !p.decodes {
             p.checksum = None;
@@ -285,7 +285,7 @@ impl Scratch<'_> {
     }
 
     /// Whether the buffer holds the window, or the whole output if the window exceeds the
-    /// decoder's limit. Otherwise requests a buffer, or reports that none will do.
+    /// decoder's limit. Otherwise requests a buffer, or reports that none will suffice.
     fn holds_window(
         &mut self,
         audit: &Audit,
@@ -315,7 +315,7 @@ impl Scratch<'_> {
         Ok(false)
     }
 
-    /// Reports what was found in the same bytes for another tensor.
+    /// Reports the faults found in the same bytes for another tensor.
     fn again(&mut self, audit: &Audit, p: &mut Progress, known: &Known, r: &mut Reader<'_, '_>) {
         if p.decodes && !p.faulty {
             if let Some((fault, written)) = known.fault {
@@ -347,7 +347,7 @@ impl Scratch<'_> {
         }
     }
 
-    /// Goes through all stored bytes.
+    /// Processes all stored bytes.
     fn bytes(
         &mut self,
         audit: &Audit,
@@ -378,7 +378,7 @@ impl Scratch<'_> {
                         }
                         (read, piece.len(), done)
                     }
-                    // Restarted in a buffer that holds the window.
+                    // Decoding restarts in a buffer that holds the window.
                     Err(Fault::Buffer) => return Err(Pause::Buffer(self.decoder.buffer())),
                     Err(fault) => {
                         p.faulty = true;
@@ -393,7 +393,7 @@ impl Scratch<'_> {
                         if p.checksum.is_none() || p.sums_decoded {
                             break;
                         }
-                        // The rest only goes into the checksum.
+                        // The rest is needed only for the checksum.
                         continue;
                     }
                 }
@@ -449,7 +449,7 @@ impl Scratch<'_> {
 
 /// Reports a stream that is faulty after `written` bytes.
 fn flag(audit: &Audit, p: &Progress, r: &mut Reader<'_, '_>, fault: Fault, written: u64) {
-    // Surplus is no fault if no size is recorded.
+    // Surplus is not a fault if no size is recorded.
     if fault == Fault::Long && !p.measured && p.chunk.decoded.is_none() {
         return;
     }
@@ -491,7 +491,7 @@ impl Progress {
     }
 }
 
-/// The place of decoded bytes: exact if they are raw, otherwise all stored bytes.
+/// The location of decoded bytes: exact if they are raw, otherwise all stored bytes.
 fn place(chunk: &Chunk, offset: u64, len: u64) -> Span {
     match chunk.encoding {
         Encoding::Raw => Span::new(chunk.stored.offset.saturating_add(offset), len),

@@ -1,9 +1,9 @@
-//! A watch over the audit: it ends for every host that serves its requests.
+//! Guarantees that the audit ends for every host that serves its requests.
 //!
-//! A request is answered once the host has done what was asked. If the same state comes
-//! back after an answer, no host can make progress, so the audit reports an internal error
-//! and goes on after the current tensor or stage. That ends, because each time a tensor or
-//! a stage is passed.
+//! A request is answered once the host has provided what was requested. If the same state comes
+//! back after an answer, no host can make progress, so the audit reports an internal error and
+//! continues after the current tensor or stage. This terminates, because it passes a tensor or a
+//! stage each time.
 
 use super::Streams;
 use crate::audit::Stage;
@@ -33,7 +33,7 @@ struct Given<'g, 'a> {
 }
 
 impl Given<'_, '_> {
-    /// Whether the host has done what was asked.
+    /// Whether the host has provided what was requested.
     fn has(&self, stop: &Stop) -> bool {
         match *stop {
             Stop::NeedBytes(absent) => {
@@ -49,7 +49,8 @@ impl Given<'_, '_> {
 }
 
 impl Watch {
-    /// The host calls again. If it did not do what was asked, it may try as often as it likes.
+    /// The host calls again. If it has not provided what was requested, it may retry
+    /// indefinitely.
     fn resume(&mut self, given: &Given<'_, '_>) {
         match self.asked {
             Some(asked) if given.has(&asked) => self.answered = self.answered.wrapping_add(1),
@@ -57,7 +58,7 @@ impl Watch {
         }
     }
 
-    /// Whether the audit stops without reason; `state` is a hash of its state.
+    /// Whether the audit stops without a reason; `state` is a hash of its state.
     fn is_stuck(&mut self, stop: Stop, given: &Given<'_, '_>, state: u64) -> bool {
         if given.has(&stop) || (SWEEP && self.stood == Some(state)) {
             *self = Watch::default();
@@ -82,7 +83,7 @@ impl Audit {
         self.payload.watch.resume(&Given { source, slots, buffer: streams.buffer() });
     }
 
-    /// Whether the audit stops without reason.
+    /// Whether the audit stops without a reason.
     pub(in crate::audit::resumable) fn is_stuck(
         &mut self,
         stop: &Stop,
@@ -95,7 +96,7 @@ impl Audit {
         self.payload.watch.is_stuck(*stop, &given, state)
     }
 
-    /// Skips what no host can provide.
+    /// Skips a tensor or stage that requests what no host can provide.
     #[cold]
     pub(in crate::audit::resumable) fn stand_still(&mut self, r: &mut Reader<'_, '_>) {
         r.unmute();
@@ -111,8 +112,8 @@ impl Audit {
         }
     }
 
-    /// A hash of the state. Only hosts on which code size matters less compute it; others
-    /// rely on what was requested and provided.
+    /// A hash of the state. Only builds with `sweep` compute it, where code size matters less;
+    /// others rely on what was requested and provided.
     fn state(&self, stop: &Stop, streams: u64) -> u64 {
         let mut state = Fold(0xCBF2_9CE4_8422_2325);
         if SWEEP {
@@ -131,11 +132,11 @@ impl Audit {
     }
 }
 
-/// FNV-1a, over words where words are written.
+/// FNV-1a, over whole words if words are written.
 struct Fold(u64);
 
 impl Hasher for Fold {
-    // Out of line: a state has some hundred fields.
+    // Out of line: a state has about a hundred fields.
     #[inline(never)]
     fn write(&mut self, bytes: &[u8]) {
         bytes.iter().for_each(|byte| self.write_u64((*byte).into()));
@@ -174,14 +175,14 @@ mod tests {
         bytes
     }
 
-    /// Does not get any further.
+    /// Makes no progress.
     enum Idle {
-        /// Wants a buffer that it has, and slots that there are.
+        /// Requests a buffer that it has, and slots that exist.
         Buffer,
         Room,
-        /// Wants bytes that are resident.
+        /// Requests bytes that are resident.
         Absent,
-        /// Wants one byte after the other, again and again.
+        /// Requests one byte after another, again and again.
         Cycle(u64),
     }
 
@@ -209,7 +210,7 @@ mod tests {
         }
     }
 
-    /// Serves what is asked for, byte by byte; what was found.
+    /// Serves requests byte by byte; returns the findings.
     fn served(mut idle: Idle) -> Vec<Finding> {
         let bytes = file();
         let mut findings = Vec::new();

@@ -1,4 +1,4 @@
-//! The work of decoding, and the results that an audit remembers.
+//! Decoding work, and the results that an audit remembers.
 
 use crate::base::limits;
 use crate::codec::{Fault, checksum::Checksum};
@@ -12,10 +12,10 @@ use crate::rule::general;
 pub(in crate::audit) struct Work {
     /// The caller's limit, if it replaces the default.
     pub(in crate::audit) most: Option<u64>,
-    /// Some stream was looked at.
+    /// A stream has been started.
     begun: bool,
     done: u64,
-    /// The data of the current tensor was not decoded to its end.
+    /// The current tensor's data was not decoded to its end.
     cut: bool,
     /// Number of such tensors, and the offset of the first one's entry.
     left: u64,
@@ -34,7 +34,7 @@ impl Work {
         !core::mem::replace(&mut self.begun, true)
     }
 
-    /// The work left; `None` if there is none, and the current tensor is left unchecked.
+    /// The work left; `None` if there is none, which leaves the current tensor unchecked.
     pub(super) fn rest(&mut self, r: &Reader<'_, '_>) -> Option<u64> {
         let rest = self.limit(r).saturating_sub(self.done);
         self.cut |= rest == 0;
@@ -60,7 +60,7 @@ impl Work {
         }
     }
 
-    /// Reports, at the end, what was left.
+    /// Reports at the end how many tensors were left unchecked.
     pub(super) fn report(&self, r: &mut Reader<'_, '_>) {
         if self.left > 0 {
             r.about(crate::rule::EntryKind::File, 0);

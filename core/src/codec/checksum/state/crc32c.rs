@@ -1,4 +1,4 @@
-//! CRC-32C with instructions of the processor.
+//! CRC-32C with processor instructions.
 
 #[derive(Clone)]
 pub(in super::super) struct Crc32c(u32);

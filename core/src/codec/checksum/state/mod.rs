@@ -1,4 +1,4 @@
-//! What is computed so far.
+//! The state of a checksum in progress.
 
 #[cfg_attr(not(feature = "crc32"), path = "no_crc32.rs")]
 mod crc32;

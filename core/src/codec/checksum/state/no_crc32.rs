@@ -1,6 +1,6 @@
-//! A build for formats without a CRC-32.
+//! A build without formats that use CRC-32.
 
-/// There is none.
+/// Never constructed.
 #[derive(Clone)]
 pub(in super::super) enum Crc32 {}
 

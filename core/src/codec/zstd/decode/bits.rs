@@ -1,4 +1,4 @@
-//! Bits from the start of a slice, and numbers of 32 bits.
+//! Bits from the start of a slice, and 32-bit numbers.
 
 /// The low half of a word.
 #[inline(always)]
@@ -7,19 +7,19 @@ pub(super) fn low(word: u64) -> u32 {
     u32::from_le_bytes([a, b, c, d])
 }
 
-/// A number of 32 bits as a size: no target of this crate has fewer.
+/// A 32-bit number as a size: no target of this crate has smaller ones.
 #[inline(always)]
 pub(super) fn wide(value: u32) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }
 
-/// A size as a number of 32 bits, for sizes that are known to fit.
+/// A size as a 32-bit number, for sizes that are known to fit.
 #[inline(always)]
 pub(super) fn narrow(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-/// Bits from the lowest of the first byte on, zeros after the last.
+/// Bits from the lowest of the first byte, with zeros after the last.
 pub(super) struct Forwards<'s> {
     bytes: &'s [u8],
     at: u32,
@@ -30,7 +30,7 @@ impl<'s> Forwards<'s> {
         Forwards { bytes, at: 0 }
     }
 
-    /// The next `width` bits, 16 at most.
+    /// The next `width` bits, at most 16.
     pub(super) fn peek(&self, width: u32) -> u32 {
         let first = wide(self.at >> 3);
         let mut bytes = [0; 4];
@@ -51,7 +51,7 @@ impl<'s> Forwards<'s> {
         value
     }
 
-    /// The bytes of which no bit was passed; `None` if there are fewer.
+    /// The bytes of which no bit was passed; `None` if more bits were passed than there are.
     pub(super) fn rest(&self) -> Option<&'s [u8]> {
         self.bytes.get(wide(self.at.saturating_add(7) >> 3)..)
     }

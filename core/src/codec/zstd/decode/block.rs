@@ -6,7 +6,7 @@ use super::huffman::Huffman;
 use super::room::Room;
 use super::sequences::Tables;
 
-/// State of a frame between its blocks.
+/// State that a frame keeps between blocks.
 pub(super) struct State {
     pub(super) huffman: Huffman,
     pub(super) tables: Tables,
@@ -14,8 +14,8 @@ pub(super) struct State {
 
 /// The header of the literals (§3.1.1.3.1.1).
 pub(super) struct Header {
-    /// 0: stored raw, 1: one repeated byte, 2: codes with their description, 3: codes that
-    /// an earlier block described.
+    /// 0: raw, 1: one repeated byte, 2: codes with their description, 3: codes described by an
+    /// earlier block.
     pub(super) kind: u8,
     pub(super) four: bool,
     pub(super) count: u32,
@@ -27,8 +27,8 @@ impl Header {
     fn read(block: &[u8]) -> Result<(Self, &[u8]), Fault> {
         let first = block.first().copied().ok_or(Fault::Malformed)?;
         let (kind, format) = (first & 3, (first >> 2) & 3);
-        // One or two sizes lie above the kind and the format: of 5 bits, of 12
-        // or 20; or two of 10, 14 or 18 where codes are used.
+        // One or two sizes follow the kind and the format: one of 5, 12 or 20 bits or, with
+        // codes, two of 10, 14 or 18 bits.
         let (skip, width, bytes) = match (kind, format) {
             (0 | 1, 0 | 2) => (3, 5, 1),
             (0 | 1, 1) => (4, 12, 2),
@@ -64,17 +64,17 @@ impl State {
         State { huffman: Huffman::new(), tables: Tables::new() }
     }
 
-    /// Begins a frame.
+    /// Starts a frame.
     pub(super) fn forget(&mut self) {
         self.huffman.forget();
         self.tables.forget();
     }
 
-    /// Decodes a block to the start of its room; `to` is where it ends. Returns its number of
+    /// Decodes a block to the start of its room, and sets `to` to its end. Returns its number of
     /// sequences.
     ///
     /// # Errors
-    /// The fault of the block. If it is too long, its start is in the room.
+    /// The fault of the block. If the block is too long, its start is in the room.
     pub(super) fn block(
         &mut self,
         block: &[u8],
@@ -84,10 +84,10 @@ impl State {
         self.tables.keep();
         let decoded = self.whole(block, room, to);
         if decoded.is_err_and(|fault| room.is_over(fault)) {
-            // The tables that the block describes are or will be in place.
+            // The tables that the block describes are in place or will be.
             self.tables.again();
             *to = room.at;
-            // Whatever else is wrong further on, the block is too long first.
+            // Later faults do not matter: the block is too long before them.
             let _ = self.plainly(block, room, to, true);
         }
         decoded

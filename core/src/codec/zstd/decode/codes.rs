@@ -14,14 +14,14 @@ pub(super) struct Codes<'s> {
     stream: Backwards<'s>,
     /// Number of literals left in the stream.
     count: u32,
-    /// Number of streams still to come, their lengths but for the last, their bytes, and their
-    /// literals: so many each, but for the last.
+    /// The streams still to come: their number, the lengths of all but the last, their bytes, the
+    /// number of literals in all but the last, and the number of literals left.
     streams: u32,
     lengths: &'s [u8],
     bytes: &'s [u8],
     each: u32,
     left: u32,
-    /// Some stream did not end with its last literal.
+    /// A stream did not end with its last literal.
     loose: bool,
 }
 
@@ -47,7 +47,7 @@ impl<'s> Codes<'s> {
         Ok(codes)
     }
 
-    /// Begins the next stream.
+    /// Starts the next stream.
     fn open(&mut self) -> Result<(), Fault> {
         let split = match (self.streams, self.lengths.split_first_chunk()) {
             (0, _) => None,
@@ -67,14 +67,14 @@ impl<'s> Codes<'s> {
         Ok(())
     }
 
-    /// The next literals; `to` follows them.
+    /// Decodes the next literals; `to` advances past them.
     pub(super) fn fill(&mut self, out: &mut [u8], to: &mut u32) -> Result<(), Fault> {
         let mut out = out.iter_mut();
         while out.len() > 0 {
             if self.count == 0 {
                 self.open()?;
             }
-            // Two at a time, as long as their bits are sure to be there.
+            // Two at a time, as long as their bits are certain to exist.
             while self.count > 1
                 && out.len() > 1
                 && self.stream.left() >= wide(2 * LONGEST)
@@ -113,7 +113,7 @@ impl<'s> Codes<'s> {
         if self.stream.is_over() { Err(Fault::Malformed) } else { Ok(symbol) }
     }
 
-    /// Whether the literals that are left are valid, and each stream ends with its last one.
+    /// Whether the remaining literals are valid, and each stream ends with its last one.
     pub(super) fn finish(&mut self) -> Result<(), Fault> {
         loop {
             while self.count > 0 {

@@ -16,8 +16,8 @@ const LEAST_HEADER: usize = 5;
 /// Magic and size of a skippable frame.
 const SKIP_HEADER: usize = 8;
 const BLOCK_HEADER: usize = 3;
-/// Number of decoded bytes that are handed out at once, so that the caller finds them in
-/// the cache.
+/// Number of decoded bytes that are returned in one step, so that the caller finds them in the
+/// cache.
 const ENOUGH: usize = 64 << 10;
 
 /// Decodes a sequence of frames.
@@ -27,18 +27,18 @@ pub(in crate::codec) struct Frames {
     hash: Xxh64,
     stage: Stage,
     frame: Frame,
-    /// Frames that were begun.
+    /// Number of frames started.
     count: u64,
-    /// Frames that hold data and are complete.
+    /// Number of complete frames that hold data.
     complete: u64,
-    /// Number of bytes needed to go on.
+    /// Number of bytes needed to continue.
     needs: usize,
-    /// Number of bytes of a ring for the frame.
+    /// Size of a ring for the frame, in bytes.
     buffer: u64,
     work: u64,
 }
 
-/// What is decoded next.
+/// The next item to decode.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     Frame,
@@ -48,11 +48,11 @@ enum Stage {
     Checksum,
 }
 
-/// The frame that is being decoded.
+/// The frame being decoded.
 #[derive(Clone, Copy)]
 struct Frame {
     window: u64,
-    /// The content size that the header states.
+    /// The content size in the header.
     stated: Option<u64>,
     checked: bool,
     written: u64,
@@ -60,7 +60,7 @@ struct Frame {
 
 /// Why decoding stopped.
 enum Pause {
-    /// The output must be taken first.
+    /// The caller must take the output first.
     Output,
     /// This many bytes of input are needed.
     Input(usize),
@@ -117,7 +117,7 @@ impl Frames {
         self.work
     }
 
-    /// Goes on until there is enough output, the input is used up, or the end.
+    /// Continues until there is enough output, the input is used up, or the stream ends.
     pub(in crate::codec) fn step(&mut self, job: &mut Job<'_>) -> Outcome {
         if job.whole {
             let at = usize::try_from(job.written).unwrap_or(usize::MAX);
@@ -131,7 +131,7 @@ impl Frames {
         let allowed = self.work.saturating_add(job.work);
         loop {
             match self.go_on(job, &mut outcome) {
-                // The sum that the caller computes decides; here the loop ends.
+                // The caller compares the total with its budget; this only ends the loop.
                 Ok(()) if outcome.written < ENOUGH && self.work <= allowed => {}
                 Ok(()) | Err(Pause::Output) => break,
                 Err(Pause::Input(needs)) if job.last => {
@@ -151,9 +151,9 @@ impl Frames {
         outcome
     }
 
-    /// The input is over, but more is needed.
+    /// The fault if the input ends but more is needed.
     fn cut_off(&self, job: &Job<'_>, outcome: &Outcome, needs: usize) -> Fault {
-        // A few bytes that are not a magic begin no frame.
+        // Fewer bytes than a magic start no frame.
         let left = job.input.len().saturating_sub(outcome.read);
         match self.stage {
             Stage::Frame if self.complete > 0 && left < 4 && needs > left => Fault::Trailing,
@@ -197,7 +197,7 @@ impl Frames {
         Ok(())
     }
 
-    /// Begins a frame; returns the length of its header.
+    /// Starts a frame; returns the length of its header.
     fn header(
         &mut self,
         input: &[u8],
@@ -247,7 +247,7 @@ impl Frames {
             return Err(Fault::Buffer.into());
         }
         if !job.whole && extent.least() == extent.left {
-            // All of it in one piece, from the start.
+            // The whole frame in one piece, from the start.
             if outcome.written > 0 {
                 return Err(Pause::Output);
             }
@@ -304,7 +304,7 @@ impl Frames {
                 self.work = self.work.saturating_add(WORK_PER_BLOCK).saturating_add(work);
             }
             _ => {
-                // Of a block that is too long, the permitted part comes first.
+                // A block that is too long yields its permitted part first.
                 let len = header.size.min(room.most);
                 let part = room.part(room.at, len)?;
                 match header.kind {
@@ -328,7 +328,7 @@ impl Frames {
         }
         if header.last {
             if self.frame.stated.is_some_and(|stated| stated != self.frame.written) {
-                // Decoded bytes come before the fault.
+                // Decoded bytes are returned before the fault.
                 return Err(Fault::ContentSize.into());
             }
             match self.frame.checked {

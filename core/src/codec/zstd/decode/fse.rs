@@ -50,11 +50,11 @@ impl Entry {
     }
 }
 
-/// The values of codes: each begins where the one before ends.
+/// The values of codes: the range of each starts where the previous one ends.
 pub(super) struct Values {
-    /// Where the first begins.
+    /// Start of the first range.
     pub(super) least: u32,
-    /// The number of bits to add to each; none to those that are not here.
+    /// The number of bits to add to each; none for codes beyond the end.
     pub(super) added: &'static [u8],
 }
 
@@ -71,7 +71,7 @@ impl Values {
     }
 }
 
-/// Where the value ends that begins at `value`.
+/// End of the range that starts at `value`.
 fn after(value: u32, extra: u8) -> u32 {
     value.wrapping_add(1_u32.wrapping_shl(extra.into()))
 }
@@ -84,7 +84,7 @@ pub(super) struct Chances {
 }
 
 impl Chances {
-    /// The predefined distributions.
+    /// A predefined distribution.
     pub(super) fn known((known, width): (&[i8], u32)) -> Self {
         let mut of = [0; SYMBOLS];
         for (to, from) in of.iter_mut().zip(known) {
@@ -105,7 +105,7 @@ impl Chances {
         let mut rest = of.get_mut(..symbols).unwrap_or_default().iter_mut();
         let mut left = 1_u32.wrapping_shl(width);
         while left > 0 {
-            // A number up to `left + 1`; the smaller ones take a bit less.
+            // A number up to `left + 1`; smaller ones take one bit less.
             let long = left.wrapping_add(1).checked_ilog2().unwrap_or(0).wrapping_add(1);
             let half = 1_u32.wrapping_shl(long) >> 1;
             let short = half.wrapping_mul(2).wrapping_sub(2).wrapping_sub(left);
@@ -148,12 +148,12 @@ impl Chances {
         let high = size.wrapping_sub(self.of.iter().filter(|chance| **chance < 0).count());
         let (mut at, mut rare) = (0, size);
         let mut value = values.least;
-        // How many states of a symbol were numbered.
+        // Number of states of each symbol numbered so far.
         let mut numbers = [0_u16; 64];
         for ((symbol, chance), number) in (0_u8..).zip(self.of).zip(&mut numbers) {
             *number = chance.unsigned_abs();
             let extra = values.extra(symbol);
-            // Until states are numbered, the symbol is in place of the next one.
+            // Until states are numbered, the symbol is stored in place of the next state.
             let entry = Entry::new(value, extra.into(), symbol.into(), 0);
             value = after(value, extra);
             if chance < 0 {
@@ -163,7 +163,7 @@ impl Chances {
             for _ in 0..chance {
                 set(table, at, entry);
                 at = at.wrapping_add(step) & mask;
-                // If all states are rare ones, no other place is left.
+                // If all states are those of rare symbols, no other place is left.
                 while at >= high && high > 0 {
                     at = at.wrapping_add(step) & mask;
                 }

@@ -12,7 +12,7 @@ pub(super) const LONGEST: u32 = 11;
 pub(super) const CODES: usize = 1 << LONGEST;
 /// Largest weight; a code of weight w has `longest + 1 - w` bits.
 pub(super) const WEIGHTS: usize = 11;
-/// Widest state of weights that are coded themselves.
+/// Widest state of coded weights.
 const WIDTH: u32 = 6;
 
 /// The codes, indexed by the next 11 bits: the length in the low byte, the symbol in the
@@ -25,7 +25,7 @@ pub(super) struct Huffman {
     pub(super) known: bool,
 }
 
-/// The weights of symbols; 0 for one that does not occur.
+/// The weights of symbols; 0 for absent ones.
 pub(super) struct Weights {
     pub(super) of: [u8; 256],
     count: usize,
@@ -38,7 +38,7 @@ impl Huffman {
         Huffman { table: [0; CODES], known: false }
     }
 
-    /// Begins a frame, which knows no codes yet.
+    /// Starts a frame, for which no codes are known yet.
     pub(super) fn forget(&mut self) {
         self.known = false;
     }
@@ -82,7 +82,7 @@ impl Huffman {
 }
 
 impl Weights {
-    /// The weight of the next symbol; one of the 256 is reserved for the last.
+    /// Adds the weight of the next symbol; one of the 256 places is reserved for the last.
     fn add(&mut self, weight: u8) -> Result<(), Fault> {
         let place = self.of.get_mut(self.count).ok_or(Fault::Malformed)?;
         let count = self.counts.get_mut(usize::from(weight)).ok_or(Fault::Malformed)?;
@@ -111,8 +111,7 @@ impl Weights {
         Ok(longest)
     }
 
-    /// Weights that are coded themselves, by two states that take turns
-    /// (§4.2.1.2).
+    /// Reads weights that are coded themselves, by two alternating states (§4.2.1.2).
     fn decode(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         let (chances, rest) = Chances::read(bytes, WEIGHTS + 2, WIDTH)?;
         let mut table = [Entry::default(); 1 << WIDTH];

@@ -1,5 +1,5 @@
-//! Decoding frames. What differs between hosts and small processors is in `fast/` and in
-//! `small.rs`.
+//! Decoding of frames. The parts that differ between hosts and small processors are in `fast/`
+//! and in `small.rs`.
 
 mod bits;
 mod block;

@@ -1,5 +1,5 @@
-//! A block byte by byte: how small processors decode all blocks, and hosts the start of one
-//! that exceeds its limit, which is handed out before the fault.
+//! Decodes a block byte by byte: on small processors every block, and on hosts the start of a
+//! block that exceeds its limit, which is returned before the fault.
 
 use super::Fault;
 use super::bits::wide;
@@ -9,11 +9,12 @@ use super::kernel::Backwards;
 use super::room::Room;
 use super::sequences::{self, Sequence};
 
-/// Number of sequences that are decoded before they are executed. It is the same on hosts: it
-/// decides whether a block is malformed or too long if it is both.
+/// Number of sequences that are decoded before they are executed. It is the same on hosts,
+/// because it decides whether a block that is both malformed and too long is reported as one or
+/// the other.
 pub(super) const BATCH: usize = 64;
 
-/// The literals of a block that are left.
+/// The remaining literals of a block.
 enum Literals<'l> {
     Plain(&'l [u8]),
     Repeated(u8),
@@ -21,7 +22,7 @@ enum Literals<'l> {
 }
 
 impl Literals<'_> {
-    /// The next literals into the room, from `to` on.
+    /// Writes the next literals to the room, starting at `to`.
     fn fill(&mut self, count: u32, room: &mut Room<'_>, to: &mut u32) -> Result<(), Fault> {
         let part = room.part(*to, count)?;
         match self {
@@ -37,7 +38,7 @@ impl Literals<'_> {
         Ok(())
     }
 
-    /// Whether those that are left are valid, and the last one ends its stream.
+    /// Whether the remaining literals are valid, and the last one ends its stream.
     fn finish(&mut self) -> Result<(), Fault> {
         match self {
             Literals::Coded(codes) => codes.finish(),
@@ -47,7 +48,7 @@ impl Literals<'_> {
 }
 
 impl State {
-    /// Decodes a block, or if it is `cut` as much of it as there is room for; `to` follows the
+    /// Decodes a block or, if `cut`, as much of it as there is room for; `to` advances with the
     /// output from the start of the room. Returns the number of sequences.
     pub(super) fn plainly(
         &mut self,
@@ -78,7 +79,7 @@ impl State {
             let mut batch = [Sequence::default(); BATCH];
             let mut sequences = wide(all);
             while sequences > 0 {
-                // Of a block that is cut, all sequences before an invalid one are executed.
+                // If the block is cut, all sequences before an invalid one are executed.
                 let len = if cut { 1 } else { BATCH.min(sequences) };
                 let batch = batch.get_mut(..len).unwrap_or_default();
                 sequences = sequences.wrapping_sub(batch.len());
@@ -99,7 +100,7 @@ impl State {
                         return Err(Fault::Malformed);
                     }
                     let len = (*len).min(end.wrapping_sub(*to));
-                    // What the older part of a ring has of it.
+                    // The part of the match that lies in the older part of a ring.
                     let older = offset.saturating_sub(*to).min(len);
                     let from = to.wrapping_sub(*offset);
                     room.copy(from.wrapping_add(room.older), to, older)?;

@@ -1,9 +1,8 @@
 //! The caller's buffer as the window: filled once from start to end, or used as a ring.
 //!
-//! A block is contiguous, and so is everything that it may refer to, with one exception: a
-//! full ring continues at its start, and what came before lies at its end (`older`). That
-//! takes the window and room for two blocks. With less, the window is moved to the start
-//! instead.
+//! A block is contiguous, and so is everything that it may refer to, with one exception: a full
+//! ring continues at its start, and the earlier bytes lie at its end (`older`). That takes the
+//! window and room for two blocks. With less, the window is moved to the start instead.
 
 use super::super::frame::BLOCK;
 use super::Fault;
@@ -12,8 +11,8 @@ use super::kernel::move_down;
 use super::room::{MARGIN, Room};
 use crate::base::widen;
 
-/// Most bytes of a buffer that serve as a ring, and the furthest reach of a match:
-/// positions have 32 bits. The reference encoder reaches no further.
+/// Most bytes of a buffer that are used as a ring, and the furthest reach of a match: positions
+/// have 32 bits. The reference encoder reaches no further.
 pub(super) const FURTHEST: u64 = 1 << 31;
 
 /// The write position in the buffer, and the bytes before it.
@@ -21,7 +20,7 @@ pub(super) const FURTHEST: u64 = 1 << 31;
 pub(super) struct Ring {
     /// The next byte.
     pub(super) at: usize,
-    /// End of the older bytes, which come before the first; 0 if there are none.
+    /// End of the older bytes, which precede the first one; 0 if there are none.
     older: usize,
 }
 
@@ -34,7 +33,7 @@ pub(super) struct Extent {
     pub(super) written: u64,
     /// Number of bytes that it may still decode to.
     pub(super) left: u64,
-    /// The fault if it exceeds that.
+    /// The fault if it exceeds `left`.
     pub(super) over: Fault,
 }
 
@@ -55,7 +54,7 @@ impl Extent {
         self.window.saturating_add(widen(MARGIN)).saturating_add(self.block().into()).min(self.left)
     }
 
-    /// A ring in which nothing is moved: with room for a second block.
+    /// A ring in which nothing has to be moved: with room for a second block.
     pub(super) fn best(&self) -> u64 {
         let second = self.room();
         self.window.saturating_add(second).saturating_add(second).min(self.left)
@@ -85,7 +84,7 @@ impl Ring {
     /// Makes room at the start of the ring.
     pub(super) fn turn(&mut self, buffer: &mut [u8], extent: &Extent) -> Result<(), Fault> {
         let kept = usize::try_from(extent.written.min(extent.window)).unwrap_or(usize::MAX);
-        // As far as a room may reach, however little is left.
+        // The most that a room may take, even if less is left.
         let room = widen(MARGIN).saturating_add(extent.block().into());
         if kept == 0 {
             self.begin(0);
@@ -99,8 +98,8 @@ impl Ring {
         Ok(())
     }
 
-    /// The room for the next block. A buffer that is no ring is cut to the bytes that
-    /// matches may refer to.
+    /// The room for the next block. A buffer that is not a ring is cut to the bytes that matches
+    /// may refer to.
     pub(super) fn room<'b>(
         &self,
         buffer: &'b mut [u8],
@@ -112,7 +111,7 @@ impl Ring {
         let reach = extent.written.min(extent.window).min(FURTHEST);
         let (mut first, mut end) = (0, buffer.len());
         if widen(end) > FURTHEST {
-            // Only a buffer that holds everything is that long.
+            // Only a buffer that holds the whole output is that long.
             first = self.at.checked_sub(usize::try_from(reach).ok()?)?;
             end = end.min(self.at.saturating_add(wide(block)).saturating_add(MARGIN));
         }

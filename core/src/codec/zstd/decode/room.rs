@@ -4,8 +4,8 @@ use super::Fault;
 use super::bits::wide;
 use core::cell::Cell;
 
-/// Number of bytes after a block that copies in steps of 16 bytes may touch; it keeps
-/// literals out of their reach.
+/// Number of bytes after a block that copies in 16-byte steps may touch; it keeps literals out of
+/// their reach.
 pub(super) const MARGIN: usize = 96;
 
 /// Room for one block in a buffer. Positions in the buffer have 32 bits.
@@ -15,18 +15,18 @@ pub(super) struct Room<'b> {
     /// Start of the block.
     pub(super) at: u32,
     /// End of the bytes that may be overwritten.
-    #[cfg_attr(not(feature = "sweep"), allow(dead_code, reason = "only literals wait there"))]
+    #[cfg_attr(not(feature = "sweep"), allow(dead_code, reason = "only literals are kept there"))]
     pub(super) end: u32,
-    /// Most bytes that the block may become; the room has as many.
+    /// Most bytes that the block may decode to; the room has at least as many.
     pub(super) most: u32,
-    /// The fault of a block that becomes more.
+    /// The fault of a block that decodes to more.
     pub(super) over: Fault,
     /// Number of bytes before the block that matches may refer to.
     pub(super) reach: u32,
     /// Furthest reach of a match.
     pub(super) window: u32,
-    /// End of the older bytes, which come before the first of the buffer, if it is a ring;
-    /// otherwise 0.
+    /// End of the older bytes, which precede the first of the buffer, if it is a ring; otherwise
+    /// 0.
     pub(super) older: u32,
 }
 
@@ -37,25 +37,25 @@ impl Room<'_> {
         part.ok_or(Fault::Malformed)
     }
 
-    /// Copies `len` bytes one by one; `to` follows them.
+    /// Copies `len` bytes one by one; `to` advances past them.
     pub(super) fn copy(&mut self, from: u32, to: &mut u32, len: u32) -> Result<(), Fault> {
         bytewise(self.bytes, wide(from), wide(*to), wide(len)).ok_or(Fault::Malformed)?;
         *to = to.wrapping_add(len);
         Ok(())
     }
 
-    /// The fault if a block becomes `len` bytes and that is too many.
+    /// The fault if a block that decodes to `len` bytes is too long.
     pub(super) fn bound(&self, len: u32) -> Result<(), Fault> {
         if len > self.most { Err(self.over) } else { Ok(()) }
     }
 
-    /// Whether a fault is that of a block whose start is valid, but which exceeds its limit.
+    /// Whether a fault means that a block exceeds its limit, but has a valid start.
     pub(super) fn is_over(&self, fault: Fault) -> bool {
         fault == self.over && fault != Fault::Malformed
     }
 }
 
-/// Copies `len` bytes from the first to the last: to later places, it repeats those in between.
+/// Copies `len` bytes from first to last: copying to a later place repeats those in between.
 #[inline(never)]
 pub(super) fn bytewise(bytes: &mut [u8], from: usize, to: usize, len: usize) -> Option<()> {
     if len == 0 {

@@ -22,7 +22,7 @@ struct Held {
     width: u32,
     /// A block of this frame described it, so later blocks may repeat it.
     described: bool,
-    /// It is the predefined one.
+    /// It is the predefined table.
     known: bool,
 }
 
@@ -132,13 +132,13 @@ impl Tables {
         }
     }
 
-    /// Begins a frame: no table was described yet.
+    /// Starts a frame: no table has been described yet.
     pub(super) fn forget(&mut self) {
         self.repeated = REPEATED;
         self.held.iter_mut().for_each(|held| held.described = false);
     }
 
-    /// Begins a block.
+    /// Starts a block.
     pub(super) fn keep(&mut self) {
         self.kept = self.repeated;
     }
@@ -200,8 +200,8 @@ impl Tables {
     }
 }
 
-/// The repeat offsets after one that is `stored`. Small numbers repeat an offset; which one
-/// depends on whether there are literals (§3.1.1.5).
+/// The repeat offsets after a sequence with offset code `stored`. Small numbers repeat an offset;
+/// which one depends on whether there are literals (§3.1.1.5).
 #[inline(always)]
 pub(super) fn repeat([one, two, three]: [u32; 3], stored: u32, literals: u32) -> [u32; 3] {
     if stored > 3 {

@@ -1,4 +1,4 @@
-//! Decoding on small processors: in little code, bits in words of 32.
+//! Decoding on small processors: little code, and bits in 32-bit words.
 
 use super::Fault;
 use super::bits::wide;
@@ -9,8 +9,8 @@ use super::room::Room;
 pub(super) use super::room::bytewise as move_down;
 use super::sequences::{Sequence, Tables, repeat};
 
-/// A stream that is read from its end: the highest bit set in its last byte marks the end,
-/// and the first value is just below (RFC 8878 §4.1).
+/// A stream that is read from its end: the highest set bit in its last byte marks the end, and
+/// the first value is just below (RFC 8878 §4.1).
 #[derive(Clone, Copy)]
 pub(super) struct Backwards<'s> {
     bytes: &'s [u8],
@@ -19,7 +19,7 @@ pub(super) struct Backwards<'s> {
 }
 
 impl<'s> Backwards<'s> {
-    /// A stream without a bit.
+    /// A stream without bits.
     pub(super) const NONE: Backwards<'static> = Backwards { bytes: &[], left: 0 };
 
     pub(super) fn new(bytes: &'s [u8]) -> Result<Self, Fault> {
@@ -37,7 +37,7 @@ impl<'s> Backwards<'s> {
         self.left > self.bytes.len().wrapping_mul(8)
     }
 
-    /// The next `width` bits, at most 25, zeros after the last.
+    /// The next `width` bits, at most 25, with zeros after the last.
     #[inline(never)]
     pub(super) fn next(&self, width: u32) -> u32 {
         let end = self.left.wrapping_add(7) >> 3;
@@ -83,7 +83,7 @@ impl State {
 }
 
 impl Tables {
-    /// Decodes the next sequences to `batch`; `last` says that they are the last of the block.
+    /// Decodes the next sequences into `batch`; `last` means that they are the last of the block.
     pub(super) fn decode(
         &mut self,
         stream: &mut Backwards<'_>,
@@ -119,7 +119,7 @@ impl Tables {
 
 /// Fills the table of codes; the longest has `longest` bits.
 pub(super) fn fill(table: &mut Table, weights: &Weights, longest: u32) -> Result<(), Fault> {
-    // Where the codes of each weight begin: they ascend with the weight, then with the symbol.
+    // Where the codes of each weight start: they ascend with the weight, then with the symbol.
     let mut at = 0_usize;
     for weight in 1..=longest {
         let places = 1_usize.wrapping_shl(weight.wrapping_add(LONGEST - 1).wrapping_sub(longest));

@@ -1,5 +1,4 @@
-//! XXH64 with seed 0, in pieces: the checksum of a frame's content
-//! (RFC 8878 §3.1.1).
+//! XXH64 with seed 0, computed in pieces: the checksum of a frame's content (RFC 8878 §3.1.1).
 
 const P1: u64 = 0x9E37_79B1_85EB_CA87;
 const P2: u64 = 0xC2B2_AE3D_27D4_EB4F;
@@ -12,7 +11,7 @@ const STRIPE: usize = 32;
 #[derive(Clone, Copy)]
 pub(super) struct Xxh64 {
     lanes: [u64; 4],
-    /// The start of a stripe.
+    /// The first bytes of an incomplete stripe.
     held: [u8; STRIPE],
     count: usize,
     total: u64,
@@ -108,7 +107,7 @@ mod tests {
     #[test]
     fn pieces_make_no_difference() {
         let bytes: [u8; 100] = core::array::from_fn(|i| u8::try_from(i * 7 % 256).unwrap());
-        // Miri takes its time.
+        // Miri is slow.
         let step = if cfg!(miri) { 33 } else { 1 };
         for len in (0..=bytes.len()).step_by(step) {
             let whole = hash(&[&bytes[..len]]);

@@ -1,25 +1,25 @@
-//! Bits from the end of a slice, in words of 64.
+//! Bits from the end of a slice, in 64-bit words.
 
 use super::super::Fault;
 use super::super::bits::{low, wide};
 
-/// A stream that is read from its end: the highest bit set in its last byte marks the end,
-/// and the first value is just below (RFC 8878 §4.1).
+/// A stream that is read from its end: the highest set bit in its last byte marks the end, and
+/// the first value is just below (RFC 8878 §4.1).
 #[derive(Clone, Copy)]
 pub(in super::super) struct Backwards<'s> {
     bytes: &'s [u8],
-    /// Number of bits left, less [`WORD`]; an eighth of it is where the next word begins. Wraps
-    /// if fewer are left, or too many were taken.
+    /// Number of bits left, less [`WORD`]; an eighth of it is the offset of the next word. Wraps
+    /// if fewer are left, or if too many were taken.
     at: usize,
 }
 
-/// Fewest bits in a word of 64, whose first bit may lie anywhere in its last byte.
+/// Fewest bits in a 64-bit word whose first bit may lie anywhere in its last byte.
 const WORD: usize = 57;
 /// The sum of three rests of fields without bits.
 pub(super) const RESTS: u32 = 3 * 63;
 
 impl<'s> Backwards<'s> {
-    /// A stream without a bit.
+    /// A stream without bits.
     pub(in super::super) const NONE: Backwards<'static> =
         Backwards { bytes: &[], at: WORD.wrapping_neg() };
 
@@ -38,7 +38,7 @@ impl<'s> Backwards<'s> {
         self.left() > self.bytes.len().wrapping_mul(8)
     }
 
-    /// The next 57 bits or more at the top of a word, zeros after the last.
+    /// The next 57 or more bits at the top of a word, with zeros after the last.
     #[inline(always)]
     pub(super) fn peek(&self) -> u64 {
         let start = self.at >> 3;
@@ -61,7 +61,7 @@ impl<'s> Backwards<'s> {
         self.at = self.at.wrapping_add(wide(rests)).wrapping_sub(wide(RESTS));
     }
 
-    /// Undoes that.
+    /// Undoes [`pass_three`](Self::pass_three).
     pub(super) fn unpass_three(&mut self, rests: u32) {
         self.at = self.at.wrapping_sub(wide(rests)).wrapping_add(wide(RESTS));
     }
@@ -88,7 +88,7 @@ fn first(bytes: &[u8], left: usize) -> u64 {
     bytes.fold(0, |word, byte| (word >> 8) | (u64::from(*byte) << 56))
 }
 
-/// Takes up to 31 bits off the top of a word. The lowest six bits of `rest` are 63 less their
+/// Takes up to 31 bits off the top of a word. The lowest six bits of `rest` are 63 minus their
 /// number.
 #[inline(always)]
 pub(super) fn top(word: &mut u64, rest: u32) -> u32 {

@@ -17,8 +17,8 @@ pub(super) fn store<const N: usize>(bytes: &mut [u8], at: usize, value: [u8; N])
     Some(())
 }
 
-/// Copies `len` bytes, and up to `N - 1` more, to a place at least `N` bytes further on, or
-/// anywhere before.
+/// Copies `len` bytes, and up to `N - 1` more, to a place at least `N` bytes later, or anywhere
+/// earlier.
 #[inline(always)]
 pub(super) fn copy<const N: usize>(
     bytes: &mut [u8],

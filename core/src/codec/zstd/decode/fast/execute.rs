@@ -1,8 +1,8 @@
-//! Execution of sequences: copies literals to their place, and matches from earlier output
-//! (RFC 8878 §3.1.1.5).
+//! Execution of sequences: copies literals into place, and matches from earlier output (RFC 8878
+//! §3.1.1.5).
 //!
-//! Copies go in steps of 16 bytes and may write up to 32 bytes too many into unused room.
-//! Near the end of the room, and near literals that wait there, every byte is counted.
+//! Copies go in 16-byte steps and may write up to 32 bytes too many into unused room. Near the
+//! end of the room, and near the literals that are kept there, copies are exact.
 
 use super::super::Fault;
 use super::super::bits::{narrow, wide};
@@ -16,7 +16,7 @@ use super::copies::{chunk, copy, load, move_down, store};
 const SLACK: usize = 32;
 /// Number of literals from which larger steps pay off.
 const LONG: usize = 256;
-/// The bits of a position: with them the compiler sees that no sum of positions overflows.
+/// Mask of a position: it shows the compiler that no sum of positions overflows.
 const POSITION: usize = 0xFFFF_FFFF;
 
 /// Where the next byte goes, and where the next literal is.
@@ -62,8 +62,8 @@ pub(super) fn run(
 struct Bounds {
     /// End of the older part of a ring; otherwise 0.
     older: usize,
-    /// Number of bytes between the output and the literals that are left, once the block is as
-    /// long as it may be; the fault of a longer one.
+    /// Number of bytes between the output and the remaining literals, once the block is as long
+    /// as it may be; the fault of a longer one.
     margin: usize,
     over: Fault,
 }
@@ -84,7 +84,7 @@ fn execute(batch: &[Sequence], mut place: Place, room: &mut Room<'_>) -> Result<
         if after > end || offset.wrapping_sub(1) >= middle.wrapping_sub(first).min(window) {
             return Err(Fault::Malformed);
         }
-        // From these conditions the compiler sees that all of it lies within the buffer.
+        // These conditions show the compiler that all of it lies within the buffer.
         if after_match.wrapping_add(clear) <= after
             && after.wrapping_add(16) <= bytes.len()
             && let Some(from) = middle.checked_sub(offset)
@@ -156,7 +156,7 @@ fn matched(bytes: &mut [u8], from: usize, to: usize, len: usize, offset: usize) 
     copy::<16>(bytes, from, to, len.wrapping_sub(32))
 }
 
-/// Copies byte by byte what larger steps might overrun.
+/// Copies byte by byte where larger steps might overrun.
 #[cold]
 #[inline(never)]
 fn careful(
@@ -175,12 +175,12 @@ fn careful(
         while to < end && from < older {
             byte(bytes, &mut from, &mut to)?;
         }
-        // The newer part begins where the older part ends.
+        // The newer part starts where the older part ends.
         if from >= older {
             from = 0;
         }
     }
-    // As far as the end is away, in steps as above.
+    // In steps as above, while the end is far enough away.
     let whole = end.wrapping_sub(to).saturating_sub(SLACK);
     if whole > 0 {
         match offset >= 16 {
@@ -204,8 +204,7 @@ fn byte(bytes: &mut [u8], from: &mut usize, to: &mut usize) -> Option<()> {
     Some(())
 }
 
-/// Repeats the bytes from `from` on, fewer than 16, and goes up to 7 bytes beyond
-/// `len`.
+/// Repeats the bytes from `from`, fewer than 16, and writes up to 7 bytes beyond `len`.
 #[inline(always)]
 fn repeat(bytes: &mut [u8], from: usize, mut to: usize, len: usize) -> Option<()> {
     let end = to.wrapping_add(len);
@@ -225,7 +224,7 @@ fn repeat(bytes: &mut [u8], from: usize, mut to: usize, len: usize) -> Option<()
         word |= word.wrapping_shl(bits);
         bits = bits.wrapping_mul(2);
     }
-    // As many bytes a step as whole repetitions fit into eight.
+    // Each step writes as many bytes as whole repetitions fit into eight.
     let step = match offset {
         3 | 6 => 6,
         5 => 5,

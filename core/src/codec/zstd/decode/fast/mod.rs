@@ -1,4 +1,4 @@
-//! Decoding on hosts: four streams of literals at once, sequences in batches, copies in steps.
+//! Decoding on hosts: four literal streams in parallel, sequences in batches, copies in steps.
 
 mod bits;
 mod copies;
@@ -15,7 +15,7 @@ pub(super) use copies::move_down;
 pub(super) use table::fill;
 
 impl State {
-    /// Decodes a block; `to` is where it ends. Returns its number of sequences.
+    /// Decodes a block and sets `to` to its end. Returns its number of sequences.
     pub(super) fn whole(
         &mut self,
         block: &[u8],
@@ -28,8 +28,8 @@ impl State {
         if kind == 2 {
             data = self.huffman.read(data)?;
         }
-        // Without sequences the literals are the block. Otherwise they wait at the end of
-        // the room, which the output reaches only after they are used.
+        // Without sequences the literals are the block. Otherwise they are kept at the end of the
+        // room, which the output reaches only after they are used.
         let at = match sequences {
             0 => room.at,
             _ => room.end.wrapping_sub(count),

@@ -1,4 +1,4 @@
-//! Sequences from words of 64 bits.
+//! Sequences from 64-bit words.
 
 use super::super::Fault;
 use super::super::bits::wide;
@@ -27,7 +27,7 @@ impl Entry {
 }
 
 impl Tables {
-    /// Decodes the next sequences to `batch`; `last` says that they are the last of the block.
+    /// Decodes the next sequences into `batch`; `last` means that they are the last of the block.
     #[inline(never)]
     pub(in super::super) fn decode(
         &mut self,
@@ -50,7 +50,7 @@ impl Tables {
             let (mut literals, mut len) = (l.value(), m.value());
             let mut extra = o.extra();
             let offset = o.value().wrapping_add(top(&mut word, !extra));
-            // A word is sure to have 31 bits of an offset and 26 of states, or 31 bits of an
+            // A word is certain to have 31 bits of an offset and 26 of states, or 31 bits of an
             // offset and 16 of a match. Lengths seldom have bits of their own.
             if !l.are_plain(m) {
                 len = len.wrapping_add(top(&mut word, !m.extra()));

@@ -1,10 +1,9 @@
-//! Streams of Huffman codes (RFC 8878 §3.1.1.3.1.6), which take most of the time for
+//! Streams of Huffman codes (RFC 8878 §3.1.1.3.1.6), which take most of the time of decoding
 //! weights.
 //!
-//! A word holds the next bits at the top and a single one bit after them: the number of
-//! zeros below it is the number of used bits, so codes need no other counter. At least five
-//! codes of 11 bits fit in a word, so five literals of each stream are decoded between two
-//! loads.
+//! A word holds the next bits at the top and a single one bit after them: the number of zeros
+//! below it is the number of used bits, so no other counter is needed. At least five codes of
+//! 11 bits fit in a word, so five literals of each stream are decoded between two loads.
 
 use super::super::Fault;
 use super::super::bits::{narrow, wide};
@@ -14,12 +13,12 @@ use super::super::huffman::{Huffman, LONGEST, Table};
 /// Number of codes that a word always holds: up to 8 of its 64 bits may be used up.
 const RUN: usize = 5;
 
-/// One stream, `start..end` of some bytes, without those whose bits are all used.
+/// One stream, `start..end` of some bytes, without the bytes whose bits are all used.
 #[derive(Clone, Copy)]
 struct Stream {
     start: usize,
     end: usize,
-    /// Number of bits used of the last bytes.
+    /// Number of used bits at the end.
     used: u32,
 }
 
@@ -30,7 +29,7 @@ impl Stream {
         if zeros == 8 {
             return Err(Fault::Malformed);
         }
-        // The zeros and the one bit above the first code.
+        // The leading zeros and the one bit above the first code.
         Ok(Stream { start, end, used: zeros.wrapping_add(1) })
     }
 
@@ -49,8 +48,7 @@ impl Stream {
         self.used = used & 7;
     }
 
-    /// Fills `out`, with care near the start of the stream, which the last literal must
-    /// reach.
+    /// Fills `out`, with care near the start of the stream, where the last literal must end.
     fn finish(mut self, bytes: &[u8], table: &Table, out: &mut [u8]) -> Result<(), Fault> {
         let mut done = 0_usize;
         for row in out.as_chunks_mut::<RUN>().0 {
@@ -100,7 +98,7 @@ fn take(word: &mut u64, table: &Table) -> u8 {
 }
 
 impl Huffman {
-    /// Literals in one stream or four.
+    /// Decodes literals in one stream or four.
     pub(super) fn decode(&self, bytes: &[u8], four: bool, out: &mut [u8]) -> Result<(), Fault> {
         match (self.known, four) {
             (true, false) => one(&self.table, bytes, out),
@@ -115,8 +113,8 @@ fn one(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fault> {
     Stream::new(bytes, 0, bytes.len())?.finish(bytes, table, out)
 }
 
-/// Fills `out` with four streams, the first three of which hold a quarter each, rounded up.
-/// The lengths of these three come first.
+/// Fills `out` with four streams. The first three hold a quarter each, rounded up, and their
+/// lengths come first.
 fn four(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fault> {
     let (bytes, [a, b, c]) = ends(bytes)?;
     let mut streams = [
@@ -140,9 +138,9 @@ fn four(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Decodes four streams, a literal of each in turn, until one of them nears the start of
-/// `bytes`; returns the number of literals of each.
-// A function of its own: the loop needs every register.
+/// Decodes four streams in parallel, a literal of each in turn, until one of them nears the start
+/// of `bytes`; returns the number of literals of each.
+// A separate function: the loop needs every register.
 #[inline(never)]
 fn abreast(
     table: &Table,

@@ -1,4 +1,4 @@
-//! The table of Huffman codes, from symbols that are sorted by weight.
+//! The table of Huffman codes, built from symbols that are sorted by weight.
 
 use super::super::Fault;
 use super::super::huffman::{LONGEST, Table, WEIGHTS, Weights};
