@@ -1,4 +1,4 @@
-/** File URLs: which may be opened, how many requests it takes, what can go wrong. */
+/** Addresses of files: which may be opened, how many requests it takes, what can go wrong. */
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -70,7 +70,7 @@ fn memory_of_each_value() {
         let text: Vec<_> = values.iter().map(|(name, bytes)| format!("{name} {bytes}")).collect();
         println!("{reader:<12}  {}", text.join("  "));
         let slot = values.iter().find(|(name, _)| name == "slot").expect("slots");
-        // A reader of mapped files uses 32-bit offsets in its slots.
+        // In a reader of mapped files, slots store offsets no wider than an address.
         assert_eq!(slot.1, if reader == "every" { 24 } else { 16 }, "size of a slot");
     }
 }

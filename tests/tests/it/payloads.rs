@@ -248,8 +248,8 @@ fn a_scratch_serves_one_file_after_the_other() {
     assert_eq!(ids(&found[2]), [""; 0]);
 }
 
-/// A host that holds only what was requested last may read data several times, which must not be
-/// mistaken for an audit that makes no progress.
+/// A host that holds only what was requested last may have to read data several times, which must
+/// not be mistaken for a lack of progress.
 #[test]
 fn entries_in_no_order_are_read_again() {
     for count in 2..70_u64 {

@@ -132,7 +132,7 @@ export class TensorsView {
   #fetching = false;
   #stale = false;
   #trying = new AbortController();
-  /** Why the regular expressions were given up. */
+  /** Why the regular expressions were abandoned. */
   #endless: string | undefined;
 
   /**

@@ -7,7 +7,7 @@ import type { Context } from './rpc.ts';
 import { session, type Session } from './session.ts';
 import { isWeightKey, measurements, type WeightKey } from './weights.ts';
 
-/** A column of the table, prefixed with `-` for descending order. */
+/** A column of the table, prefixed with `-` for the opposite direction. */
 export type Order = Sort | WeightKey | `-${WeightKey}` | 'file' | '-file';
 
 /** The selection: the document's filter plus the user's query. */

@@ -179,7 +179,7 @@ async function other(file: Session, found: Measurements, tensor: number, context
   passed(Number(about.stored));
 }
 
-/** What the stored entries of a sparse tensor tell about all its elements; the others are zero. */
+/** The measurements of the stored entries that also hold with the zeros of a sparse tensor. */
 function ofStored(weights: Weights, faults: number): Weights {
   return {
     ...weights,
