@@ -66,9 +66,7 @@ export function viewer(start: () => Worker) {
       copyInFull(this.#root, () => (this.#root as Selecting).getSelection?.() ?? getSelection());
     }
 
-    /**
-     * The file's address: https, or http on this computer. The server must support range requests.
-     */
+    /** The file's URL: https, or http on this computer. The server must support range requests. */
     get src(): string {
       return this.getAttribute('src') ?? '';
     }

@@ -145,9 +145,7 @@ export class CompareView {
     void this.load();
   }
 
-  /**
-   * Lists the open files. Keeps the comparison while the other file and the names stay the same.
-   */
+  /** Lists the open files. Keeps the comparison while the other file and the names are the same. */
   async load(): Promise<void> {
     const others = this.#others();
     const chosen = this.#choice.value;

@@ -17,9 +17,7 @@ function shape(name: string, attributes: Record<string, string | number>): SVGEl
   return element;
 }
 
-/**
- * A chart from 0 to the maximum. Arrow keys move between layers; Enter or a click opens the tensor.
- */
+/** A chart from 0 up. Arrow keys move between layers; Enter or a click opens the tensor. */
 export function courseChart({ kind, points }: Course, measure: Measure, open: (tensor: number) => void): HTMLElement {
   const values = points.map((point) => point[measure]);
   const finite = values.filter(Number.isFinite);

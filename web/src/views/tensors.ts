@@ -135,9 +135,7 @@ export class TensorsView {
   /** Why the regular expressions were abandoned. */
   #endless: string | undefined;
 
-  /**
-   * Refetches the list. Only one fetch runs at a time, so the last keystroke waits for one at most.
-   */
+  /** Refetches the list, one fetch at a time, so the last keystroke waits for one at most. */
   async refresh(): Promise<void> {
     this.#stale = true;
     this.table.expect(this.#filter);

@@ -1,7 +1,4 @@
-/**
- * The weights: scans them all on request, then shows suspicious tensors and charts across the
- * layers.
- */
+/** The weights: scans them on request, then shows suspects and charts across the layers. */
 
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, segmented } from '../ui/dom.ts';

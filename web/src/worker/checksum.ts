@@ -1,6 +1,4 @@
-/**
- * Checksums of data that arrives in pieces; the browser's own functions take only whole buffers.
- */
+/** Checksums of data that arrives in pieces; the browser's own take only whole buffers. */
 
 export interface Checksum {
   push(bytes: Uint8Array): void;

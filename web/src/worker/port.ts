@@ -13,9 +13,7 @@ export interface Ranges {
    * should.
    */
   read(offset: number, length: number, signal: AbortSignal): Promise<Uint8Array | ArrayBuffer>;
-  /**
-   * The file of this name in the same folder, for multi-file models; `undefined` if there is none.
-   */
+  /** The file of this name in the same folder, for multi-file models; `undefined` if missing. */
   beside?(name: string): Promise<Ranges | undefined>;
 }
 
@@ -33,9 +31,7 @@ type Ask = { id: number; offset: number; length: number } | { id: number; name: 
 
 type Answer = { id: number; bytes: Uint8Array | ArrayBuffer } | { id: number; beside: Offer | undefined } | { id: number; failure: string };
 
-/**
- * Maximum number of requests sent to the owner; queued ones can be cancelled before it sees them.
- */
+/** Maximum requests in flight; queued ones can be cancelled before the owner sees them. */
 const AT_ONCE = 4;
 
 /** The owner's end. */

@@ -125,10 +125,7 @@ export async function touch({ parts, ...source }: Source, signal?: AbortSignal):
   }
 }
 
-/**
- * Files begin at multiples of this and never where another ends, so each offset belongs to one
- * file.
- */
+/** Files begin at multiples of this and never where another ends, so each offset is one file's. */
 const STEP = 16n;
 
 /** Start offsets for files of these sizes. */
