@@ -1,6 +1,4 @@
-/**
- * Searching tensors: words, globs, regular expressions, types, shapes, sizes, findings; the tree.
- */
+/** Searching tensors: words, globs, expressions, types, shapes, sizes, findings; the tree. */
 
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';

@@ -72,7 +72,7 @@ test('a widget shows what the kernel reads, in two cells', async ({ page, serve 
   await expect.poll(surface).toBe('rgb(27, 30, 34)');
   await page.evaluate(() => (document.body.dataset.jpThemeLight = 'true'));
   await expect.poll(surface).toBe('rgb(255, 255, 255)');
-  // Key events do not reach the notebook.
+  // Keys are not for the notebook.
   await expect(page.locator('#cell')).toHaveAttribute('data-lm-suppress-shortcuts', 'true');
   // Clearing the cell removes everything.
   await page.evaluate(() => (window as unknown as Scope).leave());

@@ -87,7 +87,7 @@ export function widget(create: () => Viewer) {
         event.preventDefault();
         void open();
       });
-      // The viewer keeps key events while it has the focus: JupyterLab would delete cells.
+      // Keys are for the viewer while it has the focus: JupyterLab would delete cells.
       el.dataset.lmSuppressShortcuts = 'true';
       viewer.addEventListener('keydown', (event) => event.stopPropagation());
       model.on('msg:custom', answered);

@@ -13,9 +13,7 @@ import { NOWHERE, valueList } from './text.ts';
 /** Rows per request. */
 const PAGE = 4096;
 
-/**
- * A tensor as .npy: a `Blob` or, if `target` is given, written there without being held in memory.
- */
+/** A tensor as .npy: a `Blob`, or written to `target` without being held in memory. */
 export async function npy(
   context: Context,
   id: number,

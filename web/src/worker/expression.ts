@@ -1,6 +1,4 @@
-/**
- * Runs the user's regular expressions in a worker: one that never finishes must block nothing else.
- */
+/** Runs the user's regular expressions in a worker: one that never ends must block nothing else. */
 
 /** The name of that worker. */
 export const EXPRESSION = 'expression';

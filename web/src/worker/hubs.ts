@@ -19,9 +19,7 @@ export interface Repository {
 
 /** The URL of a hub page: a repository or a folder in it. */
 const PAGE = /^(?:https?:\/\/)?(?:huggingface\.co|hf\.co)\/(?:(datasets|spaces)\/)?([^/?#]+\/[^/?#]+)(?:\/tree\/([^/?#]+)(\/[^?#]*)?)?\/?(?:[?#].*)?$/;
-/**
- * A name as people and the command-line tool write it: `org/model`, `org/model@revision/folder`.
- */
+/** A name as users and the command line write it: `org/model`, `org/model@revision/folder`. */
 const NAMED = /^(?!(?:huggingface|hf)\.co\/)(?:hf:\/\/)?(?:(datasets|spaces)\/)?([^/@]+\/[^/@]+)(?:@(refs\/[^/?#]+\/[^/?#]+|[^/?#]+))?(\/[^?#]*)?$/;
 /** An owner or a name. */
 const WORD = /^(?!\.{1,2}$)[\w.-]{1,96}$/;

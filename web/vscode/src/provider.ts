@@ -178,9 +178,7 @@ function said(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/**
- * The page: it runs only its own scripts, and its policy allows no address to load from or send to.
- */
+/** The page: runs only its own scripts; its policy allows no address to load from or send to. */
 function html(address: (name: string) => string): string {
   const nonce = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
   const policy = `default-src 'none'; script-src 'nonce-${nonce}' 'wasm-unsafe-eval'; style-src 'nonce-${nonce}'; worker-src blob:; base-uri 'none'; form-action 'none'`;
