@@ -74,7 +74,7 @@ test('a widget shows what the kernel reads, in two cells', async ({ page, serve 
   await expect.poll(surface).toBe('rgb(255, 255, 255)');
   // Keys are not for the notebook.
   await expect(page.locator('#cell')).toHaveAttribute('data-lm-suppress-shortcuts', 'true');
-  // Clearing the cell removes everything.
+  // A cell that is cleared leaves nothing.
   await page.evaluate(() => (window as unknown as Scope).leave());
   await expect(cell).toHaveCount(0);
   expect(await page.evaluate(() => (window as unknown as Scope).listeners.size)).toBe(1);
