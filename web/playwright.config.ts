@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { defineConfig } from '@playwright/test';
 
-/** A port that nothing listens on. */
+/** Returns a free port. */
 function free(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -14,7 +14,7 @@ function free(): Promise<number> {
   });
 }
 
-// Chosen once: the processes that run the tests read this file again, and inherit them.
+// Chosen once: the test processes read this file again and inherit the ports.
 process.env.PORT_LOCAL ??= String(await free());
 process.env.PORT_URL ??= String(await free());
 
@@ -22,11 +22,11 @@ const address = (port: string) => `http://127.0.0.1:${port}/`;
 const local = address(process.env.PORT_LOCAL);
 const url = address(process.env.PORT_URL);
 
-/** Serves a build on a port, or fails if it has been taken since. */
+/** Serves a build on a port; fails if the port has been taken since. */
 const serve = (options: string, port: string) =>
   `npx vite preview ${options} --host 127.0.0.1 --port ${port} --strictPort`;
 
-// The system's Chromium if there is one, else the one that Playwright brings.
+// The system's Chromium if present, otherwise Playwright's.
 const system = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
 export default defineConfig({

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { defineConfig, type Plugin } from 'vite';
 
-/** What the page may do. `url` may also read from other servers. */
+/** The page's policy. `url` may also read from other servers. */
 function policy(mode: string): Record<string, string> {
   return {
     'default-src': "'none'",
@@ -23,7 +23,7 @@ function written(directives: Record<string, string>): string {
     .join('; ');
 }
 
-/** Puts the policy into the page, so that it holds wherever the page is served from. */
+/** Adds the policy to the page, so that it applies wherever the page is hosted. */
 function csp(mode: string): Plugin {
   return {
     name: 'csp',
@@ -40,7 +40,7 @@ function csp(mode: string): Plugin {
   };
 }
 
-/** Files that the page needs for use without a network, the samples too. */
+/** Lists the files the page needs offline, including the samples. */
 function serviceWorker(): Plugin {
   return {
     name: 'service-worker',
@@ -78,7 +78,7 @@ export default defineConfig(({ mode }) => ({
   },
   preview: {
     headers: {
-      // A frame could be laid under somebody's click; only a header can forbid it.
+      // A frame would allow clickjacking; only a header can forbid framing.
       'Content-Security-Policy': written({ ...policy(mode), 'frame-ancestors': "'none'" }),
       'X-Content-Type-Options': 'nosniff',
       'Referrer-Policy': 'no-referrer',

@@ -15,7 +15,7 @@ const common = {
   },
 } as const satisfies UserConfig;
 
-/** How packed WebAssembly becomes what can be compiled. */
+/** Inflates packed WebAssembly at run time. */
 const INFLATE = `
 const inflated = (text) =>
   new Response(new Blob([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream('gzip')), {
@@ -23,7 +23,10 @@ const inflated = (text) =>
   });
 `;
 
-/** Sheets that views bring along: the element has them in its own tree, and the page around it gets none. */
+/**
+ * Embeds the views' style sheets: the element adds them to its own tree, not to the surrounding
+ * page.
+ */
 const sheets: Plugin = {
   name: 'sheets-inside',
   enforce: 'pre',
@@ -39,7 +42,7 @@ const sheets: Plugin = {
   load: (id) => (id === '\0sheet' ? '' : undefined),
 };
 
-/** Puts WebAssembly into the code that loads it, packed. */
+/** Embeds WebAssembly, packed, in the code that loads it. */
 const wasm: Plugin = {
   name: 'wasm-inside',
   transform(code, id) {
@@ -47,7 +50,7 @@ const wasm: Plugin = {
     if (!file.test(code)) {
       return undefined;
     }
-    // What the glue falls back to is never used: it is always given a module.
+    // The glue's fallback URL is never used: it is always given a module.
     const packed = code.replaceAll(file, (_, name: string) =>
       id.endsWith('index.js') ? `inflated('${gzipSync(readFileSync(join(dirname(id), name)), { level: 9 }).toString('base64')}')` : 'undefined',
     );
@@ -55,7 +58,7 @@ const wasm: Plugin = {
   },
 };
 
-/** The code of the worker as a text. */
+/** The worker's code as a string. */
 const worker: Plugin = {
   name: 'worker-inside',
   resolveId: (id) => (id === 'virtual:worker' ? '\0worker' : undefined),
@@ -75,7 +78,7 @@ const worker: Plugin = {
   },
 };
 
-/** The element: `element` with its worker in a file of its own, `single` in one file. */
+/** Builds the element: `element` with a separate worker file, `single` as one file. */
 export default defineConfig(({ mode }) => ({
   ...common,
   plugins: mode === 'single' ? [sheets, worker] : [sheets],

@@ -1,8 +1,8 @@
-//! Proving headers of safetensors and GGUF completely: every rule, unique names,
-//! disjoint payloads, and for GGUF every text of a vocabulary.
+//! Full validation of safetensors and GGUF headers: every rule, unique names, disjoint payloads,
+//! and for GGUF every string of a vocabulary.
 //!
-//! Against `read_metadata` of the safetensors crate, which parses and checks that
-//! the tensors tile the buffer; GGUF against adding up the bytes of its header.
+//! The baseline for safetensors is `read_metadata` of the safetensors crate, which parses and
+//! checks that the tensors tile the buffer; for GGUF it is a byte sum over the header.
 
 mod turns;
 
@@ -12,12 +12,12 @@ use turns::{Table, Unit, measures};
 use weighbridge_core::{Audit, File, Format, Severity, Slot, Source, Stop};
 use weighbridge_tests::encode::{gguf, safetensors as st};
 
-/// Names as models have them, in the order of their blocks or shuffled.
+/// Names as in real models, in block order or shuffled.
 fn names(count: usize, shuffled: bool) -> Vec<String> {
     let name = |i: usize| format!("model.layers.{}.mlp.experts.{}.weight", i / 64, i % 64);
     let mut names: Vec<_> = (0..count).map(name).collect();
     if shuffled {
-        // A step that shares no factor with the count visits every position.
+        // The step is coprime to the count, so it visits every position.
         names = (0..count).map(|i| names[i * 7919 % count].clone()).collect();
     }
     names
@@ -28,7 +28,7 @@ fn safetensors(names: &[String]) -> Vec<u8> {
     st::File { metadata: None, tensors }.encode()
 }
 
-/// As many tensors, and a vocabulary with scores.
+/// The same tensors, plus a vocabulary with scores.
 fn gguf(names: &[String], tokens: usize) -> Vec<u8> {
     let texts: Vec<_> = (0..tokens).map(|i| format!("tok{}", i * 7919 % tokens)).collect();
     let scores = (0..tokens).map(|i| gguf::Value::Number(6, i as u64)).collect();
@@ -40,7 +40,7 @@ fn gguf(names: &[String], tokens: usize) -> Vec<u8> {
     gguf::File { metadata, tensors, ..gguf::File::default() }.encode().bytes
 }
 
-/// The whole structural audit; the slots are part of its price.
+/// The whole structural audit, including the allocation of its slots.
 fn weighbridge(format: Format, bytes: &[u8]) -> u64 {
     let source = Source::whole(bytes);
     let mut worst = Severity::Unchecked;
@@ -55,7 +55,7 @@ fn weighbridge(format: Format, bytes: &[u8]) -> u64 {
     file.tensor_count()
 }
 
-/// The floor: touching every byte once.
+/// The lower bound: reading every byte once.
 fn byte_sum(bytes: &[u8]) -> u64 {
     bytes.iter().map(|&byte| u64::from(byte)).sum()
 }

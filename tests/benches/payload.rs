@@ -1,8 +1,8 @@
-//! Payloads: decoding against the C libraries, checksums and statistics
-//! against the speed of memory, over the same bytes in one run.
+//! Payloads: decoding compared with the C libraries, checksums and statistics compared with memory
+//! bandwidth, on the same bytes in one run.
 //!
-//! Ours decodes through one buffer of 256 KiB, zstd through a ring for its window, as an
-//! audit does, bounded and with every check; theirs decodes into one buffer for all.
+//! Ours decodes through one buffer of 256 KiB (zstd through a ring of its window) as an audit does,
+//! bounded and with every check; theirs decodes into one buffer for all the data.
 
 mod turns;
 
@@ -16,7 +16,7 @@ use weighbridge_tests::codec::{samples, weights_bf16, weights_f32};
 
 const LEN: usize = 16 << 20;
 const BUFFER: usize = 256 << 10;
-/// The window of zstd's level 19, and two blocks.
+/// The window of zstd's level 19, plus two blocks.
 const RING: usize = ring(8 << 20) as usize;
 
 struct Input {
@@ -24,7 +24,7 @@ struct Input {
     data: Vec<u8>,
     deflate: Vec<u8>,
     zlib: Vec<u8>,
-    /// By level.
+    /// One per compression level.
     zstd: [(&'static str, Vec<u8>); 3],
 }
 
@@ -45,7 +45,7 @@ impl Input {
         let mut zlib = vec![0; compressor.zlib_compress_bound(data.len())];
         let len = compressor.zlib_compress(&data, &mut zlib).unwrap();
         zlib.truncate(len);
-        // As the published writer does: level 3, no sizes, no checksum.
+        // Like the published writer: level 3, no content size, no checksum.
         let zstd = [("zstd", 3), ("zstd -1", 1), ("zstd -19", 19)].map(|(name, level)| {
             let mut encoder = zstd::stream::Encoder::new(Vec::new(), level).unwrap();
             encoder.write_all(&data).unwrap();
@@ -79,8 +79,7 @@ fn stats(dtype: DType, bytes: &[u8]) -> f64 {
     stats.summary().mean().unwrap()
 }
 
-/// The speed of memory: reading every byte once, in the widest additions that
-/// the compiler makes of it.
+/// Memory bandwidth: reads every byte once, with the widest vectors the compiler generates.
 fn read(bytes: &[u8]) -> u64 {
     bytes.as_chunks::<8>().0.iter().fold(0, |sum, word| sum ^ u64::from_le_bytes(*word))
 }

@@ -1,9 +1,8 @@
-//! Proving the structure of a file of 10,000 tensors, against the crates that
-//! people use today, over the same tensors in one run.
+//! Structural validation of a file of 10,000 tensors, compared with the crates in common use, on
+//! the same tensors in one run.
 //!
-//! Ours is everything short of payloads: opening, every rule of the list and
-//! of the padding, unique names. The others check what they check when they
-//! deserialize, which includes unique names.
+//! Ours does everything except payloads: opening, every rule of the list and of the padding, unique
+//! names. The others check what their deserialisation checks, which includes unique names.
 
 mod turns;
 
@@ -52,7 +51,7 @@ fn weighbridge(format: Format, bytes: &[u8], slots: &mut [Slot]) -> u64 {
     file.tensor_count()
 }
 
-/// What a program does that then looks tensors up by name.
+/// The work of a program that will look tensors up by name.
 fn weighbridge_index(bytes: &[u8], slots: &mut [Slot]) -> usize {
     let source = Source::whole(bytes);
     let file = File::open_as(Format::BinTensors, &source, &mut |_| {}).unwrap();
@@ -61,7 +60,7 @@ fn weighbridge_index(bytes: &[u8], slots: &mut [Slot]) -> usize {
     index.len()
 }
 
-/// The floor: touching every byte of the header once.
+/// The lower bound: reading every byte of the header once.
 fn byte_sum(bytes: &[u8]) -> u64 {
     let header = u64::from_le_bytes(*bytes.first_chunk().unwrap());
     let header = &bytes[8..][..usize::try_from(header).unwrap()];

@@ -1,7 +1,7 @@
-//! Elements as numbers: `Tensor::to_vec` of the crate `weighbridge` beside the crates
-//! `safetensors` and `half`, as their users write it, and beside a copy of the same bytes.
+//! Elements as numbers: `Tensor::to_vec` of the crate `weighbridge`, compared with the typical use
+//! of the crates `safetensors` and `half`, and with copying the same bytes.
 //!
-//! The file lies in memory and is opened anew each time: both parse the header.
+//! The file is in memory and is reopened each time, so both parse the header.
 
 mod turns;
 
@@ -11,7 +11,7 @@ use weighbridge::{Model, bf16};
 use weighbridge_tests::codec::{weights_bf16, weights_f32};
 use weighbridge_tests::encode::safetensors::{File, Tensor};
 
-/// Elements of the tensor that is read.
+/// Number of elements of the tensor.
 const COUNT: usize = 8 << 20;
 
 fn file(dtype: &'static str, data: Vec<u8>) -> Vec<u8> {
@@ -24,7 +24,7 @@ fn ours(file: &[u8]) -> Vec<f32> {
     model.tensor("x").and_then(|tensor| tensor.to_vec()).expect("it is read")
 }
 
-/// As the documentation of `safetensors` hands out bytes, and `half` takes them.
+/// Combines `safetensors` and `half` as their documentation suggests.
 fn theirs(file: &[u8]) -> Vec<f32> {
     let file = safetensors::SafeTensors::deserialize(file).expect("it opens");
     let view = file.tensor("x").expect("it is there");

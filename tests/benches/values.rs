@@ -1,5 +1,5 @@
-//! Statistics, and decoding whole slices to `f32`, beside `memcpy` over as many bytes: of
-//! statistics those that are read, of decoding those that are written.
+//! Statistics, and decoding whole slices to `f32`, compared with `memcpy` of the same number of
+//! bytes: bytes read for statistics, bytes written for decoding.
 
 mod turns;
 
@@ -8,10 +8,10 @@ use turns::{Table, Unit};
 use weighbridge_core::{DType, Endianness, Histogram, Stats};
 use weighbridge_tests::codec::{Random, weights_bf16, weights_f32};
 
-/// Stays in the second cache, so that the speed is not that of memory.
+/// Fits in the L2 cache, so that memory bandwidth is not the limit.
 const LEN: usize = 256 << 10;
 
-/// Bytes that hold elements of this type: weights, as far as they are floats.
+/// Sample bytes of a type: weights for the common float types.
 fn sample(dtype: DType) -> Vec<u8> {
     match dtype {
         DType::F32 => weights_f32(LEN / 4, 9).iter().flat_map(|v| v.to_le_bytes()).collect(),
@@ -20,7 +20,7 @@ fn sample(dtype: DType) -> Vec<u8> {
         }
         DType::BF16 => weights_bf16(LEN / 2, 9),
         DType::F16 => {
-            // From 2^-9 to 2^-5, of either sign.
+            // From 2^-9 to 2^-5, with either sign.
             let mut random = Random::new(9);
             let mut code = || 0x1800 + random.below(0x1000) as u16 + (random.below(2) << 15) as u16;
             (0..LEN / 2).flat_map(|_| code().to_le_bytes()).collect()
@@ -29,7 +29,7 @@ fn sample(dtype: DType) -> Vec<u8> {
             let unit = dtype.unit().map_or(1, |(_, len)| len as usize);
             let mut random = Random::new(9);
             let len = LEN / unit * unit;
-            // No scale of a block is NaN: all of its bytes are of small magnitude.
+            // Small bytes only, so that no block scale is NaN.
             (0..len).map(|_| random.below(0x60) as u8).collect()
         }
     }
@@ -100,7 +100,7 @@ fn main() {
         (DType::MxFp4, Endianness::Little),
     ] {
         let all = sample(dtype);
-        // As much as fills the cache once it is decoded.
+        // The decoded data fills the cache.
         let (per, len) = dtype.unit().unwrap();
         let units = LEN / 4 / per as usize;
         let bytes = &all[..units * len as usize];

@@ -1,10 +1,9 @@
-//! Proving the structure of a zTensor file of 10,000 tensors, against the
-//! published reader of generation 0.1 over the same bytes in one run.
+//! Structural validation of a zTensor file of 10,000 tensors, compared with the published reader of
+//! generation 0.1 on the same bytes in one run.
 //!
-//! Ours is everything short of payloads: opening, every rule of the index and
-//! of the padding, unique names, disjoint blobs. Theirs only opens, which is
-//! all it checks before a tensor is read; it proves neither sizes nor bounds
-//! nor unique names.
+//! Ours does everything except payloads: opening, every rule of the index and of the padding,
+//! unique names, disjoint blobs. Theirs only opens the file, which is all it checks before a tensor
+//! is read; it validates neither sizes nor bounds nor unique names.
 
 mod turns;
 
@@ -47,7 +46,7 @@ fn ours(bytes: &[u8], slots: &mut [Slot]) -> u64 {
     file.tensor_count()
 }
 
-/// What a program does that then looks tensors up by name.
+/// The work of a program that will look tensors up by name.
 fn our_index(bytes: &[u8], slots: &mut [Slot]) -> usize {
     let source = Source::whole(bytes);
     let file = File::open_as(Format::ZTensor, &source, &mut |_| {}).unwrap();
@@ -60,7 +59,7 @@ fn theirs(bytes: &[u8]) -> usize {
     ::ztensor::ZTensorReader::new(Cursor::new(bytes)).unwrap().list_tensors().len()
 }
 
-/// The floor: touching every byte of the index once.
+/// The lower bound: reading every byte of the index once.
 fn byte_sum(bytes: &[u8]) -> u64 {
     let (body, length) = bytes.split_last_chunk().unwrap();
     let length = usize::try_from(u64::from_le_bytes(*length)).unwrap();

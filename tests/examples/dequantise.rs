@@ -1,12 +1,12 @@
-//! How fast blocks of ggml become `f32`: `dequantise BLOCKS ELEMENTS ROUNDS` takes random
-//! bytes as blocks of each type, and prints its name and gigabytes of `f32` per second of
-//! the fastest round. `scripts/peers.sh dequantise` runs it beside ggml's own code.
+//! Measures how fast ggml blocks are decoded to `f32`: `dequantise BLOCKS ELEMENTS ROUNDS` uses
+//! random bytes as blocks of each type and prints the type's name and the gigabytes of `f32` per
+//! second of the fastest round. `scripts/peers.sh dequantise` compares it with ggml's own code.
 
 use std::hint::black_box;
 use std::time::Instant;
 use weighbridge_core::{DType, Endianness};
 
-/// The types that ggml's Python package takes apart as well.
+/// The types that ggml's Python package decodes as well.
 const TYPES: [DType; 9] = [
     DType::Q4_0,
     DType::Q5_0,

@@ -1,7 +1,6 @@
-//! Writes every fixture to a folder, for tests that are not in Rust:
-//! `fixtures FOLDER` makes `FOLDER/FORMAT/NAME.EXTENSION`. With `--list`, prints
-//! format, path, and whether the file is sound, broken, breaks lints only, or has parts
-//! that this build cannot check.
+//! Writes every fixture to a folder, for tests that are not in Rust: `fixtures FOLDER` creates
+//! `FOLDER/FORMAT/NAME.EXTENSION`. With `--list`, prints format, path, and whether the file is
+//! sound, broken, breaks lints only, or has parts that this build cannot check.
 
 use std::path::PathBuf;
 use weighbridge_core::{Finding, Format, Severity};

@@ -1,6 +1,6 @@
-//! Writes all inputs of the fuzz targets for another machine: `kept FOLDER` makes
-//! `FOLDER/digests.tsv`, a line for each input with its target, its name and what
-//! the target sees here as a number, and `FOLDER/0`, `FOLDER/1` and so on.
+//! Writes all inputs of the fuzz targets for another machine: `kept FOLDER` creates
+//! `FOLDER/digests.tsv`, with a line per input that gives its target, its name and a digest of the
+//! target's result on this machine, and the inputs as `FOLDER/0`, `FOLDER/1` and so on.
 
 use std::io::Write;
 use std::path::PathBuf;

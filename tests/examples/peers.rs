@@ -1,5 +1,5 @@
-//! Reads safetensors files with the crate that people use: paths on standard
-//! input, "accepts" or "refuses" for each on standard output.
+//! Reads safetensors files with the safetensors crate: paths on standard input, "accepts" or
+//! "refuses" for each on standard output.
 
 fn main() -> std::io::Result<()> {
     for path in std::io::stdin().lines() {

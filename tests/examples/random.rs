@@ -1,6 +1,5 @@
-//! Writes random sound files, for tests that are not in Rust:
-//! `random FOLDER FORMAT COUNT` makes `FOLDER/random-N.EXTENSION`, the same ones
-//! each time.
+//! Writes random sound files, for tests that are not in Rust: `random FOLDER FORMAT COUNT` creates
+//! `FOLDER/random-N.EXTENSION`, reproducibly.
 
 use proptest::strategy::{Strategy, ValueTree as _};
 use proptest::test_runner::TestRunner;

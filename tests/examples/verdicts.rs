@@ -1,7 +1,6 @@
-//! Reads files from standard input, each after its format (`y` NPY, `z` NPZ) and its length in
-//! four bytes, and answers each with a line: the worst severity, the rules that were
-//! broken, and for each tensor its name, type, byte order, order of elements, shape, and
-//! the CRC-32 of its elements, or a hyphen.
+//! Reads files from standard input, each preceded by its format (`y` NPY, `z` NPZ) and a four-byte
+//! length, and answers each with a line: the worst severity, the broken rules, and for each tensor
+//! its name, type, byte order, element order, shape, and the CRC-32 of its elements, or a hyphen.
 
 use std::io::{Read, Write};
 use weighbridge_core::codec::Decoder;
@@ -55,7 +54,7 @@ fn line(file: &[u8], fact: &TensorFact) -> String {
     )
 }
 
-/// What the elements of a chunk are stored as, decoded.
+/// The decoded elements of a chunk.
 fn elements(file: &[u8], chunk: &Chunk) -> Option<Vec<u8>> {
     if chunk.encoding == Encoding::Raw {
         return Source::whole(file).get(chunk.stored).ok().map(<[u8]>::to_vec);

@@ -3,27 +3,27 @@
 use crate::fixtures::Fixture;
 use std::collections::HashMap;
 
-/// A row: each key with its text.
+/// A row of the table, as a map from key to text.
 #[derive(Clone, Debug, Default)]
 pub struct Advisory(HashMap<&'static str, &'static str>);
 
 impl Advisory {
-    /// The text of a key; empty if the row has none.
+    /// The text of a key; empty if the row does not have it.
     pub fn get(&self, key: &str) -> &'static str {
         self.0.get(key).copied().unwrap_or_default()
     }
 
-    /// The one of all fixtures that has what the row is about.
+    /// The fixture that reproduces the advisory.
     pub fn file<'f>(&self, all: &'f [(&str, Vec<Fixture>)]) -> Option<&'f Fixture> {
         let (_, all) = all.iter().find(|(format, _)| *format == self.get("format"))?;
         all.iter().find(|fixture| fixture.name == self.get("fixture"))
     }
 }
 
-/// All rows.
+/// Returns all rows.
 ///
 /// # Panics
-/// If the table has anything but rows of plain strings.
+/// If the table contains anything but rows of plain strings.
 pub fn all() -> Vec<Advisory> {
     let mut all = Vec::new();
     let lines = include_str!("../data/advisories.toml").lines();

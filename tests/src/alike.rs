@@ -1,9 +1,9 @@
-//! The same tensors in every format, for tables of what each costs.
+//! The same tensors in every format, to compare their costs.
 
 use crate::encode::{bintensors, gguf, idv, oinf, safetensors, stb, ztensor};
 
-/// As many tensors `f32 [4, 4]` (a column `f32 [16]` of one row in a data view;
-/// STB has at most 256), in the order that a writer has them: format, file.
+/// Files with `count` tensors `f32 [4, 4]` each (a column `f32 [16]` of one row in a data view; STB
+/// allows at most 256), in writer order: pairs of format and file.
 pub fn files(count: u8) -> Vec<(&'static str, Vec<u8>)> {
     let name = |i: u8| format!("layers.{i:03}.weight");
     let data: Vec<u8> = (0..16_u8).flat_map(|i| f32::from(i).to_le_bytes()).collect();

@@ -1,4 +1,4 @@
-//! Sample data, and one way to run a decoder in pieces of any size.
+//! Sample data, and a way to run a decoder in pieces of any size.
 
 use std::ops::Range;
 use weighbridge_core::codec::{Decoder, Fault, Size};
@@ -7,32 +7,32 @@ use weighbridge_core::{Chunk, Encoding, Span};
 /// How a stream is fed and drained.
 #[derive(Clone, Debug)]
 pub struct Portions {
-    /// Bytes of input at a time; more where a zstd block takes more.
+    /// Bytes of input per step; more if a zstd block needs them.
     pub input: usize,
-    /// Bytes of output buffer; more where a zstd frame has a larger window.
+    /// Bytes of output buffer; more if a zstd frame has a larger window.
     pub output: usize,
 }
 
 impl Portions {
-    /// All at once.
+    /// Everything in one step.
     pub const WHOLE: Portions = Portions { input: usize::MAX, output: usize::MAX };
 }
 
-/// What came out, and how it ended.
+/// The decoded bytes, and the result.
 pub type Decoded = (Vec<u8>, Result<(), Fault>);
 
 /// Decodes a stream in portions.
 ///
 /// # Panics
-/// When the decoder makes no progress or writes outside its output.
+/// If the decoder makes no progress or writes outside its output.
 pub fn decode(encoding: Encoding, stored: &[u8], size: Size, portions: &Portions) -> Decoded {
     decode_with(&mut Decoder::new(), encoding, stored, size, portions)
 }
 
-/// The same with a decoder that may have been used before.
+/// Like [`decode`], with a decoder that may have been used before.
 ///
 /// # Panics
-/// As [`decode`].
+/// Under the same conditions as [`decode`].
 pub fn decode_with(
     decoder: &mut Decoder,
     encoding: Encoding,
@@ -69,10 +69,10 @@ pub fn decode_with(
     }
 }
 
-/// What a chunk of a file that is in memory decodes to.
+/// Decodes a chunk of a file in memory.
 ///
 /// # Panics
-/// When it does not.
+/// If decoding fails.
 pub fn decoded(file: &[u8], chunk: &Chunk) -> Vec<u8> {
     let stored = &file[chunk.stored.offset as usize..][..chunk.stored.len as usize];
     let size = chunk.decoded.map_or(Size::AtMost(1 << 26), Size::Exactly);
@@ -81,17 +81,17 @@ pub fn decoded(file: &[u8], chunk: &Chunk) -> Vec<u8> {
     bytes
 }
 
-/// A cheap generator of numbers that look random (xorshift).
+/// A fast pseudorandom number generator (xorshift).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// Starts from a seed.
+    /// Creates a generator from a seed.
     pub fn new(seed: u64) -> Self {
         Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn number(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -99,14 +99,14 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub fn below(&mut self, end: usize) -> usize {
         (((self.number() >> 32) * end as u64) >> 32) as usize
     }
 }
 
-/// Samples of `len` bytes with different statistics: weights, text, numbers,
-/// noise, one byte throughout.
+/// Samples of `len` bytes with different statistics: weights, text, numbers, noise, and one
+/// repeated byte.
 pub fn samples(len: usize) -> Vec<(&'static str, Vec<u8>)> {
     let mut random = Random::new(len as u64);
     let noise: Vec<u8> = (0..len).map(|_| random.number() as u8).collect();
@@ -127,13 +127,13 @@ pub fn samples(len: usize) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// `count` weights as bfloat16: a bell around zero, as trained models have.
+/// `count` weights as bfloat16 in a bell curve around zero, as in trained models.
 pub fn weights_bf16(count: usize, seed: u64) -> Vec<u8> {
     let floats = weights_f32(count, seed);
     floats.iter().flat_map(|value| ((value.to_bits() >> 16) as u16).to_le_bytes()).collect()
 }
 
-/// `count` weights: a bell around zero, as trained models have.
+/// `count` weights in a bell curve around zero, as in trained models.
 pub fn weights_f32(count: usize, seed: u64) -> Vec<f32> {
     let mut random = Random::new(seed);
     let mut uniform = || (random.number() >> 40) as f32 / (1 << 24) as f32 - 0.5;

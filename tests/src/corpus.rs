@@ -1,11 +1,9 @@
-//! Finds the corpus of real and broken files, which is not part of the
-//! project.
+//! Locates the corpus of real and broken files, which is not part of the project.
 
 use std::path::PathBuf;
 
-/// The corpus: the folder that `WEIGHBRIDGE_CORPUS` names, which must be there, else
-/// `../shared/corpus` beside the project. Says on standard error when there is
-/// none.
+/// The corpus folder: `WEIGHBRIDGE_CORPUS` if set, which must then exist, otherwise
+/// `../shared/corpus` next to the project. Reports on standard error if there is none.
 pub fn folder() -> Option<PathBuf> {
     let named = std::env::var_os("WEIGHBRIDGE_CORPUS").map(PathBuf::from);
     let must_be_there = named.is_some();
@@ -19,8 +17,7 @@ pub fn folder() -> Option<PathBuf> {
     None
 }
 
-/// The files in `path` of the corpus with this extension, by name; none if the
-/// corpus is absent.
+/// The corpus files below `path` with this extension, sorted by name; empty without a corpus.
 pub fn files(path: &str, extension: &str) -> Vec<PathBuf> {
     let Some(folder) = folder() else { return Vec::new() };
     let folder = folder.join(path);
@@ -32,7 +29,7 @@ pub fn files(path: &str, extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The JSON beside a file of the corpus, or at a path of it.
+/// Parses the JSON next to a corpus file, or at a corpus path.
 pub fn json(path: &std::path::Path) -> serde_json::Value {
     let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))

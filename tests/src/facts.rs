@@ -1,17 +1,16 @@
-//! Every public fact about a file, as text, and nothing of how it is
-//! kept.
+//! Every public fact about a file as text, independent of its internal representation.
 
 use crate::survey::{MetaFact, Survey, TensorFact};
 use std::fmt::{Debug, Write};
 use weighbridge_core::format::{gguf, ztensor};
 use weighbridge_core::{File, Finding, Format, Source, Tensor, Value};
 
-/// Whether only the audit of hosts looks for this rule: GGUF's stage of keys.
+/// Whether only the audit of hosts checks this rule: GGUF's key stage.
 pub fn is_for_hosts(finding: &Finding) -> bool {
     finding.rule.format() == Some(Format::Gguf) && finding.rule.id().starts_with("KEYS-")
 }
 
-/// All facts of a file, a line each.
+/// All facts about a file, one per line.
 pub fn facts(bytes: &[u8], survey: &Survey) -> String {
     let mut text = String::new();
     let source = Source::whole(bytes);
@@ -38,12 +37,12 @@ pub fn facts(bytes: &[u8], survey: &Survey) -> String {
     text
 }
 
-/// The rule and where it is broken.
+/// The rule and the range that breaks it.
 pub fn short(finding: &Finding) -> String {
     format!("{}@{}+{}", finding.rule.id(), finding.offset, finding.len)
 }
 
-/// What the header of one format tells and no other does.
+/// Header facts that only one format has.
 fn header(text: &mut String, file: &File) {
     match file {
         File::BinTensors(h) => line(text, &(h.data_at(), h.has_metadata(), h.metadata_count())),
@@ -57,7 +56,7 @@ fn header(text: &mut String, file: &File) {
     }
 }
 
-/// What one format tells of a tensor and no other does.
+/// Tensor facts that only one format has.
 fn particular(text: &mut String, source: &Source<'_>, file: &File, tensor: &Tensor) {
     let (s, t) = (source, tensor);
     match file {
@@ -119,7 +118,7 @@ fn items(text: &mut String, list: gguf::Items<'_>) {
 }
 
 fn line(text: &mut String, fact: &dyn Debug) {
-    // Nothing comes before the elements in most formats, and that is not told.
+    // Most formats have no bytes before the elements, so a lead of 0 is left out.
     let fact = format!("{fact:?}").replace(", lead: 0 }", " }");
     writeln!(text, "{fact}").expect("a text takes whatever is written");
 }

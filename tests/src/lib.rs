@@ -1,8 +1,7 @@
-//! Encoders, fixtures and shared helpers of the Weighbridge tests.
+//! Encoders, fixtures and helpers shared by the Weighbridge tests.
 //!
-//! The encoders know nothing of the parsers under test: they write each format
-//! from its specification, so that a mistake in a parser cannot hide in both
-//! the same mistake in its test file.
+//! The encoders are independent of the parsers under test: they write each format from its
+//! specification, so that a parser and its test files cannot share the same mistake.
 
 #[cfg(feature = "encoders")]
 pub mod advisories;
@@ -24,19 +23,19 @@ pub mod mlp;
 pub mod samples;
 pub mod survey;
 
-/// Whether tests take what lasts longer, as `make test-deep` does: all bytes, all files.
+/// Whether the longer tests run, as in `make test-deep`: all bytes, all files.
 pub const DEEP: bool = cfg!(feature = "deep");
 
-/// Says what is not tested for lack of something on this machine. Where nothing may
-/// be left out, as in CI (`WEIGHBRIDGE_REQUIRE=1`), that is a failure. Whatever can
-/// be skipped asks here; the corpus, which cannot be published, has its own rule.
+/// Reports a test skipped because this machine lacks something. With `WEIGHBRIDGE_REQUIRE=1`, as in
+/// CI, that is a failure. Every skippable test calls this function; the corpus, which cannot be
+/// published, has its own rule.
 pub fn left_out(what: &str) {
     println!("left out: {what}");
     let required = std::env::var_os("WEIGHBRIDGE_REQUIRE").is_some_and(|value| value != "0");
     assert!(!required, "WEIGHBRIDGE_REQUIRE is set: nothing may be left out, but {what}");
 }
 
-/// The example of the README, which is run as a test.
+/// The example of the README, run as a doctest.
 #[cfg(all(doctest, feature = "encoders"))]
 #[doc = include_str!("../../README.md")]
 struct Readme;

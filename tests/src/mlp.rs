@@ -1,8 +1,8 @@
-//! A small model for the firmware to run: whether a point lies in a ring.
+//! A small model for the firmware: whether a point lies in a ring.
 //!
-//! Two inputs, 16 hidden units with ReLU, two outputs; the greater one wins.
-//! Training is plain gradient descent from a fixed seed, with additions and
-//! multiplications only, so that every machine arrives at the same bits.
+//! Two inputs, 16 hidden units with ReLU, two outputs; the greater output wins. Training is plain
+//! gradient descent from a fixed seed and uses only additions and multiplications, so every machine
+//! produces the same bits.
 
 use crate::encode::{bintensors, oinf, stb, ztensor};
 
@@ -13,7 +13,7 @@ pub const HIDDEN: usize = 16;
 /// Number of outputs.
 pub const OUTPUTS: usize = 2;
 
-/// Points that the firmware classifies, and what a host compares.
+/// Points that the firmware classifies and a host checks.
 pub const POINTS: [[f32; INPUTS]; 8] = [
     [0.0, 0.0],
     [0.7, 0.0],
@@ -38,13 +38,13 @@ pub struct Mlp {
     pub output_bias: Vec<f32>,
 }
 
-/// Which output should win.
+/// The expected class of a point.
 pub fn class([x, y]: [f32; INPUTS]) -> usize {
     let square = x * x + y * y;
     usize::from(square > 0.2 && square < 0.8)
 }
 
-/// Numbers in -1..1, always the same.
+/// Reproducible numbers in -1..1.
 struct Random(u32);
 
 impl Random {
@@ -86,7 +86,7 @@ impl Mlp {
         output
     }
 
-    /// One step towards 1 for the right output and 0 for the other.
+    /// One step that moves the right output towards 1 and the other towards 0.
     fn learn(&mut self, point: [f32; INPUTS], rate: f32) {
         let hidden = self.hidden(point);
         let output = self.run(point);
@@ -109,7 +109,7 @@ impl Mlp {
         }
     }
 
-    /// Its tensors: name, shape, little-endian bytes.
+    /// The tensors: name, shape, little-endian bytes.
     fn tensors(&self) -> [(&'static str, Vec<u64>, Vec<u8>); 4] {
         let bytes = |values: &[f32]| values.iter().flat_map(|v| v.to_le_bytes()).collect();
         let (inputs, hidden, outputs) = (INPUTS as u64, HIDDEN as u64, OUTPUTS as u64);
@@ -121,8 +121,7 @@ impl Mlp {
         ]
     }
 
-    /// The model as files: their names and bytes. STB has numbers for names,
-    /// in the same order.
+    /// The model as files: names and bytes. In STB, numbers replace the names, in the same order.
     pub fn files(&self) -> Vec<(&'static str, Vec<u8>)> {
         let mut stb_tensors = Vec::new();
         let mut oinf_tensors = Vec::new();
@@ -156,7 +155,7 @@ impl Mlp {
     }
 }
 
-/// One layer: each output is its bias, then the products in order.
+/// One layer: each output is its bias plus the products in order.
 fn layer(weight: &[f32], bias: &[f32], input: &[f32], output: &mut [f32]) {
     for ((row, bias), output) in weight.chunks(input.len()).zip(bias).zip(output) {
         *output = row.iter().zip(input).fold(*bias, |sum, (w, x)| sum + w * x);

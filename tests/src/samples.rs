@@ -1,4 +1,4 @@
-//! Small sound files for examples in documentation.
+//! Small sound files for documentation examples.
 
 use crate::encode::idv::{self, Cell, Codec, Number};
 use crate::encode::safetensors::{File, Tensor};
@@ -24,7 +24,7 @@ pub fn aligned() -> Vec<u8> {
     file(tensor)
 }
 
-/// Three tensors whose names are not in order.
+/// Three tensors with unsorted names.
 pub fn unsorted() -> Vec<u8> {
     let tensors = ["c", "a", "b"].map(|name| Tensor::new(name, "U8", &[1])).into();
     File { metadata: None, tensors }.encode()
@@ -50,7 +50,7 @@ pub fn words() -> Vec<u8> {
     gguf::File { metadata, ..gguf::File::default() }.encode().bytes
 }
 
-/// The first of three parts of a GGUF file, with the one tensor that all parts say there is.
+/// The first of three parts of a GGUF file that declare one tensor in total; it holds none.
 pub fn part() -> Vec<u8> {
     let numbers = [("split.no", 2, 0), ("split.count", 2, 3), ("split.tensors.count", 5, 1)];
     let metadata = numbers.map(|(key, kind, n)| (key.into(), gguf::Value::Number(kind, n)));

@@ -1,5 +1,5 @@
-//! Reads a file completely through the public interface, whole or in windows,
-//! into plain facts that tests compare.
+//! Reads a file completely through the public interface, whole or in windows, into plain facts for
+//! comparison.
 
 use std::ops::Range;
 use weighbridge_core::{
@@ -7,57 +7,57 @@ use weighbridge_core::{
     Severity, Slot, Source, Status, Stop, Tensor, Value, Window,
 };
 
-/// How the bytes of a file reach the parser.
+/// How a file's bytes reach the parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// All at once.
+    /// The whole file at once.
     Whole,
-    /// As asked for, each request rounded outwards to multiples of this many
-    /// bytes; what was fetched stays.
+    /// On request, each request rounded outwards to multiples of this many bytes; fetched bytes
+    /// stay resident.
     Rounded(u64),
-    /// As much as the parser says is worth fetching; what was fetched stays.
+    /// As much as the parser recommends; fetched bytes stay resident.
     Ahead,
-    /// Through one buffer of this many bytes, which each request replaces.
+    /// Through a single buffer of this many bytes, replaced by each request.
     Single(u64),
-    /// The bytes that are needed, and no other, until others are.
+    /// Only the bytes needed now, which the next request replaces.
     Least,
 }
 
-/// A host that serves requests from a file in memory and takes notes.
+/// A host that serves requests from a file in memory and records them.
 #[derive(Debug)]
 pub struct Host<'a> {
     file: &'a [u8],
     access: Access,
     held: Vec<Range<u64>>,
-    /// Ranges that were asked for, in order.
+    /// The requested ranges, in order.
     pub asked: Vec<Absent>,
 }
 
-/// The one buffer is too small for a request.
+/// The single buffer is too small for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooSmall {
-    /// How many bytes were needed.
+    /// Number of bytes needed.
     pub needed: u64,
 }
 
 impl<'a> Host<'a> {
-    /// A host over `file`.
+    /// Creates a host for `file`.
     pub fn new(file: &'a [u8], access: Access) -> Self {
         let len = file.len() as u64;
         let held = (access == Access::Whole).then_some(0..len).into_iter().collect();
         Host { file, access, held, asked: Vec::new() }
     }
 
-    /// Calls `call` until it no longer lacks bytes.
+    /// Calls `call` until it needs no more bytes.
     ///
     /// # Panics
-    /// When the parser asks for bytes outside the file, or for the same bytes
-    /// again: it would never end.
+    /// If the parser requests bytes outside the file, or the same bytes again, which would never
+    /// end.
     pub fn drive<T>(
         &mut self,
         mut call: impl FnMut(&Source<'_>) -> Result<T, Stop>,
     ) -> Result<Result<T, Stop>, TooSmall> {
-        // Twin names are compared in pieces of 32 bytes, two requests each.
+        // Duplicate names are compared in pieces of 32 bytes, with two requests each.
         let patience = 64 + 64 * self.file.len();
         for _ in 0..patience {
             let windows: Vec<Window<'_>> = self
@@ -106,7 +106,7 @@ impl<'a> Host<'a> {
         Ok(())
     }
 
-    /// Adds a range, and joins those that touch.
+    /// Adds a range and merges adjacent ones.
     fn hold(&mut self, range: Range<u64>) {
         self.held.push(range);
         self.held.sort_by_key(|held| held.start);
@@ -120,55 +120,55 @@ impl<'a> Host<'a> {
         self.held = joined;
     }
 
-    /// The ranges that are resident.
+    /// The resident ranges.
     pub fn held(&self) -> &[Range<u64>] {
         &self.held
     }
 }
 
-/// A tensor as the tests see it.
+/// A tensor, as the tests compare it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TensorFact {
-    /// As it was handed out.
+    /// The tensor as returned.
     pub tensor: Tensor,
     /// Its decoded name.
     pub name: Vec<u8>,
     /// Its extents.
     pub shape: Vec<u64>,
-    /// Its pieces.
+    /// Its chunks.
     pub chunks: Vec<Chunk>,
     /// Its own metadata.
     pub attributes: Vec<MetaFact>,
 }
 
-/// A metadata entry as the tests see it.
+/// A metadata entry, as the tests compare it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetaFact {
-    /// As it was handed out.
+    /// The entry as returned.
     pub meta: weighbridge_core::Metadata,
     /// Its decoded key.
     pub key: Vec<u8>,
-    /// What it holds.
+    /// Its value.
     pub value: Option<Value>,
 }
 
-/// All that can be known of a file.
+/// All facts about a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Survey {
-    /// The header's facts, when the file opened.
+    /// The header's facts, if the file opened.
     pub file: Option<File>,
     /// Its metadata.
     pub metadata: Vec<MetaFact>,
     /// Its tensors.
     pub tensors: Vec<TensorFact>,
-    /// Its parts, in the order of the index.
+    /// Its regions, in index order.
     pub regions: Vec<Region>,
-    /// Its findings by offset, each once, and those of severity "unchecked".
+    /// Its distinct findings by offset, including those of severity "unchecked".
     pub findings: Vec<Finding>,
 }
 
 impl Survey {
-    /// The ids of broken rules, sorted, each once.
+    /// The sorted, distinct ids of broken rules.
     pub fn broken(&self) -> Vec<&'static str> {
         let broken = self.findings.iter().filter(|f| f.severity() > Severity::Unchecked);
         let mut ids: Vec<_> = broken.map(|f| f.rule.id()).collect();
@@ -188,7 +188,7 @@ impl Survey {
     }
 }
 
-/// Opens a file and lists its entries, without values, payloads or audit.
+/// Opens a file and lists its entries, without values, payloads or an audit.
 pub fn index(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, TooSmall> {
     let mut survey = Survey::default();
     let mut opening = Opening::of(format);
@@ -200,7 +200,7 @@ pub fn index(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, TooS
 
     let mut cursor = Cursor::default();
     loop {
-        // The cursor also advances inside the list of an entry.
+        // The cursor also advances within an entry's list.
         let step = host.drive(|s| {
             let next = file.next_meta(s, &mut cursor, &mut |_| {})?;
             Ok(next.map(|entry| (entry.metadata, entry.key.bytes().collect())))
@@ -212,7 +212,7 @@ pub fn index(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, TooS
     loop {
         let step = host.drive(|s| {
             let mut next = cursor;
-            // What was taken of an entry that lies in several places is kept.
+            // If an entry is spread over several places, progress within it is kept.
             let tensor =
                 file.next_tensor(s, &mut next, &mut |_| {}).inspect_err(|_| cursor = next)?;
             Ok((next, tensor.map(|e| (e.tensor, e.name.bytes().collect(), e.dims.collect()))))
@@ -225,7 +225,7 @@ pub fn index(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, TooS
     Ok(survey)
 }
 
-/// Everything: the index, values, chunks, regions, and the audit.
+/// Surveys everything: index, values, chunks, regions, and the audit.
 pub fn survey(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, TooSmall> {
     let mut survey = index(host, format)?;
     let Some(file) = survey.file else { return Ok(survey) };
@@ -237,7 +237,7 @@ pub fn survey(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, Too
             let chunk = host.drive(|s| file.chunk(s, &fact.tensor, i))?;
             match chunk {
                 Ok(Some(chunk)) => fact.chunks.push(chunk),
-                // A table of chunks is validated when it is read, not before.
+                // A chunk table is validated only when it is read.
                 _ => assert!(
                     fact.tensor.status != Status::Sound
                         || matches!(fact.tensor.chunks, Chunks::Table { .. }),
@@ -258,7 +258,7 @@ pub fn survey(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, Too
     }
     let mut cursor = Cursor::default();
     loop {
-        // The cursor also advances over entries that have no region.
+        // The cursor also advances over entries without a region.
         let step = host.drive(|s| file.next_region(s, &mut cursor))?;
         let Ok(Some(region)) = step else { break };
         survey.regions.push(region);
@@ -268,8 +268,7 @@ pub fn survey(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, Too
     Ok(survey)
 }
 
-/// The findings of a complete audit, which gets as many slots and as large a
-/// buffer as it asks for.
+/// The findings of a complete audit with all the slots and buffer space it asks for.
 pub fn audit(host: &mut Host<'_>, file: File) -> Result<Vec<Finding>, TooSmall> {
     let mut findings = Vec::new();
     let mut slots = Vec::new();
@@ -301,7 +300,7 @@ pub fn audit(host: &mut Host<'_>, file: File) -> Result<Vec<Finding>, TooSmall> 
     }
 }
 
-/// The survey of a file that is in memory.
+/// Surveys a file in memory.
 pub fn survey_whole(bytes: &[u8], format: Option<Format>) -> Survey {
     survey(&mut Host::new(bytes, Access::Whole), format).expect("no buffer is involved")
 }

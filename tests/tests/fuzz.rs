@@ -1,6 +1,6 @@
-//! The bodies of the fuzz targets over their seeds and over every file that a
-//! run has found, on stable Rust. Heap is counted; steps are counted by
-//! `scripts/fuzz.sh smoke` only, which compiles counters in.
+//! Runs the bodies of the fuzz targets on stable Rust, on their seeds and on every input that
+//! fuzzing has kept. Heap use is counted; steps are counted only by `scripts/fuzz.sh smoke`, which
+//! compiles counters in.
 
 use std::path::Path;
 use weighbridge_fuzz_bodies::{budget, by_name, kept, seeds, targets};
@@ -33,7 +33,7 @@ fn seeds_of_runs_and_regression_files() {
             regressions += 1;
         }
     }
-    // Each is described in fuzz/regressions/README.md.
+    // Each one is described in fuzz/regressions/README.md.
     assert!(regressions > 0);
 }
 

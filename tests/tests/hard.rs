@@ -1,7 +1,7 @@
-//! Files that are hard on a reader: nothing may take memory, time or output out
-//! of proportion. Heap is counted by the allocator, and reading by the host, which
-//! has a few small windows: a table that is gone through again and again has to be
-//! fetched again and again. Nothing is timed here; `scripts/hard.sh` does that.
+//! Files that are hard on a reader: memory, time and output must stay in proportion. The allocator
+//! counts heap use, and the host counts reads: it has a few small windows, so a table that is
+//! scanned repeatedly has to be fetched repeatedly. Nothing is timed here; `scripts/hard.sh` does
+//! that.
 
 use std::collections::BTreeMap;
 use weighbridge_core::codec::WINDOW;
@@ -15,27 +15,27 @@ use weighbridge_tests::hard::{self, Ranges};
 #[global_allocator]
 static ALLOCATOR: budget::Counting = budget::Counting;
 
-/// How many tensors are many.
+/// A large number of tensors.
 const MANY: u64 = if weighbridge_tests::DEEP { 1_000_000 } else { 100_000 };
 
-/// Bytes that are fetched at once, where no more are needed.
+/// Bytes per fetch unless more are needed.
 const PIECE: u64 = 64 << 10;
 
-/// What a complete audit cost.
+/// The results and the cost of a complete audit.
 #[derive(Debug, Default)]
 struct Outcome {
-    /// How often each rule was broken.
+    /// Number of findings per rule.
     rules: BTreeMap<&'static str, u64>,
     findings: u64,
     worst: Option<Severity>,
-    /// Tensors and metadata entries.
+    /// Number of tensors and metadata entries.
     entries: u64,
     slots: u64,
-    /// How often bytes were missing.
+    /// Number of requests for missing bytes.
     requests: u64,
 }
 
-/// A host that keeps what it fetched last.
+/// A host that keeps its latest fetches.
 struct Host<'a> {
     file: &'a [u8],
     windows: [Window<'a>; 4],
@@ -63,13 +63,13 @@ impl Host<'_> {
     }
 }
 
-/// Opens a file, lists its tensors and audits all of it, without any heap. A
-/// window of the whole file, or a few of [`PIECE`].
+/// Opens a file, lists its tensors and audits it completely, without using the heap. The windows
+/// are the whole file, or a few of [`PIECE`].
 fn check(bytes: &[u8], format: Format, whole: bool) -> Outcome {
     assert!(budget::is_counting());
     let window = Window { offset: 0, bytes: if whole { bytes } else { &[] } };
     let mut host = Host { file: bytes, windows: [window; 4], requests: 0 };
-    // The sink may not use the heap either.
+    // The sink must not use the heap either.
     let mut broken: Vec<(Rule, u64)> = Vec::with_capacity(256);
     let mut slots = vec![Slot::EMPTY; 64];
     let mut entries = 0;
@@ -134,21 +134,21 @@ fn audit(
     }
 }
 
-/// Reading in pieces finds the same, and reads the file a few times at most.
+/// Reading in pieces gives the same findings and reads the file only a few times.
 fn check_both(bytes: &[u8], format: Format) -> Outcome {
     let whole = check(bytes, format, true);
     let pieces = check(bytes, format, false);
     assert_eq!(whole.rules, pieces.rules);
     let len = bytes.len() as u64;
     assert!(whole.slots <= 64 + len, "{} slots for {len} bytes", whole.slots);
-    // Names that lie apart are compared 32 bytes at a time.
+    // Names that are far apart are compared 32 bytes at a time.
     let most = 16 * pieces.entries + 64 + len / 16;
     assert!(pieces.requests <= most, "{len} bytes, at most {most} requests: {pieces:?}");
     pieces
 }
 
-/// Names at and around 64 KiB, twins in all but the last byte among them, are
-/// listed, compared and found. GGUF bounds names itself.
+/// Names of about 64 KiB, including ones that differ only in the last byte, are listed, compared
+/// and found. GGUF has its own limit for names.
 #[test]
 fn names_of_64_kib() {
     for format in hard::FORMATS.into_iter().chain([Format::Shards]) {
@@ -157,7 +157,7 @@ fn names_of_64_kib() {
         }
         for len in [65_534, 65_535, 65_536, 65_537, 1 << 18] {
             let named = |last: u8| [&vec![b'n'; len - 1][..], &[last]].concat();
-            // In descending order, so that order proves nothing.
+            // In descending order, so that sortedness cannot prove uniqueness.
             let names = [named(b'z'), named(b'y'), b"short".to_vec()];
             let bytes = hard::named(format, &names);
             let outcome = check_both(&bytes, format);
@@ -175,10 +175,10 @@ fn names_of_64_kib() {
             if outcome.worst < Some(Severity::Fatal) && format != Format::Shards {
                 finds(&bytes, format, &names);
             }
-            // The same name twice.
+            // A duplicate name.
             let twins = hard::named(format, &[named(b'y'), b"short".to_vec(), named(b'y')]);
             let outcome = check_both(&twins, format);
-            // A data view may have columns of one name, of which the last counts.
+            // A data view may have columns of the same name; the last one counts.
             let allowed = format == Format::Idv;
             let worst = Some(Severity::Violation).filter(|_| !allowed);
             let fatal = broken.contains(&"NAME-LIMIT");
@@ -189,7 +189,7 @@ fn names_of_64_kib() {
     }
 }
 
-/// Every tensor is found under its name.
+/// Checks that every tensor is found by name.
 fn finds(bytes: &[u8], format: Format, names: &[Vec<u8>]) {
     let source = Source::whole(bytes);
     let file = Opening::of(Some(format)).step(&source, &mut |_| {}).expect("it opens");
@@ -200,19 +200,18 @@ fn finds(bytes: &[u8], format: Format, names: &[Vec<u8>]) {
     }
 }
 
-/// As many tensors as fit, with names in no order: sound, and validated in slots
-/// alone.
+/// As many tensors as fit, with scrambled names, are sound and need no memory but slots.
 #[test]
 fn very_many_tensors() {
     for format in hard::FORMATS {
         let count = hard::most(format, MANY);
         let bytes = hard::many(format, MANY, Ranges::Apart);
         let outcome = check(&bytes, format, true);
-        // GGUF has an entry of metadata as well.
+        // GGUF also has a metadata entry.
         assert!((count..=count + 1).contains(&outcome.entries), "{format}: {outcome:?}");
         assert!(outcome.slots <= 4 * count, "{format}: {} slots", outcome.slots);
         if format == Format::Stb {
-            // There are 256 names, and each entry beyond them says so once.
+            // There are 256 names, and each entry beyond them is reported once.
             assert_eq!(outcome.rules, BTreeMap::from([("T-ID-DUP", count - 256)]));
         } else if format == Format::BinTensors {
             // Its writer sorts names.
@@ -229,7 +228,7 @@ fn very_many_tensors() {
     assert!(outcome.slots <= 4 * MANY, "{} slots", outcome.slots);
 }
 
-/// Too deep is one finding, wherever it is, and the depth costs nothing more.
+/// Excessive depth is one finding, wherever it occurs, and costs nothing more.
 #[test]
 fn ten_thousand_levels() {
     for (depth, few) in [(10_000, 4), (100_000, 4)] {
@@ -237,13 +236,13 @@ fn ten_thousand_levels() {
             let outcome = check_both(&bytes, format);
             assert!(outcome.findings <= few, "{format}, {what}: {outcome:?}");
             let worst = match what {
-                // Its contents are not checked.
+                // Their contents are not checked.
                 "unknown codecs" => Some(Severity::Unchecked),
-                // A limit of this reader; that arrays nest at all is a lint.
+                // A limit of this reader; nesting itself is only a lint.
                 _ if format == Format::Gguf => Some(Severity::Lint),
-                // Of what is compressed, only so much is looked at.
+                // Only a limited part of compressed data is examined.
                 "compressed types" if depth < 100_000 => Some(Severity::Unchecked),
-                // A limit of this reader, where any item may stand.
+                // A limit of this reader, in places where any item may occur.
                 _ if format == Format::ZTensor && what != "the index" => Some(Severity::Unchecked),
                 _ => Some(Severity::Fatal),
             };
@@ -252,8 +251,7 @@ fn ten_thousand_levels() {
     }
 }
 
-/// Many tensors that share their bytes in every way: a finding for each, not
-/// for each pair.
+/// Many tensors that share bytes in every possible way produce one finding each, not one per pair.
 #[test]
 fn everything_overlaps() {
     for format in hard::FORMATS {
@@ -263,15 +261,15 @@ fn everything_overlaps() {
             let many = check_both(&hard::many(format, count, ranges), format);
             assert!(many.entries >= count, "{format}: {many:?}");
             assert!(many.findings >= count - 1, "{format}, {ranges:?}: {many:?}");
-            // A finding for the range, one for the data and one for the name.
+            // One finding for the range, one for the data and one for the name.
             assert!(many.findings <= 3 * count, "{format}, {ranges:?}: {many:?}");
             assert!(many.findings <= 10 * few.findings + 3_000, "{format}, {ranges:?}: {many:?}");
         }
     }
 }
 
-/// Many entries refer to one table or value that takes time: it is looked at a
-/// few times, and what is not is said to be unchecked.
+/// A table or value that is expensive to check and shared by many entries is checked only a few
+/// times; the rest is reported as unchecked.
 #[test]
 fn everything_is_shared() {
     for (what, format, bytes) in hard::shared(20_000, 1 << 20) {
@@ -279,14 +277,14 @@ fn everything_is_shared() {
         let len = bytes.len();
         assert!(outcome.entries > 0, "{format}, {what}: {outcome:?}");
         assert!(outcome.rules.contains_key("SHARED-UNCHECKED"), "{format}, {what}: {outcome:?}");
-        // Each row of a table that is looked at may say something.
+        // Each row of a checked table may have a finding.
         assert!(outcome.findings <= 64 + len as u64 / 4, "{format}, {what}: {outcome:?}");
         println!("{format}, {what}: {len} bytes, {outcome:?}");
     }
 }
 
-/// What takes long to decode ends within the work that a file of its length is
-/// allowed, in memory in proportion to it, and says what was left.
+/// Decoding stops within the work allowed for the file's length, uses memory in proportion to it,
+/// and reports what was left.
 #[test]
 fn decoding_is_bounded() {
     for (what, format, bytes, beyond) in hard::payloads(1 << 18) {
@@ -319,7 +317,7 @@ fn decoding_is_bounded() {
         assert!(asked <= 2, "{what}: {asked} buffers");
         assert_eq!(broken.contains_key("WORK-UNCHECKED"), beyond, "{what}: {broken:?}");
         assert!(!broken.contains_key("INTERNAL-UNCHECKED"), "{what}: {broken:?}");
-        // One a tensor for its range, and one for the file.
+        // One per tensor for its range, and one for the file.
         assert!(broken.values().sum::<u64>() <= 512, "{what}: {broken:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! How much memory decoding takes, counted by the allocator of this binary.
+//! The memory that decoding uses, measured by this binary's allocator.
 
 use peak_alloc::PeakAlloc;
 use std::sync::Mutex;
@@ -9,11 +9,10 @@ use weighbridge_tests::encode::idv;
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// Tests of one binary run at the same time; these must not.
+/// Tests of one binary run in parallel; these must not.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// The result of an operation, and the memory that it took beyond what was in
-/// use before.
+/// Returns an operation's result and its peak memory beyond what was in use before.
 fn cost_of<T>(operation: impl FnOnce() -> T) -> (T, usize) {
     ALLOCATOR.reset_peak_usage();
     let before = ALLOCATOR.current_usage();
@@ -23,8 +22,8 @@ fn cost_of<T>(operation: impl FnOnce() -> T) -> (T, usize) {
 
 const MIB: usize = 1 << 20;
 
-/// Decodes through a buffer of 32 KiB, or of what is asked for; the number of bytes,
-/// and the end.
+/// Decodes through a buffer of 32 KiB, or of the size it asks for. Returns the number of bytes and
+/// the result.
 fn decode(encoding: Encoding, stored: &[u8], size: Size) -> (u64, Result<(), Fault>) {
     let mut small = [0; WINDOW];
     let mut large: Vec<u8>;
@@ -45,7 +44,7 @@ fn decode(encoding: Encoding, stored: &[u8], size: Size) -> (u64, Result<(), Fau
     }
 }
 
-/// A frame of `count` blocks that repeat a byte 128 KiB times each.
+/// A frame of `count` blocks, each of which repeats a byte 128 KiB times.
 fn repeats(header: &[u8], count: usize) -> Vec<u8> {
     let mut frame = [&[0x28, 0xB5, 0x2F, 0xFD][..], header].concat();
     for i in 1..=count {
@@ -59,7 +58,7 @@ fn repeats(header: &[u8], count: usize) -> Vec<u8> {
 #[test]
 fn zstd_bombs() {
     let _alone = ALONE.lock().unwrap();
-    // 33 KiB that become 1 GiB, for a tensor of 16 bytes; windows of 2 and 8 MiB.
+    // 33 KiB that expand to 1 GiB, for a tensor of 16 bytes; windows of 2 and 8 MiB.
     for (window, len) in [(0x58, 2 << 20), (0x68, 8 << 20)] {
         let bomb = repeats(&[0, window], 8192);
         assert!(bomb.len() < 33 << 10);
@@ -68,7 +67,7 @@ fn zstd_bombs() {
         assert!(cost <= ring(len) as usize, "window {window:#x}: {cost} bytes");
         println!("1 GiB bomb, window byte {window:#x}: {cost} bytes");
 
-        // As a legal tensor it is decoded, in the same memory.
+        // As a legal tensor it is decoded, in the same amount of memory.
         let ((written, end), cost) =
             cost_of(|| decode(Encoding::Zstd, &bomb, Size::Exactly(1 << 30)));
         assert_eq!((written, end), (1 << 30, Ok(())));
@@ -85,7 +84,7 @@ fn zstd_bombs() {
         assert_eq!((written, end), (0, Err(Fault::Window)));
         assert_eq!(cost, 0);
     }
-    // Many frames share a window.
+    // Many frames share one window.
     let frames = repeats(&[0, 0x68], 1).repeat(1000);
     let ((written, end), cost) =
         cost_of(|| decode(Encoding::Zstd, &frames, Size::Exactly(1000 << 17)));
@@ -96,7 +95,7 @@ fn zstd_bombs() {
 #[test]
 fn deflate_takes_no_heap() {
     let _alone = ALONE.lock().unwrap();
-    // As its documentation says.
+    // As documented.
     assert!(size_of::<Scratch<'_>>() < 28 << 10);
     let data = vec![0; 64 * MIB];
     let mut compressor = libdeflater::Compressor::new(libdeflater::CompressionLvl::best());
@@ -115,8 +114,7 @@ fn deflate_takes_no_heap() {
     }
 }
 
-/// The rules that a view of data breaks, by an audit whose buffer grows when it
-/// is asked for.
+/// The rules that a data view breaks, found by an audit whose buffer grows on request.
 fn audit_of_blocks(bytes: &[u8]) -> Vec<&'static str> {
     let source = Source::whole(bytes);
     let file = File::open(&source, &mut |_| {}).unwrap();
@@ -166,7 +164,7 @@ fn blocks_take_what_they_hold() {
         idv::encode(&idv::File::new(0, vec![column])).bytes
     };
     let bombs = [
-        // More than is recorded; less than is recorded; cut off.
+        // Longer than recorded; shorter than recorded; truncated.
         (block(3, text(), zeros.clone(), 200), "B.decomp.len"),
         (block(3, text(), deflate(&[0; 200]), i32::MAX), "B.decomp.len"),
         (block(3, text(), cut.to_vec(), 64 << 20), "B.decomp.len"),
@@ -178,7 +176,7 @@ fn blocks_take_what_they_hold() {
         assert_eq!(rules, [rule]);
         assert!(cost < MIB, "{rule}: {cost} bytes");
     }
-    // A legal block of 80 MiB: all vectors are empty.
+    // A legal block of 80 MiB, in which all vectors are empty.
     let rows = (80 * MIB - 12) / 8;
     let mut plain = vec![0; 8 + 4 * rows];
     plain[..4].copy_from_slice(&(rows as i32).to_le_bytes());

@@ -1,13 +1,16 @@
-// Prints what a visitor loads, gzipped, and fails above the budget.
+// Prints the gzipped size of what a visitor downloads, and fails if it exceeds the budget.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-/** `later` is what is fetched for most formats, when something is to be computed, or a view is opened first; `hub` for a model by its name. */
+/**
+ * `later`: loaded for most formats, before the first computation or with the first use of a view;
+ * `hub`: loaded when a model is opened by name.
+ */
 const BUDGETS = { page: 87_000, later: 54_000, hub: 4_000, wasm: 83_000 };
 const HUB = /^(?:hub|repository)-/;
 const LATER = /^(?:accumulators|block|compute|every-rule|files|full|heat|joined|model|summary)-/;
-/** The element with its worker and all WebAssembly in one file, which the wheel has. */
+/** The element with its worker and all WebAssembly in one file, as the wheel ships it. */
 const SINGLE = 690_000;
 
 let failed = false;

@@ -1,6 +1,6 @@
 /**
- * What the address says after `#`: which view, which tensor, which byte. Numbers
- * and fixed words only, never anything out of a file.
+ * The page's state after `#` in the address: view, tensor and byte. Only numbers and fixed words,
+ * never text from a file.
  */
 
 export interface Place {
@@ -36,7 +36,7 @@ export function readPlace(hash = location.hash): Place {
   return place;
 }
 
-/** The part of an address after `#`, with the `#`; empty where there is nothing to say. */
+/** The fragment of an address including the `#`, or an empty string for the default place. */
 export function hashOf(place: Place): string {
   const fields = new URLSearchParams();
   for (const [key, value] of Object.entries(place)) {

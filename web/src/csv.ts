@@ -1,6 +1,6 @@
-/** CSV that spreadsheets read as what it is. */
+/** CSV that spreadsheets import without reinterpreting cells. */
 
-/** A cell; a text that a spreadsheet would take for a formula is marked as text. */
+/** A CSV cell. Text that a spreadsheet would evaluate as a formula is marked as text. */
 export function cell(value: unknown): string {
   let text = String(value ?? '');
   if (typeof value === 'string' && /^[=+\-@\t\r]/.test(text)) {

@@ -1,20 +1,20 @@
-/** Files out of what is dropped, pasted or chosen: handles where the browser has them, folders too. */
+/** Reads dropped, pasted or chosen files and folders, with handles where the browser has them. */
 
 import { TENSORS } from './names.ts';
 
-/** A file, with what it can be had from again once it has changed. */
+/** A file, with the handle to read it again after it has changed. */
 export interface Given {
   file: File;
   handle?: FileSystemFileHandle;
-  /** Where it lies in a folder that was dropped: files of a set lie in one. */
+  /** Its path within a dropped folder. The files of a set share a folder. */
   folder?: string;
 }
 
-/** Most files that are taken from a folder, beside those of models in several, and how deep folders are looked into. */
+/** Maximum number of files from a folder, not counting those of multi-file models. */
 const MOST = 100;
-/** So many files at most are looked at. */
+/** Maximum number of files examined. */
 const FAR = 20 * MOST;
-/** The names of files of a model in several. */
+/** Matches the names of files that belong to a multi-file model. */
 const PART = /-of-\d+\./;
 const DEPTH = 4;
 
@@ -27,8 +27,8 @@ interface Directory {
 }
 
 /**
- * What a drop holds. What it says is only there until the event is over, so this
- * is to be called at once; the promise may take its time.
+ * Returns the dropped files and folders. The drop's data is only readable during the event, so call
+ * this synchronously; the promise may resolve later.
  */
 export function dropped(transfer: DataTransfer | null): Promise<Given[]> {
   const items = Array.from(transfer?.items ?? []).filter(({ kind }) => kind === 'file');
@@ -76,7 +76,7 @@ async function ofEntry(folder: FileSystemDirectoryEntry, depth: number, path: st
   const reader = folder.createReader();
   const list: Given[] = [];
   for (;;) {
-    // A reader gives a part at a time, and nothing once it is through.
+    // A reader returns the entries in batches, then an empty one.
     const entries = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
     if (entries.length === 0 || list.length > FAR) {
       return list;
@@ -93,12 +93,12 @@ async function ofEntry(folder: FileSystemDirectoryEntry, depth: number, path: st
 
 type Picker = (options: { multiple: boolean }) => Promise<FileSystemFileHandle[]>;
 
-/** Whether the browser's own dialog gives handles. */
+/** Whether the browser's own file dialog returns handles. */
 export function hasPicker(): boolean {
   return 'showOpenFilePicker' in window;
 }
 
-/** Files that the user chooses; none when the dialog is closed. */
+/** Lets the user choose files; returns none if the dialog is dismissed. */
 export async function picked(multiple: boolean): Promise<Given[]> {
   try {
     const handles = await (window as unknown as { showOpenFilePicker: Picker }).showOpenFilePicker({ multiple });

@@ -1,4 +1,4 @@
-/** An open file as the page knows it. */
+/** An open file, as the page sees it. */
 
 import type { Profile, Verdict } from 'weighbridge';
 import type { Api, Opened } from './worker/main.ts';
@@ -11,10 +11,10 @@ import { Topic } from './ui/dom.ts';
 import { hex, range } from './ui/format.ts';
 import type { Tasks } from './ui/tasks.ts';
 
-/** Data up to this size is checked without being asked for. */
+/** Files up to this size are fully checked without asking. */
 const SMALL = 16n << 20n;
 
-/** Statistics, and bytes of pictures, that are kept; others are computed again. */
+/** Number of statistics and bytes of pictures to keep. The others are recomputed. */
 const STATISTICS = 32;
 const PICTURES = 48 << 20;
 
@@ -27,45 +27,45 @@ export interface Span {
 
 export class OpenFile {
   readonly info: Opened;
-  /** Whether files that are dropped join it. */
+  /** Whether dropped files can be added to it. */
   droppable = false;
   readonly client: Client<Api>;
   readonly tasks: Tasks;
-  /** The next verdict, or the next stage. */
+  /** The verdict has changed, or a check has started. */
   readonly validated = new Topic();
-  /** More is known of the weights, or the sweep begins or ends. */
+  /** Emitted when a sweep starts or ends. */
   readonly swept = new Topic();
   readonly selected = new Topic<number | undefined>();
-  /** Bytes that the hex view shall show. */
+  /** Bytes to show in the hex view. */
   readonly revealed = new Topic<Span>();
-  /** The view has changed; `true` where that is no step to go back from. */
+  /** The view has changed; `true` if this must not add a history entry. */
   readonly moved = new Topic<boolean>();
-  /** There are settings of the model from elsewhere. */
+  /** The model's settings have been loaded from a `config.json`. */
   readonly configured = new Topic();
   /** Aborted when the file is closed. */
   readonly closing = new AbortController();
 
-  /** The files that it lies in, if it is a model in several. */
+  /** The files of a multi-file model. */
   parts: Part[] | undefined;
-  /** By tensor. */
+  /** Keyed by tensor. */
   readonly statistics = new Kept<number, StatisticsResult>(STATISTICS);
-  /** By tensor and what is drawn of it. */
+  /** Keyed by tensor and what is drawn. */
   readonly pictures = new Kept<string, Picture>(PICTURES, ({ mean }) => 4 * mean.byteLength);
 
   profile: Profile = 'strict';
   verdict: Verdict | undefined;
   depth: Depth = 'index';
   checking = false;
-  /** What was found out about the weights. */
+  /** The verdict on the weights. */
   health: Health | undefined;
   sweeping = false;
   tensor: number | undefined;
   span: Span | undefined;
   /** The text of a `config.json`. */
   config: string | undefined;
-  /** Why what is shown is no longer what is in the file. */
+  /** Why the view no longer matches the file. */
   outdated: string | undefined;
-  /** Opens the file anew. */
+  /** Reopens the file. */
   readonly reload: () => void;
 
   constructor(info: Opened, client: Client<Api>, tasks: Tasks, reload: () => void) {
@@ -84,14 +84,14 @@ export class OpenFile {
     return this.client.api;
   }
 
-  /** Looks whether the file is still the one that was opened; the worker tells if not. */
+  /** Checks whether the file has changed since it was opened; the worker reports it if so. */
   touch(): void {
     if (!this.info.remote && this.outdated === undefined) {
       this.api.touch(this.id).catch(() => undefined);
     }
   }
 
-  /** The file is not the one any more that was opened. */
+  /** Marks the file as changed since it was opened. */
   outdate(message: string): void {
     if (this.outdated === undefined) {
       this.outdated = message;
@@ -100,33 +100,33 @@ export class OpenFile {
     }
   }
 
-  /** The file that a byte is in, of several. */
+  /** The part that contains a byte, for a multi-file model. */
   partAt(at: bigint): Part | undefined {
     return this.parts?.findLast(({ base, size }) => base <= at && size > 0n);
   }
 
-  /** An offset as it is in the file that the byte is in. */
+  /** An offset relative to the file that contains the byte. */
   hex(at: bigint): string {
     return hex(at - (this.partAt(at)?.base ?? 0n));
   }
 
-  /** As `hex`, of several bytes, with the name of the file if there are others. */
+  /** Like `hex`, for a range of bytes. Includes the file name if there are several files. */
   range(at: bigint, len: bigint | number): string {
     const part = this.partAt(at);
     return `${range(at - (part?.base ?? 0n), len)}${part === undefined ? '' : ` in ${part.name}`}`;
   }
 
-  /** Whether positions in this file mean something in another view of it. */
+  /** Whether the file is a table (a data view) and not a model. */
   get isTable(): boolean {
     return this.info.format === 'idv';
   }
 
-  /** Whether a summary of a model makes sense: there are weights, or a tokenizer alone. */
+  /** Whether a model summary makes sense: the file has weights, or at least a tokenizer. */
   get isModel(): boolean {
     return !this.isTable && this.info.format !== 'shards' && !this.info.refused;
   }
 
-  /** Takes a `config.json`, which says what names and shapes do not. */
+  /** Applies a `config.json`, which adds what names and shapes do not tell. */
   configure(config: string): void {
     try {
       JSON.parse(config);
@@ -153,7 +153,7 @@ export class OpenFile {
     this.moved.emit(false);
   }
 
-  /** Proves the structure, and the data too when that is quick or takes no reading. */
+  /** Checks the structure, and also the data if that is quick or requires no reads. */
   async check(): Promise<void> {
     await this.audit('structure');
     const quick = !this.info.remote && this.info.size <= SMALL;
@@ -191,7 +191,7 @@ export class OpenFile {
     return !this.isTable && this.info.format !== 'shards' && !this.info.refused && this.info.elements > 0n;
   }
 
-  /** Reads all weights that were not read yet. */
+  /** Reads all weights that have not been read yet. */
   async sweep(): Promise<void> {
     if (this.sweeping) {
       return;
@@ -210,7 +210,7 @@ export class OpenFile {
     this.profile = profile;
     this.verdict = await this.api.verdict(this.id, profile);
     if (this.parts !== undefined) {
-      // How much of what is listed was found.
+      // Updates how many of the listed tensors were found.
       this.parts = await this.api.parts(this.id);
     }
     this.validated.emit();

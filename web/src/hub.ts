@@ -1,4 +1,4 @@
-/** Repositories of the hub, in the build for addresses: which of their files is opened. */
+/** Repositories of the hub, in the build with URL access: which of their files to open. */
 
 import './style/hub.css';
 import { button, fill, h, setText, uniqueId } from './ui/dom.ts';
@@ -9,12 +9,12 @@ import type { Api } from './worker/main.ts';
 import type { Choice, Listing } from './worker/repository.ts';
 import type { Client } from './worker/rpc.ts';
 
-/** More choices than these are searched. */
+/** With more choices than this, a search field is shown. */
 const FEW = 8;
-/** Choices that are shown at once. */
+/** Number of choices shown at a time. */
 const SHOWN = 200;
 
-/** What of a repository is to be opened: the only one, or what the user chooses. */
+/** Returns the only file that can be opened, or lets the user choose. */
 export async function chosen(repository: Repository, client: Client<Api>, tasks: Tasks): Promise<Choice | undefined> {
   const { name } = repository;
   const listing = await tasks.run(`Looking into ${name}`, (options) => client.with(options).listing(repository));
@@ -31,12 +31,12 @@ export async function chosen(repository: Repository, client: Client<Api>, tasks:
   return choices.length === 1 && !cut && strange === 0 ? choices[0] : await ask(repository, listing);
 }
 
-/** The text of the `config.json` beside it. */
+/** Reads the `config.json` next to the choice. */
 export async function settingsOf({ config }: Choice, repository: Repository, client: Client<Api>, tasks: Tasks): Promise<string | undefined> {
   return config === undefined ? undefined : await tasks.run('Reading config.json', (options) => client.with(options).settings(config, repository));
 }
 
-/** A list to choose from. */
+/** Shows a dialog with the choices. */
 function ask({ name, revision, path }: Repository, { choices, entries, cut, strange }: Listing): Promise<Choice | undefined> {
   const id = uniqueId('hub');
   const list = h('ul', { class: 'choices' });

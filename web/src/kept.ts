@@ -1,4 +1,4 @@
-/** What was computed last, up to a bound: what was asked for longest ago goes first. */
+/** A bounded cache of results that evicts the least recently used. */
 
 export class Kept<K, V> {
   readonly #all = new Map<K, V>();

@@ -1,4 +1,4 @@
-/** The page: files in, views out, keys. */
+/** The page: opens files, shows views, handles keys. */
 
 import './style/viewer.css';
 import './style/start.css';
@@ -34,15 +34,15 @@ interface Entry {
   file: OpenFile;
   view: FileView;
   tab: HTMLElement;
-  /** Where it came from, for the address. */
+  /** Where the file came from, for the address. */
   origin: Place;
-  /** The files, of which the first stands for a set; none for an address. */
+  /** The given files, main file first; empty if opened from a URL. */
   given: readonly Given[];
 }
 
 const entries: Entry[] = [];
 let current: Entry | undefined;
-/** Where the address pointed to when the page was loaded. */
+/** The place in the address when the page was loaded. */
 let pending: Place = readPlace();
 
 const main = document.querySelector('main')!;
@@ -52,7 +52,7 @@ const samples = fetch('samples/index.json')
   .catch(() => []);
 const help = helpDialog();
 const picker = h('input', { type: 'file', multiple: true, hidden: true, 'aria-label': 'Files to open' });
-/** What to do with the files that are being chosen. */
+/** Handles the files chosen next. */
 let choosing: (given: Given[]) => void = () => undefined;
 picker.addEventListener('change', () => {
   choosing(Array.from(picker.files ?? [], (file) => ({ file })));
@@ -109,7 +109,7 @@ const trail = new Trail(
     restore({ file, place }) {
       const entry = entries.find((one) => one.file.id === file);
       if (file !== undefined && entry === undefined) {
-        // It has been closed since. What the page can open again, it opens.
+        // The file has been closed since. Reopen it if the page can.
         if (place.sample !== undefined || place.url !== undefined) {
           void follow(place);
         }
@@ -125,13 +125,13 @@ const trail = new Trail(
   hashOf(pending) !== '',
 );
 
-/** Gives up the place that a link names: its file did not open. */
+/** Discards the place named in a link because its file did not open. */
 function abandon(): void {
   pending = {};
   trail.paused = false;
 }
 
-/** Opens a file, with those of its set among others, beside what is open or in place of one. */
+/** Opens a file together with the files of its set among `others`. Replaces `old` if given. */
 async function open(what: Given | string, origin: Place = {}, old?: Entry, others: readonly Given[] = []): Promise<Entry | undefined> {
   const source = typeof what === 'string' ? what : what.file;
   const name = typeof source === 'string' ? source : source.name;
@@ -154,7 +154,7 @@ async function open(what: Given | string, origin: Place = {}, old?: Entry, other
   const given = typeof what === 'string' ? [] : [what, ...others.filter((one) => one !== what && of.has(one.file.name))];
   const entry: Entry = { file, view, tab, origin, given };
   const [{ handle } = {}] = given;
-  // A handle opens one file again.
+  // A handle reopens a single file only.
   if (handle !== undefined && info.parts === undefined) {
     void remember(handle);
   }
@@ -181,7 +181,7 @@ async function open(what: Given | string, origin: Place = {}, old?: Entry, other
   return entry;
 }
 
-/** Opens a file again, which has changed. */
+/** Reopens a changed file. */
 async function reload(entry: Entry): Promise<void> {
   tasks.dismiss();
   const { given, origin, file, view } = entry;
@@ -200,7 +200,7 @@ async function reload(entry: Entry): Promise<void> {
     } else if (file.info.address !== undefined) {
       await again(file.info.address);
     } else {
-      // Without a handle the browser gives no more than it gave.
+      // Without a handle, the browser cannot read the file again.
       choose(given.length > 1, (list) => {
         const first = list.find((one) => one.file.name === file.info.name) ?? list[0];
         return first !== undefined && void again(first, list);
@@ -211,14 +211,14 @@ async function reload(entry: Entry): Promise<void> {
   }
 }
 
-/** Opens files; those of one model as one. */
+/** Opens files; the files of one model are opened as one. */
 async function openAll(list: Given[]): Promise<void> {
   tasks.dismiss();
-  // The settings of a model are no file of their own.
+  // The settings of a model are not a file to show.
   const config = list.find(({ file }) => file.name === 'config.json');
   const before = new Set(entries);
   const left = new Set(list.filter((given) => given !== config));
-  // What an open model is missing.
+  // Files that an open model is missing.
   for (const entry of [...entries]) {
     const missing = new Set(entry.file.parts?.filter(({ state }) => state === 'missing').map(({ name }) => name));
     const found = [...left].filter((one) => missing.has(one.file.name) && left.delete(one));
@@ -247,7 +247,7 @@ async function openAll(list: Given[]): Promise<void> {
   }
 }
 
-/** Opens an address; in the build for addresses, what a repository of the hub has. */
+/** Opens an address or, in the build with URL access, a repository of the hub. */
 async function openUrl(text: string): Promise<void> {
   tasks.dismiss();
   const address = text.trim().replace(/^(?=(?:huggingface|hf)\.co\/)/, 'https://');
@@ -265,9 +265,9 @@ async function openUrl(text: string): Promise<void> {
   }
 }
 
-/** Opens the only tensor file of a repository, or the one that the user chooses. */
+/** Opens a repository's only tensor file, or the one the user chooses. */
 async function openRepository(repository: Repository): Promise<void> {
-  // The build for local files has nothing of it.
+  // The build for local files does not include this code.
   if (import.meta.env.MODE === 'url') {
     const { chosen, settingsOf } = await import('./hub.ts');
     const choice = await chosen(repository, client, tasks);
@@ -283,7 +283,7 @@ async function openRepository(repository: Repository): Promise<void> {
   }
 }
 
-/** Whether an address can be shown: what follows its path may be a key to the file. */
+/** Whether an address can be shown: a query or fragment may contain a secret key to the file. */
 function isPlain(address: string): boolean {
   try {
     const { search, hash, username, password } = new URL(address);
@@ -293,7 +293,7 @@ function isPlain(address: string): boolean {
   }
 }
 
-/** The sample that is being opened. */
+/** The sample being opened. */
 let opening: string | undefined;
 
 async function openSample(sample: Sample): Promise<void> {
@@ -324,7 +324,7 @@ function show(entry: Entry | undefined, replace = false): void {
     start.refresh();
   }
   document.title = entry === undefined ? 'Weighbridge' : `${entry.file.info.name} · Weighbridge`;
-  // What had the keyboard is gone.
+  // The element that had the focus was removed.
   if (held && entry !== undefined) {
     entry.view.focus();
   }
@@ -361,7 +361,7 @@ addEventListener('drop', (event) => {
 addEventListener('paste', (event) => {
   const pasted = Array.from(event.clipboardData?.files ?? [], (file) => ({ file }));
   const text = event.clipboardData?.getData('text/plain').trim() ?? '';
-  // Much is written as a model is: where files are shown, an address alone is meant to be opened.
+  // Much text looks like a model name. While a file is shown, only a URL is opened.
   const isAddress = WITH_URL && (/^https?:\/\/\S+$/.test(text) ? URL.canParse(text) && isOpenable(new URL(text)) : current === undefined && /^\S+$/.test(text) && repositoryOf(text) !== undefined);
   if (pasted.length > 0) {
     void openAll(pasted);
@@ -372,7 +372,7 @@ addEventListener('paste', (event) => {
 
 copyInFull(window, getSelection);
 
-// Files that the system opens with the installed page.
+// Files opened by the system with the installed page.
 interface LaunchQueue {
   setConsumer(take: (launch: { files: FileSystemFileHandle[] }) => void): void;
 }
@@ -415,7 +415,7 @@ addEventListener('keydown', (event) => {
 
 // ---------------------------------------------------------------- address
 
-/** Goes where an address points to. */
+/** Navigates to the place in an address. */
 async function follow(place: Place): Promise<void> {
   const { sample: id, url } = place;
   const there = entries.find(({ origin }) => (id === undefined ? url !== undefined && origin.url === url : origin.sample === id));
@@ -436,7 +436,7 @@ async function follow(place: Place): Promise<void> {
       await openSample(sample);
     }
   } else if (WITH_URL && url !== undefined) {
-    // It may come from anybody, so it is not followed without being asked for.
+    // The link is untrusted, so ask before following it.
     pending = place;
     trail.paused = true;
     if (!isPlain(url)) {
@@ -450,7 +450,7 @@ async function follow(place: Place): Promise<void> {
 
 void follow(pending);
 
-// A file may have been written to while the page was not looked at.
+// A file may have changed while the page was not visible.
 addEventListener('focus', () => {
   entries.forEach(({ file }) => file.touch());
 });

@@ -1,9 +1,9 @@
-/** Files that were opened lately, where the browser has handles to open them again. */
+/** Recently opened files, where the browser has handles to reopen them. */
 
 import type { Given } from './drop.ts';
 import { ofFile } from './drop.ts';
 
-/** Most that are kept. */
+/** Maximum number of entries. */
 const MOST = 6;
 const STORE = 'recent';
 
@@ -13,7 +13,7 @@ export interface Recent {
   at: number;
 }
 
-/** What browsers with handles have, and the types do not. */
+/** Methods that browsers with handles have but TypeScript's types lack. */
 interface Permitted {
   requestPermission?(options: { mode: 'read' }): Promise<PermissionState>;
 }
@@ -41,13 +41,13 @@ async function transact<T>(mode: IDBTransactionMode, act: (store: IDBObjectStore
   }
 }
 
-/** The last files, the latest first; none where nothing can be kept. */
+/** The recent files, latest first; empty if the browser stores nothing. */
 export async function recents(): Promise<Recent[]> {
   const all = await transact('readonly', (store) => store.getAll() as IDBRequest<Recent[]>).catch(() => []);
   return all.sort((a, b) => b.at - a.at).slice(0, MOST);
 }
 
-/** Keeps a handle; a file of the same name takes the place of the other. */
+/** Stores a handle; replaces a file of the same name. */
 export async function remember(handle: FileSystemFileHandle): Promise<void> {
   try {
     await transact('readwrite', (store) => store.put({ name: handle.name, handle, at: Date.now() } satisfies Recent));
@@ -57,16 +57,16 @@ export async function remember(handle: FileSystemFileHandle): Promise<void> {
       await transact('readwrite', (store) => store.delete(name));
     }
   } catch {
-    // A private window keeps nothing.
+    // A private window stores nothing.
   }
 }
 
-/** Forgets one file, or all. */
+/** Removes one file, or all. */
 export async function forget(name?: string): Promise<void> {
   await transact('readwrite', (store) => (name === undefined ? store.clear() : store.delete(name))).catch(() => undefined);
 }
 
-/** Opens it again: the browser may ask whether it may. */
+/** Opens a recent file; the browser may ask for permission. */
 export async function reopen({ name, handle }: Recent): Promise<Given> {
   const state = await (handle as Permitted).requestPermission?.({ mode: 'read' });
   if (state === 'denied') {

@@ -1,8 +1,8 @@
-/** What people write to find tensors, taken apart: the page checks it, the worker looks for it. */
+/** Parses search queries for tensors. The page validates them, and the worker runs them. */
 
 import { parseSize } from './ui/format.ts';
 
-/** What a tensor is searched by. */
+/** The properties of a tensor that a search looks at. */
 export interface Subject {
   readonly name: string;
   /** Its name in lower case. */
@@ -10,7 +10,7 @@ export interface Subject {
   readonly dtype: string;
   readonly dims: ArrayLike<bigint>;
   readonly stored: bigint;
-  /** Whether it has findings, or a sign of this name. */
+  /** Whether the tensor has findings or the given sign. */
   has(what: string): boolean;
   /** Whether its name matches this expression. */
   matches(expression: RegExp): boolean;
@@ -20,21 +20,21 @@ export type Term = (subject: Subject) => boolean;
 
 export interface Query {
   terms: Term[];
-  /** Regular expressions among them. */
+  /** The regular expressions among the terms. */
   expressions: RegExp[];
-  /** A single word, which needs no more than the names. */
+  /** A single word, for which the names are enough. */
   word?: string;
-  /** What is wrong with it. */
+  /** Why the query is invalid. */
   fault?: string;
 }
 
-/** Words, and `/…/` with spaces in it. */
+/** Words, and `/…/`, which may contain spaces. */
 const PARTS = /\/(?:\\.|[^/\\])+\/i?(?=\s|$)|\S+/g;
 const EXPRESSION = /^\/(.+)\/(i?)$/s;
 const KEYED = /^(dtype|type|shape|size|has):(.+)$/i;
 const GLOB = /[*?]/;
 
-/** All terms must be true of a tensor. */
+/** Parses a query. A tensor matches if all terms match. */
 export function parseQuery(text: string): Query {
   const parts = partsOf(text);
   if (parts.length === 1 && !/[*?/:]/.test(parts[0])) {
@@ -52,7 +52,10 @@ function partsOf(text: string): string[] {
   return text.trim().match(PARTS) ?? [];
 }
 
-/** Whether `query` finds nothing that `before` does not, as far as the texts tell: each term of that is one of this, or a part of a word. */
+/**
+ * Whether `query` can only match what `before` matches, judging by the text: each term of `before`
+ * is a term of `query` or part of a word in it.
+ */
 export function narrows(query: string, before: string): boolean {
   const parts = partsOf(query);
   const word = (part: string) => ([EXPRESSION, KEYED, GLOB].some((kind) => kind.test(part)) ? undefined : part.toLowerCase());
@@ -62,7 +65,10 @@ export function narrows(query: string, before: string): boolean {
   });
 }
 
-/** Those of `count` positions where all terms are true of `subject`, after `go`; of `among` only, if there is such a list. */
+/**
+ * The positions below `count`, or those in `among`, whose tensor matches all terms. `go` moves
+ * `subject` to a position.
+ */
 export function matching(terms: readonly Term[], subject: Subject, go: (i: number) => void, count: number, among?: Uint32Array): Uint32Array {
   const rows: number[] = [];
   const many = among?.length ?? count;
@@ -76,13 +82,16 @@ export function matching(terms: readonly Term[], subject: Subject, go: (i: numbe
   return Uint32Array.from(rows);
 }
 
-/** What was found last. */
+/** The latest result. */
 export class Hits {
   #query = '';
   #stamp: string | undefined;
   #rows: Uint32Array = new Uint32Array();
 
-  /** What a query finds. `look` goes through these positions, or all; `stamp` is another where it may find others. */
+  /**
+   * The matches for a query. `look` searches the given positions, or all of them; `stamp` changes
+   * whenever the matches may.
+   */
   of(query: string, stamp: string, look: (among?: Uint32Array) => Uint32Array): Uint32Array {
     if (stamp !== this.#stamp || query !== this.#query) {
       this.#rows = stamp === this.#stamp && narrows(query, this.#query) ? look(this.#rows) : look();
@@ -127,13 +136,13 @@ function term(part: string, expressions: RegExp[]): Term {
   return ({ lower }) => lower.includes(word);
 }
 
-/** `*` stands for anything, `?` for one character; capitals do not matter. */
+/** `*` matches anything, `?` one character; case is ignored. */
 function glob(text: string): RegExp {
   const escaped = text.replace(/[.+^${}()|[\]\\/]/g, '\\$&');
   return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 'isu');
 }
 
-/** `4096x11008`; `*` for any extent. */
+/** `4096x11008`; `*` matches any extent. */
 function shape(value: string): Term {
   const extents = value.replace(/^\[|\]$/g, '').split(/[x×,]/i);
   if (extents.some((extent) => !/^(?:\d+|\*)$/.test(extent))) {

@@ -1,12 +1,11 @@
-/** How the elements of a tensor can be had, which the worker and the views must agree on. */
+/** How to access the elements of a tensor. Shared by the worker and the views. */
 
-/** Element types that are numbers. Keys are, but stand for something else. */
+/** Numeric element types. Keys are integers too, but stand for other values. */
 const NUMERIC = /^(?:[iu](?:1|2|4|8|16|32|64)|f(?:16|32|64)|f4e2m1|bf16|f8\w+|bool|bitset|t1|t2|q4_[01]|q5_[01]|q8_0|q[2-6]_k|q[12]_0|tq[12]_0|iq\d_\w+|mxfp4|nvfp4)$/;
 
 /**
- * `dense`: the decoded bytes are the elements, one after the other. `rows`:
- * blocks of rows have to be taken apart. `entries`: only those that are stored
- * can be had. `undefined`: not numbers, or unknown.
+ * `dense`: the decoded bytes are the elements in order. `rows`: blocks of rows have to be decoded.
+ * `entries`: only the stored entries are available. `undefined`: unknown or not numeric.
  */
 export type Access = 'dense' | 'rows' | 'entries';
 
@@ -23,12 +22,12 @@ export function accessOf({ dtype, layout }: { dtype: string; layout: string }): 
   return NUMERIC.test(dtype) ? ACCESS[layout] : undefined;
 }
 
-/** How what stands in a .npy file can be had: numbers, and complex ones. */
+/** How to access the elements that a .npy file can hold: numbers, including complex ones. */
 export function savedAs({ dtype, layout }: { dtype: string; layout: string }): Access | undefined {
   return dtype === 'c64' && ACCESS[layout] === 'dense' ? 'dense' : accessOf({ dtype, layout });
 }
 
-/** Whether elements come in blocks that can be taken apart (ggml). */
+/** Whether the elements come in quantised blocks that can be decoded (ggml). */
 export function hasBlocks(tensor: { dtype: string; layout: string }): boolean {
   return accessOf(tensor) === 'dense' && /^(?:[it]?q\d|[mn][xv]fp4)/.test(tensor.dtype);
 }

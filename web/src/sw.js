@@ -1,5 +1,4 @@
-// Keeps the page for use without a network. What stands between underscores is
-// put in by the build.
+// Caches the page for offline use. The build fills in the names between underscores.
 const FILES = __FILES__;
 const CACHE = `weighbridge-${__VERSION__}`;
 
@@ -23,7 +22,7 @@ addEventListener('activate', (event) => {
 
 addEventListener('fetch', (event) => {
   const { request } = event;
-  // Files of other servers are none of our business.
+  // Ignore requests to other servers.
   if (request.method !== 'GET' || new URL(request.url).origin !== location.origin) {
     return;
   }

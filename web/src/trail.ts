@@ -1,12 +1,12 @@
-/** The history of the page: Back goes to the view before, and never closes a file. */
+/** The page's history: Back returns to the previous view and never closes a file. */
 
 import { hashOf, readPlace, type Place } from './address.ts';
 
-/** What an entry of the history keeps beside its address. */
+/** State that a history entry stores besides its address. */
 interface State {
-  /** Which load of the page wrote it: numbers of files are counted anew in each. */
+  /** The page load that wrote it: file numbers restart with each load. */
   session: string;
-  /** The file that was shown; `undefined` on the start page. */
+  /** The file shown; `undefined` on the start page. */
   file: number | undefined;
 }
 
@@ -16,11 +16,11 @@ export interface Stop {
 }
 
 export interface TrailActions {
-  /** What is shown now. */
+  /** The current place. */
   here(): Stop;
-  /** Back or forward to what was shown before. */
+  /** Back or forward to an earlier place. */
   restore(stop: Stop): void;
-  /** An address that somebody typed, or of another load of the page. */
+  /** An address typed by the user, or from another load of the page. */
   follow(place: Place): void;
 }
 
@@ -30,7 +30,7 @@ export class Trail {
   #last: Stop;
   #due = false;
   #replacing = true;
-  /** While an address is being followed, what is shown on the way is no place to go back to. */
+  /** While an address is being followed, intermediate views do not become history entries. */
   paused: boolean;
 
   constructor(actions: TrailActions, paused: boolean) {
@@ -52,7 +52,7 @@ export class Trail {
     });
   }
 
-  /** What is shown has changed. One action may change much: it is one step back. */
+  /** Records a change of the view. Changes in the same task become one history entry. */
   note(replace = false): void {
     this.#replacing = (this.#replacing || !this.#due) && replace;
     if (!this.#due) {
@@ -66,7 +66,7 @@ export class Trail {
     }
   }
 
-  /** An address without what must not stay in it. */
+  /** Replaces the address to remove what must not stay in it. */
   rewrite(place: Place): void {
     history.replaceState(history.state, '', hashOf(place) || location.pathname + location.search);
   }
@@ -80,7 +80,7 @@ export class Trail {
       }
       return;
     }
-    // Walking through a list is no step: one press of Back leaves the tensor.
+    // Walking through a list adds no entries: pressing Back once leaves the tensor.
     const walked = stop.file === this.#last.file && now.tensor !== undefined && before.tensor !== undefined && hashOf({ ...now, tensor: 0 }) === hashOf({ ...before, tensor: 0 });
     this.#write(stop, replace || walked);
   }

@@ -11,7 +11,7 @@ async function clean(page: Page, state: string): Promise<void> {
 }
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  // The colours of the dark theme are all that differs.
+  // The dark theme differs only in colours.
   test.describe(colorScheme, { tag: colorScheme === 'dark' ? '@deep' : [] }, () => {
     test.use({ colorScheme });
 
@@ -70,7 +70,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
 test('everything can be done with the keyboard', async ({ page }) => {
   await page.goto('./');
   await expect(page.locator('.sample')).not.toHaveCount(0);
-  // To a sample: open button, then the table.
+  // Tab to a sample's open button, then to the table.
   for (let i = 0; i < 20; i++) {
     await page.keyboard.press('Tab');
     if (await page.evaluate(() => (document.activeElement as HTMLElement).dataset.sample === 'oinf')) {
@@ -91,7 +91,7 @@ test('everything can be done with the keyboard', async ({ page }) => {
   await page.keyboard.press(']');
   await expect(page.getByRole('tab', { name: 'Statistics' })).toHaveAttribute('aria-selected', 'true');
   await expect(page.locator('.statistics')).toContainText('-48');
-  // The view stays while the tensor changes.
+  // The view stays the same when the tensor changes.
   await page.keyboard.press('ArrowDown');
   await expect(page.locator('.panel-name')).toHaveText('test.special');
   await expect(page.locator('.statistics')).toContainText('first at [5]');

@@ -1,4 +1,4 @@
-/** Addresses of files: which may be opened, how many requests it takes, what goes wrong. */
+/** Addresses of files: which may be opened, how many requests it takes, what can go wrong. */
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -27,7 +27,7 @@ test('http is for this computer only', () => {
   expect([openable('http://localhost.files.test/x'), openable('file:///x'), openable('http://192.168.0.1/')]).toEqual([false, false, false]);
 });
 
-/** A server of one file that knows ranges, on this computer. */
+/** A local server of one file that supports range requests. */
 async function serve(bytes: Buffer, headers: Record<string, string>): Promise<{ server: Server; port: number; ranges: string[] }> {
   const ranges: string[] = [];
   const server = createServer((request, response) => {
@@ -79,7 +79,7 @@ test('size and the first 64 KiB come with one request, and are not asked for aga
   await openAddress(page, `http://127.0.0.1:${port}/model.safetensors`);
   await settled(page);
   await expect(page.locator('.tensor-table')).toContainText('f32');
-  // Another module is loaded for this format; what it reads is there.
+  // The first 64 KiB are not requested again.
   expect(ranges[0]).toBe('bytes=0-65535');
   for (const range of ranges.slice(1)) {
     expect(Number(/^bytes=(\d+)/.exec(range)![1])).toBeGreaterThanOrEqual(65_536);

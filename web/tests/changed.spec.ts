@@ -1,4 +1,4 @@
-/** Files that change while they are open. */
+/** Files that change while open. */
 
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { safetensors, written } from './files.ts';
@@ -19,7 +19,7 @@ test('a file that changes on disk is not called valid any more, and can be opene
   await expect(page.locator('.verdict-counts')).toHaveText(/^model\.safetensors has been changed, moved or deleted since it was opened\./);
   await expect(page.locator('.verdict')).not.toContainText(/Valid|Structure checked/);
   await expect(page.getByRole('alert')).not.toContainText(/network error|NotReadable/i);
-  // It was chosen in a dialog that gives no handle: it has to be chosen again.
+  // A dialog without handles was used, so the file has to be chosen again.
   writeFileSync(path, model(2));
   const chooser = page.waitForEvent('filechooser');
   await page.evaluate(() => void delete (window as { showOpenFilePicker?: unknown }).showOpenFilePicker);
@@ -27,7 +27,7 @@ test('a file that changes on disk is not called valid any more, and can be opene
   await (await chooser).setFiles(path);
   await expect(page.locator('.verdict-head')).toHaveText('Structure valid');
   await expect(page.locator('.file-tab')).toHaveCount(1);
-  // The same tensor in the same view, as it is now.
+  // The same tensor in the same view, with the new contents.
   await expect(page.locator('.panel-name')).toHaveText('x');
   await expect(page.locator('.panel-values .v-list .value').first()).toHaveText('2');
 });
@@ -44,7 +44,7 @@ test('a change is noticed when the page is looked at again', { tag: '@deep' }, a
 test('with a handle, a changed file opens again at once', { tag: '@deep' }, async ({ page }) => {
   const bytes = [1, 2].map((value) => model(value).toString('base64'));
   await page.goto('./');
-  // The private file system of the page gives handles without a dialog.
+  // The page's private file system provides handles without a dialog.
   await page.evaluate(async (first) => {
     const root = await navigator.storage.getDirectory();
     const handle = await root.getFileHandle('model.safetensors', { create: true });

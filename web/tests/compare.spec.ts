@@ -1,4 +1,4 @@
-/** Two files: what differs, by how much, and where NaN is. */
+/** Comparing two files: what differs, by how much, and where NaN is. */
 
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
@@ -92,7 +92,7 @@ test('every column sorts, up and down and back', { tag: '@deep' }, async ({ page
   await page.getByRole('grid', { name: 'Differences' }).focus();
   await page.keyboard.press('s');
   await expect(header('What')).toHaveAttribute('aria-sort', 'ascending');
-  // What is chosen stays chosen.
+  // The selection is kept.
   await row(page, 'moved').click();
   await header('Cosine').click();
   await expect(row(page, 'moved')).toHaveAttribute('aria-selected', 'true');
@@ -132,7 +132,7 @@ test('comparing all values shows how far it is, and can be stopped', { tag: '@de
   await expect.poll(() => bar.evaluate((one: HTMLProgressElement) => one.value)).toBeGreaterThan(0);
   await page.getByRole('button', { name: 'Cancel: Comparing values' }).click();
   await expect(page.locator('.task')).toHaveCount(0);
-  // What is left is done when it is asked for again.
+  // The remaining pairs are compared on the next request.
   await page.getByRole('button', { name: 'Compare all values' }).click();
   await expect(page.locator('.compare .list-summary')).toContainText('12 unchanged · 0 not compared');
 });

@@ -1,4 +1,4 @@
-/** Small things that get in the way. */
+/** Small usability problems. */
 
 import { fileName } from '../src/views/export.ts';
 import { folder, safetensors, written } from './files.ts';
@@ -6,7 +6,7 @@ import { expect, openFiles, openSample, openTensor, sampleFile, settled, test } 
 
 const f32 = (...values: number[]) => ({ dtype: 'F32', data: Float32Array.of(...values) });
 
-/** Drops what lies on the disk, as the system does. */
+/** Drops files from disk as the system does. */
 async function drop(page: import('@playwright/test').Page, ...paths: string[]): Promise<void> {
   const session = await page.context().newCDPSession(page);
   const data = { items: [], files: paths, dragOperationsMask: 1 };
@@ -43,7 +43,7 @@ test('the keyboard is in the list once a file is open', async ({ page }) => {
   await expect(page.getByRole('grid', { name: 'Tensors' })).toBeFocused();
   await page.keyboard.press('ArrowDown');
   await expect(page.locator('.panel-name')).not.toBeEmpty();
-  // Of a broken file the findings come first, and the keyboard goes with them.
+  // For a broken file, the findings are shown first and get the focus.
   await page.goto('about:blank');
   await page.goto('./');
   await page.locator('[data-sample="oinf-broken"]').focus();
@@ -81,13 +81,13 @@ test('all of a header sorts', async ({ page }) => {
 });
 
 test('the mark of a finding is whole at the start of the bar', async ({ page }) => {
-  // The first finding is about the first byte of the file.
+  // The first finding refers to the first byte of the file.
   const bytes = safetensors({ a: f32(1) });
   bytes.writeBigUInt64LE(1n << 40n, 0);
   await openFiles(page, written({ 'broken.safetensors': bytes }));
   await openSample(page, 'oinf-broken');
   await expect(page.locator('.strip')).toHaveAttribute('data-kinds', /finding/);
-  // As wide on the left of its tip as on the right, wherever it stands.
+  // The marker is symmetric around its tip, wherever it is.
   const widths = await page.locator('.strip canvas').evaluate((canvas: HTMLCanvasElement) => {
     const paint = canvas.getContext('2d')!;
     const row = (y: number) => paint.getImageData(0, y, canvas.width, 1).data;

@@ -1,4 +1,4 @@
-/** A checkpoint of transformers and what llama.cpp makes of it: names, order of rows, errors. */
+/** A transformers checkpoint and llama.cpp's conversion of it: names, row order, errors. */
 
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
@@ -7,7 +7,7 @@ import { PICTURES, expect, openFiles, settled, test } from './page.ts';
 
 const HEADS = 2;
 
-/** Values that bf16 holds, spread like weights. */
+/** Values that bf16 represents exactly, distributed like weights. */
 function weights(count: number, seed: number): Float32Array {
   const bits = new Uint32Array(1);
   const value = new Float32Array(bits.buffer);
@@ -22,7 +22,7 @@ function weights(count: number, seed: number): Float32Array {
 
 const bf16 = (values: Float32Array) => Uint16Array.from(new Uint32Array(values.buffer), (bits) => bits >>> 16);
 
-/** Blocks of Q4_0, with scales that are powers of two, and what they stand for. */
+/** Q4_0 blocks with power-of-two scales, and the values they represent. */
 function q4(values: Float32Array): { data: Buffer; back: Float64Array } {
   const data = Buffer.alloc((values.length / 32) * 18);
   const back = new Float64Array(values.length);
@@ -38,7 +38,7 @@ function q4(values: Float32Array): { data: Buffer; back: Float64Array } {
   return { data, back };
 }
 
-/** Rows of heads as `convert_hf_to_gguf.py` orders them. */
+/** Rows of heads in the order of `convert_hf_to_gguf.py`. */
 function reordered(values: Float32Array, row: number): Float32Array {
   const rows = values.length / row / HEADS;
   return Float32Array.from(values, (_, at) => {
@@ -105,7 +105,7 @@ test('a quantised GGUF is compared with the checkpoint it was made of', async ({
   const summary = page.locator('.compare .list-summary');
   await expect(summary).toHaveText('1 added · 2 removed · 5 changed · 0 unchanged · 0 not compared · 5 under another name');
 
-  // A name that nothing is known of is matched by an expression.
+  // Unknown names are matched by a regular expression.
   await page.getByText('Match names').click();
   await page.getByLabel('Regular expression for names in this file').fill('^extra\\.(.+');
   await page.getByRole('button', { name: 'Match', exact: true }).click();
@@ -127,7 +127,7 @@ test('a quantised GGUF is compared with the checkpoint it was made of', async ({
   }
   expect(lines.find(({ name }) => name === 'lm_head.weight')!.relative_rms).toBe('');
 
-  // Sorted by the error, the largest first, with how far values are.
+  // Sorted by error, largest first, with the magnitudes of the differences.
   await page.getByRole('columnheader', { name: 'Rel. error' }).click();
   const rows = page.locator('.compare-table .v-list [role=row]:not([hidden])');
   const worst = Object.keys(errors).reduce((a, b) => (errors[a] > errors[b] ? a : b));

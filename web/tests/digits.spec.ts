@@ -1,4 +1,4 @@
-/** Numbers are shown with as many digits as fit, and copied with all of them. */
+/** Numbers are shown with as many digits as fit, and copied in full. */
 
 import type { Page } from '@playwright/test';
 import { fit, parameters, real } from '../src/ui/format.ts';

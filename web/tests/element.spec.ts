@@ -1,4 +1,4 @@
-/** The viewer as an element in pages of others. */
+/** The viewer as an element in third-party pages. */
 
 import { readFileSync, statSync } from 'node:fs';
 import AxeBuilder from '@axe-core/playwright';
@@ -8,7 +8,7 @@ import { fromPort, offer } from '../src/worker/port.ts';
 import { safetensors } from './files.ts';
 import { TRIALS, expect } from './page.ts';
 
-/** What the element takes. */
+/** The policy that the element needs. */
 const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; base-uri 'none'";
 
 const BODY = `
@@ -57,7 +57,7 @@ test('two of them on a page that is left alone', async ({ page, serve }) => {
   await settled(two, /^invalid$/);
   await settled(one, /^(valid|remarks)$/);
 
-  // Both say what they found, as the command writes it.
+  // Each element reports its verdict in the command's format.
   const told = await page.evaluate(() => (window as unknown as { told: [string, { file: string; verdict: string; checked: string[] }][] }).told);
   const last = (id: string) => told.filter(([from]) => from === id).at(-1)![1];
   expect(last('one')).toMatchObject({ verdict: 'valid', format: 'safetensors' });
@@ -65,7 +65,7 @@ test('two of them on a page that is left alone', async ({ page, serve }) => {
   expect(await two.evaluate((element) => (element as Viewer).report())).toEqual(last('two'));
 
   await modelIsShown(two);
-  // Each has its own tensor, and its own keys.
+  // Each has its own tensor and handles its own keys.
   await one.locator('.tensor-table .v-list [role=row]:not([hidden])').first().click();
   await expect(one.locator('.panel-name')).toBeVisible();
   await expect(two.locator('.panel-name')).toBeHidden();
@@ -77,19 +77,19 @@ test('two of them on a page that is left alone', async ({ page, serve }) => {
   await page.keyboard.press('/');
   await expect(one.getByRole('searchbox')).toBeFocused();
 
-  // Each has its colours, which change while it is there.
+  // Each has its own colours, which can change at run time.
   const surface = (viewer: Locator) => viewer.locator('.verdict').evaluate((element) => getComputedStyle(element.closest('.file')!).backgroundColor);
   const [light, dark] = [await surface(one), await surface(two)];
   expect(light).not.toBe(dark);
   await two.evaluate((element) => ((element as Viewer).theme = 'light'));
   expect(await surface(two)).toBe(light);
 
-  // The page has what it had.
+  // The page's own state is unchanged.
   expect(await page.evaluate(async () => [location.hash, history.length, document.title, localStorage.length, sessionStorage.length, (await indexedDB.databases()).length, (await navigator.serviceWorker.getRegistrations()).length])).toEqual(['', 2, 'Ours', 0, 0, 0, 0]);
   const height = await page.locator('#theirs').evaluate((element) => [getComputedStyle(element).height, getComputedStyle(document.body).display]);
   await page.evaluate(() => document.querySelectorAll('weighbridge-viewer').forEach((element) => element.remove()));
   expect(await page.locator('#theirs').evaluate((element) => [getComputedStyle(element).height, getComputedStyle(document.body).display])).toEqual(height);
-  // What was started for them is gone.
+  // Their workers have been stopped.
   await expect.poll(() => page.workers().length).toBe(0);
 });
 
@@ -113,7 +113,7 @@ test('axe: the element', { tag: '@deep' }, async ({ page, serve }) => {
     expect(violations.map(({ id, nodes }) => `${width}: ${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join('; ')}`)).toEqual([]);
   }
 
-  // Of several files each can be looked at, and compared with the others.
+  // Each of several files can be viewed, and compared with the others.
   await two.locator('.file-tab button').nth(1).click();
   await expect(two.locator('.verdict-facts')).toContainText('GGUF');
   await expect(two.getByRole('tab', { name: 'Compare' })).toBeVisible();
@@ -130,11 +130,11 @@ test('a narrow element in a wide window is laid out as on a narrow screen', asyn
   await expect(one.locator('.panel-back')).toBeVisible();
   const [panel, host, file] = await Promise.all([one.locator('.panel').boundingBox(), one.boundingBox(), one.locator('.file').boundingBox()]);
   expect(panel!.width).toBe(host!.width);
-  // What it shows fills it, and no more.
+  // The viewer fills the element exactly.
   expect(file).toEqual(host);
 });
 
-/** Two shards, and an index that names them. */
+/** Two shards, and the index that lists them. */
 function checkpoint(): Record<string, Buffer> {
   const shard = (number: number) => `model-0000${number}-of-00002.safetensors`;
   const tensor = (number: number) => safetensors({ [`layers.${number}.weight`]: { dtype: 'F32', data: Float32Array.of(number, 2) } });
@@ -174,7 +174,7 @@ test('files of one model are one, whether the page gives them or reads them', as
     return asked;
   }, files);
   await isOne();
-  // Only what the index names is looked for.
+  // Only the files in the index are looked for.
   expect((await asked.jsonValue()).sort()).toEqual(['model-00001-of-00002.safetensors', 'model-00002-of-00002.safetensors']);
 });
 
@@ -183,7 +183,7 @@ test('readings that are given up are not asked for any more', async () => {
   const { port, ...about } = offer({
     name: 'x',
     size: 100,
-    // All but one stop when they are told to.
+    // All reads but one stop when aborted.
     read: (offset, _, signal) =>
       new Promise((done, reject) => {
         reading.push({ offset, signal, done });
@@ -208,7 +208,7 @@ test('readings that are given up are not asked for any more', async () => {
   reading[6].done(Uint8Array.of(8));
   expect(await Promise.all(outcomes)).toEqual(Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? 'read' : 'AbortError')));
   expect(await Promise.all(reads.filter((_, i) => i % 2 === 0))).toEqual([0, 2, 4, 6, 8].map((byte) => Uint8Array.of(byte)));
-  // What is given up before is not even sent.
+  // A request cancelled while queued is never sent.
   await expect(source.read(50n, 1, given.signal)).rejects.toThrow();
   expect(offsets()).toHaveLength(7);
   port.close();
@@ -226,7 +226,7 @@ test('ranges of 6 GB that the page reads', async ({ page, serve }) => {
   await expect(two.locator('.verdict-facts')).toContainText('6,000,000,064 B');
   expect(asked.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(1 << 20);
 
-  // A reader that fails, and a file that has become shorter, are said so.
+  // A failing reader and a truncated file are reported.
   await two.evaluate((element) => {
     (element as Viewer).source = { name: 'gone.gguf', size: 100, read: () => Promise.reject(new Error('The file is gone.')) };
   });
@@ -243,7 +243,7 @@ test('the examples of docs/embed.md', async ({ page, serve }) => {
       code.replaceAll("'model.safetensors')", `'/${sampleAt('safetensors')}')`).replace('"model.safetensors"', `"/${sampleAt('safetensors')}"`).replace('"weighbridge-viewer.js"', '"/element/weighbridge-viewer.js"'),
     );
   const [markup] = blocks('html');
-  // It has a style in an attribute, and the scripts come out of this test.
+  // The markup has a style attribute, and the scripts come from this test.
   const address = await serve(markup, `${POLICY.replace("'self' 'wasm", "'self' blob: 'wasm")}; style-src 'unsafe-inline'`);
   const viewer = page.locator('weighbridge-viewer');
   await page.goto(address);
@@ -271,7 +271,7 @@ test('what is set last is shown', { tag: '@deep' }, async ({ page, serve }) => {
     const [first, second, last] = await Promise.all(paths.map(async (path) => new File([await (await fetch(path)).blob()], path.split('/').pop()!)));
     const viewer = element as Viewer;
     viewer.file = [first, second];
-    // While the first of them is being checked.
+    // While the first file is being checked.
     while (viewer.shadowRoot!.querySelector('.verdict') === null) {
       await new Promise((done) => setTimeout(done));
     }

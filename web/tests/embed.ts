@@ -1,4 +1,4 @@
-/** A server for pages of others, in which the element lies: their policy, and files by ranges. */
+/** A server for third-party pages that contain the element: their policy, and files by range. */
 
 import { openSync, readFileSync, readSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -9,7 +9,10 @@ import { expect, samples, test as base } from './page.ts';
 
 const TYPES: Record<string, string> = { '.js': 'text/javascript', '.wasm': 'application/wasm', '.html': 'text/html' };
 
-/** A page with this body and policy, or all of it, and what is built in `dist`; its address. */
+/**
+ * Serves a page with this body and policy, or a complete page, plus the built files in `dist`.
+ * Returns its URL.
+ */
 export type Serve = (body: string, policy: string, whole?: string) => Promise<string>;
 
 export const test = base.extend<{ serve: Serve }>({
@@ -53,17 +56,17 @@ function answer(request: IncomingMessage, response: ServerResponse, { policy, ht
   response.writeHead(206, { ...type, 'content-range': `bytes ${from}-${to}/${bytes.length}` }).end(bytes.subarray(from, to + 1));
 }
 
-/** The file of a sample, below `dist`. */
+/** The path of a sample's file below `dist`. */
 export const sampleAt = (id: string) => `local/samples/${samples.find((sample) => sample.id === id)!.file}`;
 
-/** A view that is fetched when it is opened first is there, and looks like itself; the page around has no sheet of it. */
+/** A lazily loaded view appears with its own styles, and the surrounding page gets none of them. */
 export async function modelIsShown(viewer: Locator): Promise<void> {
   await viewer.getByRole('tab', { name: 'Model' }).click();
   await expect(viewer.getByRole('tab', { name: 'Overview' }).first()).toBeVisible();
   expect(await viewer.locator('.model').first().evaluate((element) => [getComputedStyle(element).display, document.querySelectorAll('link').length])).toEqual(['grid', 0]);
 }
 
-/** A reader of ranges of a file on this disk, and what was asked of it. */
+/** Reads ranges of a file on this disk, and records the requests. */
 export function reader(path: string): { read(offset: number, length: number): Buffer; asked: { offset: number; length: number }[] } {
   const file = openSync(path, 'r');
   const asked: { offset: number; length: number }[] = [];
@@ -77,7 +80,7 @@ export function reader(path: string): { read(offset: number, length: number): Bu
   };
 }
 
-/** Gives the page `window.ranges(offset, length)`, which reads a file on this disk. */
+/** Adds `window.ranges(offset, length)` to the page, which reads a file on this disk. */
 export async function exposeRanges(page: Page, path: string): Promise<{ offset: number; length: number }[]> {
   const { read, asked } = reader(path);
   await page.exposeFunction('rangesAsText', (offset: number, length: number) => read(offset, length).toString('base64'));

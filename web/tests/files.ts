@@ -1,4 +1,4 @@
-/** Files that tests make for themselves. */
+/** Builds files for the tests. */
 
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,11 +8,11 @@ interface Entry {
   dtype: string;
   data: ArrayBufferView;
   shape?: number[];
-  /** Where its data begins, if not where that of the tensor before ends. */
+  /** Start of its data, if not directly after the previous tensor's. */
   from?: number;
 }
 
-/** A safetensors file with one tensor of each entry. */
+/** A safetensors file with one tensor per entry. */
 export function safetensors(tensors: Record<string, Entry>, metadata?: Record<string, string>): Buffer {
   let at = 0;
   const parts: Buffer[] = [];
@@ -29,7 +29,7 @@ export function safetensors(tensors: Record<string, Entry>, metadata?: Record<st
   return Buffer.concat([length, header, ...parts]);
 }
 
-/** A folder of its own with these files. */
+/** Creates a temporary folder with these files. */
 export function folder(files: Record<string, Buffer | string>): string {
   const path = mkdtempSync(join(tmpdir(), 'weighbridge-'));
   for (const [name, content] of Object.entries(files)) {
@@ -38,23 +38,26 @@ export function folder(files: Record<string, Buffer | string>): string {
   return path;
 }
 
-/** Writes files into a folder of their own. */
+/** Writes files into a new temporary folder and returns their paths. */
 export function written(files: Record<string, Buffer | string>): string[] {
   const path = folder(files);
   return Object.keys(files).map((name) => join(path, name));
 }
 
-/** A value of GGUF: texts, whole numbers as u32, others as f32, lists of these; or of a type by name. */
+/**
+ * A GGUF value: text, whole number (u32), other number (f32), or a list of these; or an explicit
+ * type.
+ */
 type Value = string | number | boolean | string[] | boolean[] | Float32Array | Int32Array | { u16: number } | { i32: number };
 
-/** A tensor of GGUF: `type` is 0 for F32, 2 for Q4_0, 8 for Q8_0; `shape` as the page shows it. */
+/** A GGUF tensor: `type` is 0 for F32, 2 for Q4_0, 8 for Q8_0; `shape` is in the page's order. */
 interface Block {
   type: number;
   shape: number[];
   data: Buffer;
 }
 
-/** Texts one after the other, each with its length before it. */
+/** Concatenated texts, each prefixed with its length. */
 function texts(all: string[]): Buffer {
   const out = Buffer.alloc(all.reduce((sum, text) => sum + 8 + Buffer.byteLength(text), 0));
   let at = 0;
@@ -65,7 +68,7 @@ function texts(all: string[]): Buffer {
   return out;
 }
 
-/** A GGUF file of version 3 with these keys. */
+/** A GGUF file of version 3 with these keys and tensors. */
 export function gguf(keys: Record<string, Value>, tensors: Record<string, Block>): Buffer {
   const u32 = (n: number) => Buffer.from(Uint32Array.of(n).buffer);
   const u64 = (n: number) => Buffer.from(BigUint64Array.of(BigInt(n)).buffer);

@@ -1,4 +1,4 @@
-/** Back and Forward walk through views; files stay. */
+/** Back and Forward move between views; files stay open. */
 
 import { written, safetensors } from './files.ts';
 import { expect, openFiles, openSample, openTensor, panelTab, sampleFile, settled, test } from './page.ts';
@@ -12,7 +12,7 @@ test('changing only the view of the tensor in the address shows it', { tag: '@de
   await expect(page.getByRole('tab', { name: 'Values' })).toHaveAttribute('aria-selected', 'true');
   await page.evaluate(() => void (location.hash = '#sample=oinf&tensor=26&panel=statistics'));
   await expect(page.locator('.statistics')).toContainText('-48');
-  // And nothing but the view at all, of a file that the address does not name.
+  // An address that names only the view, and no file.
   await page.evaluate(() => void (location.hash = '#panel=heat'));
   await expect(page.locator('.heat-canvas')).toBeVisible();
   await expect(page.locator('.panel-name')).toHaveText('test.ramp');
@@ -70,7 +70,7 @@ test('a key that follows at once is not lost', async ({ page }) => {
   await grid.focus();
   await page.keyboard.press('Home');
   await expect(page).toHaveURL(/tensor=0$/);
-  // The second key comes while the table is still asking where the first tensor stands.
+  // The second key arrives while the table is still asking for the first tensor's rank.
   await page.evaluate(() => {
     const written = history.replaceState.bind(history);
     history.replaceState = (...args) => {
@@ -98,7 +98,7 @@ test('Back switches to the file that was shown before', { tag: '@deep' }, async 
   await expect(page.locator('.tensor-table .v-list [role=row]').first()).toContainText('a');
   await page.goForward();
   await expect(page.locator('[aria-current=true]')).toHaveText('two.safetensors');
-  // A file that was closed is not brought back, and nothing breaks.
+  // A closed file is not reopened, and nothing breaks.
   await page.goBack();
   await page.getByRole('button', { name: 'Close two.safetensors' }).click();
   await page.goForward();

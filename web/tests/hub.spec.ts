@@ -1,4 +1,7 @@
-/** Models of the hub by their names: what is listed, what is opened, and what a server may not do. */
+/**
+ * Opening hub models by name: what is listed, what is opened, and what a server must not be able to
+ * do.
+ */
 
 import { readFileSync, readdirSync } from 'node:fs';
 import AxeBuilder from '@axe-core/playwright';
@@ -28,7 +31,7 @@ const shards = {
 const listed = (files: Record<string, { length: number }>) => Object.entries(files).map(([path, { length }]) => ({ type: 'file', oid: '0', size: length, path }));
 const sendJson = (route: Route, value: unknown, headers: Record<string, string> = {}) => route.fulfill({ status: 200, headers: { ...CORS, ...headers }, contentType: 'application/json', body: JSON.stringify(value) });
 
-/** A hub with one repository; `answer` may answer otherwise. What was asked of it. */
+/** A hub with one repository; `answer` may override the response. Returns the recorded requests. */
 async function hub(context: BrowserContext, files: Record<string, Buffer>, answer: (route: Route, url: URL) => Promise<void> | undefined = () => undefined): Promise<string[]> {
   const asked: string[] = [];
   await context.route(`${HUB}/**`, async (route) => {
@@ -71,7 +74,7 @@ test('names of models, and pages of the hub', () => {
   expect(of('https://hf.co/org/model/tree/main')).toBe('models org/model main');
   expect(of(`${HUB}/org/model/tree/refs%2Fpr%2F1/a%20b/c`)).toBe('models org/model refs/pr/1 a b/c');
   expect(of(`${HUB}/datasets/org/data/tree/main/x`)).toBe('datasets org/data main x');
-  // Addresses of files are none, nor is what leads elsewhere or says nothing.
+  // Not repository names: URLs of files, names that lead elsewhere, incomplete names.
   for (const text of [
     `${HUB}/org/model/blob/main/m.gguf`,
     'huggingface.co/org/model/blob/main/m.gguf',
@@ -142,7 +145,7 @@ test('of several the user chooses, by keyboard; an index is one with its shards'
   await expect(choices.first().getByRole('button')).toBeFocused();
   await page.keyboard.press('ArrowDown');
   await expect(choices.nth(1).getByRole('button')).toBeFocused();
-  // Nothing is opened by leaving, and the focus is where it was.
+  // Closing the dialog opens nothing, and the focus returns.
   await page.keyboard.press('Escape');
   await expect(dialog(page)).toHaveCount(0);
   await expect(page.getByLabel('Address of a file')).toBeFocused();
@@ -175,7 +178,7 @@ test('a name that is pasted, and a link that has to be confirmed', async ({ page
     });
   await paste();
   await settled(page);
-  // Where a file is shown, the same text may be anything.
+  // While a file is shown, the same text is not treated as a name.
   const before = asked.length;
   await paste();
   await page.waitForTimeout(500);
@@ -205,7 +208,7 @@ for (const [what, link] of [
   ['a script', 'javascript:alert(1)'],
 ] as const) {
   test(`a next page that is on ${what} is not asked for`, async ({ page, context }) => {
-    // The guard of all tests fails where anything else is requested.
+    // The guard of all tests fails on any other request.
     const asked = await hub(context, {}, (route) => sendJson(route, listed({ 'model.safetensors': model }), { link: `<${link}>; rel="next"` }));
     await enter(page, 'org/model');
     await expect(page.getByRole('alert')).toContainText('huggingface.co says that its list goes on at');
@@ -339,7 +342,7 @@ for (const [name, scheme, width] of [
     await page.keyboard.type('q4 k');
     await expect(dialog(page).getByRole('listitem')).toHaveCount(1);
     await expect(dialog(page).getByRole('status')).toHaveText('1 of 10');
-    // It is no wider than the window.
+    // It fits the width of the window.
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
   });
 }

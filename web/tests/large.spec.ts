@@ -1,15 +1,15 @@
-/** Data that takes many reads: nothing may wait for ever. */
+/** Data that takes many reads: nothing may hang. */
 
 import { safetensors, written } from './files.ts';
 import { expect, openFiles, openTensor, panelTab, settled, test } from './page.ts';
 import { patiently } from '../src/worker/patience.ts';
 import { fromFile } from '../src/worker/sources.ts';
 
-/** Elements of a tensor of 20 MiB. */
+/** Number of elements of a 20 MiB tensor. */
 const ELEMENTS = 5 << 20;
 const NAMES = ['a', 'b', 'c', 'd'];
 
-/** A checkpoint of several tensors, each longer than 16 MiB. */
+/** A checkpoint of several tensors, each larger than 16 MiB. */
 function checkpoint(change: number): Buffer {
   const data = Float32Array.from({ length: ELEMENTS }, (_, i) => (i % 1009) / 1009);
   const changed = data.slice();
@@ -24,7 +24,7 @@ test('all values of pairs longer than 16 MiB are compared to the end', { tag: '@
   await expect(page.locator('.file-tab')).toHaveCount(2);
   await settled(page);
   await page.getByRole('tab', { name: 'Compare' }).click();
-  // One pair alone, then the others, several times: what stalls does so now and then.
+  // One pair alone, then all, several times: a stall is intermittent.
   for (let round = 0; round < 2; round++) {
     await page.getByRole('button', { name: 'Compare all values' }).click();
     await expect(page.locator('.compare .list-summary')).toContainText('1 changed · 3 unchanged · 0 not compared', { timeout: 50_000 });
@@ -58,11 +58,11 @@ test('pieces are read ahead of each other, in order, and to the last byte', asyn
   const parts: Uint8Array[] = [];
   for await (const piece of fromFile(file).pieces(3n, BigInt(bytes.length - 3), new AbortController().signal)) {
     seen.push(slices.length);
-    parts.push(piece.slice()); // it is valid until the next step
+    parts.push(piece.slice()); // a piece is only valid until the next step
   }
   expect(seen).toEqual([2, 3, 3]);
   expect(Buffer.concat(parts).equals(Buffer.from(bytes.subarray(3)))).toBe(true);
-  // Smaller ones, three ahead.
+  // Smaller pieces, three in flight.
   [slices.length, seen.length, parts.length] = [0, 0, 0];
   for await (const piece of fromFile(file).pieces(3n, BigInt(bytes.length - 3), new AbortController().signal, 2 << 20, 3)) {
     seen.push(slices.length);
@@ -78,7 +78,7 @@ test('a read that does not answer is given up, and says what was read', async ()
   await expect(fromFile(file, 1).read(4n, 10)).rejects.toThrow('Reading 10 bytes at offset 4 of slow.bin took longer than 1 s.');
   const pieces = fromFile(file, 1).pieces(0n, 50n, new AbortController().signal);
   await expect(pieces.next()).rejects.toThrow(/slow\.bin took longer/);
-  // Who cancels does not wait either.
+  // Cancelling ends the wait, too.
   const stop = new AbortController();
   const waiting = patiently(new Promise(() => undefined), 'nothing', stop.signal);
   stop.abort();

@@ -1,4 +1,4 @@
-/** Tensors whose bytes are not elements one after the other. */
+/** Tensors whose bytes are not the elements in order. */
 
 import type { Page } from '@playwright/test';
 import { safetensors, written } from './files.ts';
@@ -34,7 +34,7 @@ test('columns are taken apart for statistics and .npy', async ({ page }) => {
   await expect(fact(page, 'Minimum')).toHaveText(shown(Math.min(...numbers)));
   await expect(fact(page, 'Maximum')).toHaveText(shown(Math.max(...numbers)));
 
-  // Every third is true, and bits are packed in the file.
+  // Every third value is true; the file stores packed bits.
   await openTensor(page, 'Paid');
   await panelTab(page, 'Statistics');
   await expect(fact(page, 'Elements')).toHaveText('300');
@@ -44,14 +44,14 @@ test('columns are taken apart for statistics and .npy', async ({ page }) => {
   expect(paid.header).toContain("'descr': '|b1'");
   expect([...paid.data]).toEqual(Array.from({ length: 300 }, (_, i) => (i % 3 === 0 ? 1 : 0)));
 
-  // Two of a hundred are stored in each row, 1 and 2.5.
+  // Each row stores two of a hundred elements: 1 and 2.5.
   await openTensor(page, 'Words');
   await panelTab(page, 'Statistics');
   await expect(fact(page, 'Elements')).toHaveText('30,000');
   await expect(fact(page, 'Zeros')).toContainText('29,400');
   await expect(fact(page, 'Maximum')).toHaveText('2.5');
 
-  // Keys are no numbers to compute with, and text is none at all.
+  // There are no statistics for keys and text.
   for (const name of ['Vendor', 'Street']) {
     await openTensor(page, name);
     await panelTab(page, 'Statistics');
@@ -87,7 +87,7 @@ test('of a sparse tensor the stored entries count', async ({ page }) => {
   await openTensor(page, 'links');
   await expect(page.getByRole('button', { name: 'Save as .npy' })).toBeDisabled();
   await panelTab(page, 'Values');
-  // Five entries are stored (the builder of the samples writes them), and each has a row.
+  // The file stores five entries (see the sample builder), and each has a row.
   await expect(page.locator('.value-grid .v-list [role=row]:not([hidden])')).toHaveCount(5);
   await panelTab(page, 'Statistics');
   await expect(fact(page, 'Entries stored')).toHaveText('5');

@@ -1,11 +1,11 @@
-/** What was shown is let go of. */
+/** Views that are no longer shown are freed. */
 
 import type { CDPSession, Page } from '@playwright/test';
 import { safetensors, written } from './files.ts';
 import { expect, openFiles, panelTab, test } from './page.ts';
 
 async function used(session: CDPSession): Promise<{ nodes: number; heap: number }> {
-  // What listens for sizes lets go a frame later.
+  // Resize observers are released a frame later.
   for (let i = 0; i < 3; i++) {
     await session.send('HeapProfiler.collectGarbage');
   }
@@ -14,7 +14,7 @@ async function used(session: CDPSession): Promise<{ nodes: number; heap: number 
   return { nodes: of('Nodes'), heap: of('JSHeapUsedSize') };
 }
 
-/** Goes to the next tensor, and waits for its histogram. */
+/** Selects the next tensor and waits for its histogram. */
 async function next(page: Page, i: number): Promise<void> {
   await page.keyboard.press('ArrowDown');
   await expect(page.locator('.panel-name')).toHaveText(`layers.${i}.weight`);
@@ -32,7 +32,7 @@ test('after 300 histograms there are no more nodes and no more heap than before'
   await page.keyboard.press('Home');
   await panelTab(page, 'Statistics');
   await page.getByRole('grid', { name: 'Tensors' }).focus();
-  // What is kept is kept from here on.
+  // From here on, the caches are full.
   for (let i = 1; i <= 40; i++) {
     await next(page, i);
   }
@@ -43,7 +43,7 @@ test('after 300 histograms there are no more nodes and no more heap than before'
   const after = await used(session);
   console.log(`300 histograms: nodes ${before.nodes} to ${after.nodes}, heap ${(before.heap / 1e6).toFixed(2)} to ${(after.heap / 1e6).toFixed(2)} MB`);
   expect(after.nodes).toBeLessThan(before.nodes * 1.1);
-  // A tenth, and what the browser keeps for the driver of the test.
+  // Allow a tenth, plus what the browser keeps for the test driver.
   expect(after.heap).toBeLessThan(before.heap * 1.1 + 250_000);
 });
 

@@ -1,4 +1,4 @@
-/** The view of the model: numbers, memory, tokens, chat template, card. */
+/** The model view: numbers, memory, tokens, chat template, card. */
 
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
@@ -33,7 +33,7 @@ const CHAT = `{%- if messages[0]['role'] == 'system' %}
     {{- '<|im_start|>assistant\\n' }}
 {%- endif %}`;
 
-/** Tokens of which some are what people look for. */
+/** Tokens that include some that people search for. */
 function tokens(count: number): string[] {
   const known = ['<unk>', '<|im_start|>', '<|im_end|>', '!', 'the', 'Ġthe', 'ĠThe', 'Ċ', 'ĊĊ', 'é', 'èªŀ', 'ĠâĤ¬', '<b>bold</b>'];
   return Array.from({ length: count }, (_, i) => known[i] ?? `Ġt${i.toString(36)}`);
@@ -53,7 +53,7 @@ function llama(more: Parameters<typeof gguf>[0] = {}, count = VOCABULARY): Buffe
     'rope_freqs.weight': zeros(0, [16]),
   };
   for (let i = 0; i < BLOCKS; i++) {
-    // As llama.cpp mixes types: some blocks are kept in more bits.
+    // Mixed types, as llama.cpp uses them: some blocks keep more bits.
     const fine = i < 2 || i >= 14 || i % 3 === 0 ? 8 : 2;
     const add = (name: string, type: number, shape: number[]) => (tensors[`blk.${i}.${name}.weight`] = zeros(type, shape));
     add('attn_norm', 0, [WIDTH]);
@@ -115,7 +115,7 @@ async function clean(page: Page, state: string): Promise<void> {
 
 test('parameters, settings and memory', async ({ page }) => {
   await openModel(page, 'model.gguf', llama());
-  // Norms, attention, feed-forward; embedding, output, the last norm.
+  // Norms, attention, feed-forward; embedding, output, final norm.
   const block = 2 * WIDTH + 2.5 * WIDTH * WIDTH + 3 * WIDTH * FEED;
   const all = BLOCKS * block + 2 * VOCABULARY * WIDTH + WIDTH;
   await expect(page.locator('.tile').first()).toContainText(all.toLocaleString('en-GB'));
@@ -166,7 +166,7 @@ test('tokens are found by text, id and type, and copied as they are', async ({ p
   await expect(rows.nth(1)).toContainText('control · bos');
   await expect(page.locator('.special-tokens button').nth(1)).toContainText('eos <|im_end|> 2');
   await expect(page.locator('.special-tokens button').nth(2)).toContainText('no such token');
-  // The last of all.
+  // The last of all tokens.
   await grid.focus();
   await page.keyboard.press('End');
   await expect(rows.filter({ hasText: '255999' })).toHaveAttribute('aria-selected', 'true');
@@ -191,7 +191,7 @@ test('tokens are found by text, id and type, and copied as they are', async ({ p
   await expect(rows.nth(1)).toHaveAttribute('aria-selected', 'true');
   await page.keyboard.press('Control+c');
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('ĠThe');
-  // From a key to the rows, the wait for more keys included.
+  // From the key press to the rows, including the debounce.
   const took = await page.evaluate(async () => {
     const field = document.querySelector<HTMLInputElement>('.tokens input[type=search]')!;
     const status = document.querySelector('.tokens [role=status]')!;
@@ -227,7 +227,7 @@ test('a template shows what it touches, and is not rendered', async ({ page }) =
   await expect(page.locator('.template-text')).toContainText('<img src=x onerror="window.hacked = true">\\u{202e}');
   await expect(page.locator('.t-warning')).toHaveCount(3);
   await clean(page, 'attack');
-  // What stands after five million characters counts as well.
+  // Text after five million characters is checked as well.
   await page.getByRole('button', { name: 'long' }).click();
   await expect(page.locator('.template-warning li')).toHaveText([/__init__/]);
   await expect(page.locator('.template')).toContainText('The first 65,536 of 5,000,016 characters are shown.');
@@ -264,13 +264,13 @@ test('a card, names and shapes, and a config.json', async ({ page }) => {
   await page.locator('details summary').first().click();
   await expect(page.locator('.card pre').first()).toContainText('"dog": 4');
   await clean(page, 'card');
-  // The settings say how many heads there are.
+  // The settings give the number of heads.
   await inner(page, /^Overview/).click();
   await page.getByLabel('A config.json').setInputFiles(paths[1]);
   await expect(fact(page, 'Heads')).toHaveText('2config.json');
   await expect(fact(page, 'Rope factor')).toHaveText('8config.json');
   await expect(page.locator('.model-head')).toContainText('llama');
-  // The same when both are opened together.
+  // The result is the same when both are opened together.
   await openFiles(page, paths);
   await page.getByRole('tab', { name: 'Model', exact: true }).click();
   await expect(fact(page, 'Heads')).toHaveText('2config.json');

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { expect, openSample, openTensor, panelTab, test } from './page.ts';
 
-/** The names of the WebAssembly modules that are asked for. */
+/** The names of the WebAssembly modules requested so far. */
 async function modules(page: Page): Promise<Set<string>> {
   const asked = new Set<string>();
   await page.context().route('**/*.wasm', (route) => {
@@ -19,7 +19,7 @@ test('safetensors and GGUF are validated and listed by the first module alone', 
     await expect(page.locator('.tensor-table .v-list [data-status=sound]').first()).toBeVisible();
   }
   await page.getByRole('tab', { name: /^Metadata/ }).click();
-  // Texts of a list are shown without another module, too.
+  // A list's texts are shown without another module, too.
   await expect(page.getByText('tokenizer.ggml.tokens', { exact: true })).toBeVisible();
   expect([...asked]).toContain('base');
   expect([...asked]).not.toContain('full');

@@ -10,7 +10,7 @@ test('there is a sound and a broken sample of every format', () => {
   }
 });
 
-/** Formats whose samples have payloads with rules: checksums, compressed data. */
+/** Formats with rules for payloads (checksums, compressed data) that their samples cover. */
 const RULED = new Set(['idv', 'npz', 'ztensor']);
 
 for (const { id, file, title, format, sound } of samples) {
@@ -22,7 +22,7 @@ for (const { id, file, title, format, sound } of samples) {
     const state = page.locator('.verdict');
     if (sound) {
       await expect(state).toHaveAttribute('data-state', /^(valid|remarks)$/);
-      // Nothing is said of payloads for which there are no rules.
+      // Without rules for payloads, the verdict does not mention them.
       const ruled = RULED.has(format);
       await expect(page.locator('.verdict-head')).toHaveText(ruled ? /^Valid/ : /^Structure valid/);
       await expect(page.locator('.stage-done')).toHaveText(ruled ? ['Structure checked', 'Payloads checked'] : []);
@@ -30,7 +30,7 @@ for (const { id, file, title, format, sound } of samples) {
       await expect(page.locator('.tensor-table .v-list [data-status=sound]').first()).toBeVisible();
     } else {
       await expect(state).toHaveAttribute('data-state', 'invalid');
-      // What is wrong comes first.
+      // Findings are shown first.
       await expect(page.getByRole('tab', { name: /^Findings/ })).toHaveAttribute('aria-selected', 'true');
       await expect(page.locator('.finding').first()).toBeVisible();
     }
@@ -124,7 +124,7 @@ test('a file of another kind is called by its name', async ({ page }) => {
   await expect(page.locator('.verdict')).toHaveAttribute('data-state', 'unsupported');
   await expect(page.locator('.verdict-head')).toHaveText('Not supported: an HDF5 file');
   await expect(page.locator('.verdict-diagnosis')).toBeHidden();
-  // Nothing can be checked, so nothing is offered.
+  // Nothing can be checked, so no check is offered.
   await expect(page.locator('.verdict-checked')).toHaveText('');
 });
 

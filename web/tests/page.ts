@@ -1,25 +1,25 @@
-/** What the tests share: a page that reports every violation and every request. */
+/** Shared by all tests: a page that reports every policy violation and every request. */
 
 import { readFileSync } from 'node:fs';
 import { test as base, expect, type Page } from '@playwright/test';
 
 export { expect };
 
-/** Where the two builds are served, on ports that the configuration chose. */
+/** The addresses of the two builds, on the ports chosen in the configuration. */
 export const LOCAL = `http://127.0.0.1:${process.env.PORT_LOCAL}/`;
 export const BY_URL = `http://127.0.0.1:${process.env.PORT_URL}/`;
 
-/** Holds a time to its budget with `make bench-web` only: elsewhere machines have other work, too. */
+/** Enforces a time budget, only under `make bench-web`: other machines may be busy. */
 export function within(milliseconds: number, budget: number): void {
   if (process.env.BENCH !== undefined) {
     expect(milliseconds).toBeLessThan(budget);
   }
 }
 
-/** Where pictures for the README go; they are made where they are asked for only. */
+/** Folder of the README's pictures, which are only made on request. */
 export const PICTURES = process.env.SCREENSHOTS ?? 'test-results/screenshots';
 
-/** Where the files lie that are made for the tests. */
+/** Folder of the generated test files. */
 export const TRIALS = process.env.TRIALS ?? '../target/web-trials';
 
 export interface SampleEntry {
@@ -34,9 +34,9 @@ export const samples: SampleEntry[] = JSON.parse(readFileSync('dist/local/sample
 
 export const sampleFile = (file: string) => `dist/local/samples/${file}`;
 
-/** Every test fails when the policy is violated, the page throws, or a request leaves the origin. */
+/** Fails a test if the policy is violated, the page throws, or a request leaves the origin. */
 export const test = base.extend<{ guarded: void; elsewhere: string[] }>({
-  /** Other servers that a test answers for. */
+  /** Other servers that a test may contact. */
   elsewhere: [['https://files.test/'], { option: true }],
   guarded: [
     async ({ page, context, elsewhere }, use, info) => {
@@ -59,7 +59,7 @@ export const test = base.extend<{ guarded: void; elsewhere: string[] }>({
       });
       await use();
       if (info.tags.includes('@tries')) {
-        // The test itself tried to connect elsewhere, and the browser said no.
+        // The test itself tried to connect elsewhere, and the browser blocked it.
         expect(faults.length).toBeGreaterThan(0);
         expect(faults.filter((fault) => !/connect/i.test(fault))).toEqual([]);
       } else {
@@ -72,7 +72,7 @@ export const test = base.extend<{ guarded: void; elsewhere: string[] }>({
 
 /** Opens a sample and waits for the verdict. */
 export async function openSample(page: Page, id: string): Promise<void> {
-  // Another address of the same page would not load it anew.
+  // Otherwise only the fragment would change, which does not reload the page.
   await page.goto('about:blank');
   await page.goto(`./#sample=${id}`);
   await settled(page);

@@ -31,7 +31,7 @@ test('statistics are those of known values', async ({ page }) => {
   await expect.poll(async () => (await counts()).reduce((sum, n) => sum + n, 0)).toBe(96);
   await page.getByRole('button', { name: 'Logarithmic' }).click();
   await expect(histogram).toHaveAttribute('data-scale', 'log');
-  // Magnitudes 32–64, 16–32, … on both sides, and the zero.
+  // Magnitudes 32–64, 16–32, … on both sides, and zero.
   await expect.poll(counts).toEqual([17, 16, 8, 4, 2, 1, 1, 1, 2, 4, 8, 16, 16]);
 });
 
@@ -79,7 +79,7 @@ test('a heat map of any two axes of three', async ({ page }) => {
   await page.getByLabel('Axis 0', { exact: true }).press('Enter');
   await expect(readout).toHaveText('[0, 0] 40');
   await page.getByLabel('Rows', { exact: true }).selectOption('0');
-  // Rows are axis 0 now, columns axis 2, and axis 1 stands at 0.
+  // Rows are now axis 0, columns axis 2, and axis 1 is fixed at 0.
   await page.locator('.heat-canvas').focus();
   await page.keyboard.press('ArrowDown');
   await expect(readout).toHaveText('[1, 0] 20');
@@ -117,7 +117,7 @@ test('the hex of a tensor is its bytes', async ({ page }) => {
   await panelTab(page, 'Hex');
   const bytes = readFileSync(sampleFile('tiny-lm.oinf')).subarray(from, to);
   const rows = page.locator('.panel .hex-row:not([hidden]) .hex-bytes');
-  // What is seen arrives as it is read.
+  // Visible rows appear as they are read.
   let shown: string[] = [];
   await expect(async () => {
     shown = (await rows.allTextContents()).join(' ').split(' ');

@@ -1,4 +1,4 @@
-/** Heat maps near and far, their colours, and the blocks of quantised tensors. */
+/** Zooming heat maps, their colours, and the blocks of quantised tensors. */
 
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
@@ -6,7 +6,7 @@ import { gguf, safetensors, written } from './files.ts';
 import { PICTURES, expect, openFiles, openTensor, panelTab, test } from './page.ts';
 
 const SIDE = 1024;
-/** Rows of numbers that say where they are. */
+/** Values equal to their positions. */
 const ramp = () => Float32Array.from({ length: SIDE * SIDE }, (_, i) => i);
 
 const readout = (page: Page) => page.locator('.heat .readout');
@@ -30,7 +30,7 @@ test('a part of a heat map is drawn at its own resolution, by keys, wheel and po
   await page.keyboard.press('Shift+ArrowRight');
   await page.keyboard.press('ArrowDown');
   await expect(readout(page)).toHaveText(`[1, 16] ${SIDE + 16}`);
-  // Beyond the edge the picture moves.
+  // Moving beyond the edge pans the picture.
   for (let i = 0; i < 32; i++) {
     await page.keyboard.press('Shift+ArrowRight');
   }
@@ -40,7 +40,7 @@ test('a part of a heat map is drawn at its own resolution, by keys, wheel and po
   await expect(part(page)).toHaveText('');
   await expect(readout(page)).toContainText('mean');
 
-  // The place under the wheel stays.
+  // The cell under the pointer stays in place while zooming.
   const box = (await canvas.boundingBox())!;
   await page.mouse.move(box.x + box.width - 1, box.y + box.height - 1);
   await page.mouse.wheel(0, -400);
@@ -110,7 +110,7 @@ test('going back to a tensor draws its picture without reading', async ({ page }
   expect(await drawn()).toBe(2);
 });
 
-/** Blocks of Q4_0 with these scales (as bits of a half); the codes are 0 to 15 twice. */
+/** Q4_0 blocks with these scales (as f16 bits); the codes are 0 to 15, twice. */
 function q4(scales: number[]): Buffer {
   return Buffer.concat(
     scales.map((scale) => {
@@ -147,7 +147,7 @@ test('a block shows its scale, its codes, its values and its bytes', async ({ pa
   await page.getByLabel('Block', { exact: true }).press('Enter');
   await expect(page.getByLabel('Block', { exact: true })).toHaveValue('3');
   await expect(blocks.locator('.scales tbody td')).toHaveText(['-2']);
-  // The scales as a picture.
+  // The heat map of the scales.
   await panelTab(page, 'Heat map');
   await page.getByRole('button', { name: 'Scales' }).click();
   await expect(readout(page)).toHaveText('[0, 0] scale 1');

@@ -1,15 +1,15 @@
-/** Servers of others, which tests answer for. */
+/** Simulates third-party servers. */
 
 import type { Route } from '@playwright/test';
 
-/** What lets a page of another origin read. */
+/** Headers that allow a page of another origin to read. */
 export const CORS = {
   'access-control-allow-origin': '*',
   'access-control-allow-headers': 'range',
   'access-control-expose-headers': 'content-range, link, x-error-code',
 };
 
-/** Answers a request for part of a file; one for what there is not with 404. */
+/** Answers a range request, or 404 if there is no file. */
 export async function sendRange(route: Route, bytes: Buffer | undefined): Promise<void> {
   const { method, range } = { method: route.request().method(), range: route.request().headers().range };
   if (method === 'OPTIONS' || bytes === undefined) {

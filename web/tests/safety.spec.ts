@@ -15,7 +15,7 @@ test('the policy forbids everything that is not our own', { tag: '@tries' }, asy
   }
   expect(header).toContain("frame-ancestors 'none'");
   expect(html).not.toMatch(/<style|style="|<script>|javascript:/);
-  // And the browser keeps to it.
+  // The browser enforces it.
   await page.goto('./');
   const outcome = await page.evaluate((other) => fetch(other).then(() => 'sent', () => 'blocked'), BY_URL).catch(() => 'blocked');
   expect(outcome).toBe('blocked');
@@ -99,7 +99,7 @@ test('an export can be cancelled', async ({ page }) => {
   await page.getByRole('button', { name: 'Cancel: Exporting the index' }).click();
   await expect(page.locator('.task')).toHaveCount(0);
   await expect(page.getByRole('status').filter({ hasText: 'Exporting the index: ' })).toHaveCount(1);
-  // The worker is free at once: it answers the next question.
+  // The worker is free at once and answers the next request.
   await page.locator('.tensor-table .v-list [role=row]').first().click();
   await expect(page.locator('.facts-list')).toBeVisible();
   expect(downloads).toBe(0);
@@ -141,7 +141,7 @@ test('without a network the page opens and works', async ({ browser }) => {
   const page = await context.newPage();
   await page.goto('./');
   await page.evaluate(() => navigator.serviceWorker.ready);
-  // Kept from now on.
+  // The service worker now controls the page.
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
   await context.setOffline(true);
   await page.reload();

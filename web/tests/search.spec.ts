@@ -1,4 +1,4 @@
-/** Finding tensors: words, globs, regular expressions, types, shapes, sizes, findings; the tree. */
+/** Searching tensors: words, globs, expressions, types, shapes, sizes, findings; the tree. */
 
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
@@ -64,7 +64,7 @@ test('queries that are typed, changed and taken back find what they find by them
   for (const [i, query] of whole.entries()) {
     const letters = [...query];
     letters.forEach((_, n) => check(letters.slice(0, n + 1).join('')));
-    // A letter in the middle, terms in another order, one term less, another query at once.
+    // A letter inserted, terms reordered, a term removed, a query replaced at once.
     check(`${query.slice(0, 3)}e${query.slice(3)}`);
     check(query.split(' ').reverse().join(' '));
     check(query.split(' ').slice(1).join(' '));
@@ -125,7 +125,7 @@ test('the tree sums up, names types, and merges what is alone', async ({ page })
   await expect(page.locator('.panel-name')).toHaveText('model.layers.1.norm.weight');
 });
 
-/** Notes how long after the last letter what it finds is on the screen. */
+/** Measures the time from the last key to the painted result. */
 async function watchSearches(page: Page): Promise<void> {
   await page.evaluate(() => {
     const table = document.querySelector('.tensor-table')!;
@@ -133,14 +133,14 @@ async function watchSearches(page: Page): Promise<void> {
     const busy = () => table.getAttribute('aria-busy') === 'true';
     let key = 0;
     field.addEventListener('input', () => (key = performance.now()));
-    // A task that is posted in a frame comes after it was painted.
+    // A task posted during a frame runs after it has been painted.
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => busy() || Object.assign(window, { shown: [field.value, performance.now() - key] });
     new MutationObserver(() => busy() || requestAnimationFrame(() => port2.postMessage(0))).observe(table, { attributeFilter: ['aria-busy'] });
   });
 }
 
-/** Types a query; the milliseconds from its last letter to its rows. */
+/** Types a query and returns the milliseconds from its last letter to its rows. */
 async function typed(page: Page, query: string): Promise<number> {
   await search(page, '');
   await page.keyboard.type(query, { delay: 60 });
@@ -192,7 +192,7 @@ test('an expression that tries for ever is stopped, and the page goes on', async
   await expect(page.locator('.no-match')).toContainText('/(a+)+$/ was stopped after 2 s on 3 names');
   await page.getByRole('searchbox').fill('/bias$/');
   await expect(page.locator(`${rows} .name`)).toHaveText(['layers.0.bias', 'layers.1.bias']);
-  // The rule for names of another file.
+  // The renaming rule of a comparison.
   await page.getByRole('tab', { name: 'Compare' }).click();
   await page.getByLabel('Compare with').selectOption({ index: 0 });
   await page.getByText('Match names').click();

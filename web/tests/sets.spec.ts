@@ -1,4 +1,4 @@
-/** Models in several files: shards with an index, and split GGUF. */
+/** Multi-file models: shards with an index, and split GGUF. */
 
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -42,7 +42,7 @@ test('an index with its shards is one model', async ({ page }) => {
   await expect(page.locator('.verdict-facts')).toContainText('safetensors · 4 files · ');
   await expect(page.locator('.verdict-facts')).toContainText('6 tensors · 30 parameters');
   await expect(names(page)).toHaveText([1, 2, 3].flatMap((n) => [`layers.${n - 1}.weight`, `layers.${n - 1}.bias`]));
-  // Which file each is in: a column, and a filter.
+  // The file of each tensor: a column, and a filter.
   const columns = page.locator('.tensor-table .v-list [role=row]:not([hidden]) .encoding');
   await expect(columns.first()).toHaveText('00001-of-00003');
   await page.getByRole('button', { name: 'File', exact: true }).click();
@@ -60,7 +60,7 @@ test('an index with its shards is one model', async ({ page }) => {
   await page.getByRole('button', { name: 'Tree' }).click();
   await expect(page.locator('.tree [role=row][aria-level]')).toHaveText([/layers\..*mixed|layers\..*f32/]);
   await page.getByRole('button', { name: 'List' }).click();
-  // Details name the file; values and bytes are those in it.
+  // The details name the file; values and bytes come from it.
   await openTensor(page, 'layers.2.weight');
   await expect(page.locator('.facts-list')).toContainText(shardOf(3));
   await panelTab(page, 'Values');
@@ -105,7 +105,7 @@ test('what index and shards do not agree on is found, as the command finds it', 
   await expect(view.locator('.set [data-state=missing]')).toContainText(shardOf(3));
   await expect(view.locator('.set [data-state=open]').nth(1)).toContainText(`${shardOf(2)}`);
   await expect(view.locator('.set [data-state=open]').nth(1)).toContainText('1 tensor missing');
-  // What is called like a shard is shown by itself as well.
+  // A file whose name fits the set is also shown on its own.
   await expect(page.locator('.file-name')).toHaveText([INDEX, 'model-00004-of-00003.safetensors']);
 });
 
@@ -114,7 +114,7 @@ test('a shard that comes later joins its index', async ({ page }) => {
   const paths = written({ ...files, [INDEX]: index(map) });
   await openFiles(page, paths[3]);
   await expect(page.locator('.set')).toContainText('0 of 3 shards · 3 missing: drop them here too');
-  // That they are missing is not said of files that nobody was asked for.
+  // Files that were never requested are not reported as missing.
   await expect(findings(page)).toHaveCount(0);
   await page.locator('input[type=file]').setInputFiles(paths.slice(0, 2));
   await expect(page.getByRole('tab', { name: /^Findings/ })).toHaveAttribute('aria-selected', 'true');
@@ -137,7 +137,7 @@ test('a broken shard is marked, and the others are shown', async ({ page }) => {
   await expect(names(page)).toHaveCount(6);
 });
 
-/** Part `no` from 0 of a split of three. */
+/** Part `no`, counted from 0, of a model split in three. */
 const part = (no: number, tensors: Record<string, number[]>, count = 3) => {
   const data = (values: number[]) => ({ type: 0, shape: [values.length], data: Buffer.from(Float32Array.from(values).buffer) });
   const own = Object.fromEntries(Object.entries(tensors).map(([name, values]) => [name, data(values)]));
@@ -245,7 +245,7 @@ test('200 shards with 100,000 tensors', { tag: '@deep' }, async ({ page }) => {
   await page.goto('./');
   const paths = written({ ...files, [INDEX]: index(map, 8 * shards * each) });
   await page.locator('input[type=file]').setInputFiles(paths);
-  // The picker takes its time as well.
+  // Opening through the picker takes time, too.
   const begun = Date.now();
   await expect(page.locator('.tensor-table .v-list [data-status=sound]').first()).toBeVisible();
   const shown = Date.now() - begun;
@@ -262,7 +262,7 @@ test('opening a set can be cancelled', async ({ page, context }) => {
   await context.route('https://files.test/**', async (route) => {
     const name = basename(new URL(route.request().url()).pathname);
     if (name in files) {
-      // Never answered.
+      // Never answer.
       return;
     }
     const bytes = readFileSync(join(path, name));

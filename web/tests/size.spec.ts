@@ -19,7 +19,7 @@ async function resident(page: Page, session: CDPSession): Promise<number> {
   return Math.max(...sizes);
 }
 
-/** Adds a line to the figures of docs/performance.md, where `scripts/figures.sh` wants them. */
+/** Adds a line to the figures of docs/performance.md if `scripts/figures.sh` requests it. */
 function record(row: string, value: number, unit: string): void {
   if (process.env.WEIGHBRIDGE_FIGURES !== undefined) {
     appendFileSync(process.env.WEIGHBRIDGE_FIGURES, `page\t${row}\t${value.toFixed(1)}\t\t\t${unit}\t\n`);
@@ -30,7 +30,7 @@ test('6 GB open at once in little memory; statistics stream, and cancel', { tag:
   test.setTimeout(180_000);
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable');
-  // Warm: everything is loaded before the big file comes.
+  // Warm up: load everything before opening the big file.
   await openFiles(page, 'dist/local/samples/micro.stb');
   const before = await resident(page, session);
   await page.evaluate(() => performance.clearMarks());
@@ -56,8 +56,8 @@ test('6 GB open at once in little memory; statistics stream, and cancel', { tag:
   await page.getByRole('button', { name: 'Compute statistics' }).click();
   const bar = page.getByRole('progressbar', { name: 'Statistics' });
   await expect(bar).toBeVisible();
-  // What was read is collected from time to time, so the least of many samples counts; a
-  // page that kept what it read would grow by all of the 600 MB.
+  // Garbage is collected from time to time, so take the minimum of many samples; a page that kept
+  // what it read would grow by all 600 MB.
   const share = () => bar.evaluate((one: HTMLProgressElement) => one.value);
   const begun = performance.now();
   const least = async (from: number, to: number) => {
@@ -137,7 +137,7 @@ test('96 MiB as a picture, and 384 MiB of weights scanned in little memory', { t
   console.log(`heat map: 96 MiB of bf16 in ${milliseconds.toFixed(0)} ms, ${rate.toFixed(0)} MB/s`);
   record('a heat map of 96 MiB of bf16', rate, 'MB/s');
   within(milliseconds, data.byteLength / 300_000);
-  // Its first cells, some in the middle, and the last, whichever piece they were read in.
+  // The first cells, some in the middle, and the last, whichever piece contains them.
   const single = new DataView(new ArrayBuffer(4));
   const value = (row: number, column: number) => {
     single.setUint32(0, data[row * shape[1] + column] << 16);

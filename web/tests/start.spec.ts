@@ -1,4 +1,4 @@
-/** The start page: what it is for, what it may do, files that were opened lately. */
+/** The start page: its purpose, its permissions, recently opened files. */
 
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
@@ -7,7 +7,7 @@ import { safetensors } from './files.ts';
 
 const model = safetensors({ w: { dtype: 'F32', data: Float32Array.of(1, 2) } });
 
-/** Lets the picker give a file of the private file system of the page. */
+/** Makes the picker return a file of the page's private file system. */
 async function withHandle(page: Page): Promise<void> {
   await page.evaluate(async (base64) => {
     const root = await navigator.storage.getDirectory();
@@ -40,13 +40,13 @@ test('files with handles are listed, opened again, and forgotten', async ({ page
   const recent = page.getByRole('region', { name: 'Recent files' });
   await expect(recent.getByRole('listitem')).toHaveText(['model.safetensors']);
   expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
-  // Also after the page was loaded anew.
+  // Also after reloading the page.
   await page.reload();
   await recent.getByRole('button', { name: 'model.safetensors' }).press('Enter');
   await settled(page);
   await expect(page.locator('.verdict-head')).toHaveText('Structure valid');
   await page.getByRole('button', { name: 'Close model.safetensors' }).click();
-  // One that is gone says so, and leaves the list.
+  // Opening a deleted file reports an error and removes it from the list.
   await page.evaluate(async () => (await navigator.storage.getDirectory()).removeEntry('model.safetensors'));
   await recent.getByRole('button', { name: 'model.safetensors' }).click();
   await expect(page.locator('.alert')).toContainText('model.safetensors has been moved or deleted');

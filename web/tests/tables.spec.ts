@@ -7,7 +7,7 @@ test('rows of a data view: text, keys with their values, sparse vectors', async 
   const rows = page.locator('.data-grid .v-list [role=row]:not([hidden])');
   await expect(rows.first().locator('.cell').nth(2)).not.toHaveText('');
   const column = (index: number) => 
-    // In full: what is too long for its cell is cut between two elements.
+    // In full: a cell's text is cut between two elements if it is too long.
     rows.locator(`.cell:nth-child(${index + 1})`).evaluateAll((cells) => cells.map((cell) => cell.getAttribute('title') ?? ''));
   await expect.poll(async () => (await column(1)).join('\n')).toMatch(/^[1-5] (CMT|VTS|Curb|Größe|🚢 Ferry)$/m);
   await expect.poll(async () => (await column(1)).every((text) => /^(\(missing\)|[1-5] \S.*)$/.test(text))).toBe(true);

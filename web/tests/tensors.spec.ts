@@ -23,7 +23,7 @@ test('sizes filter the list', async ({ page }) => {
   await openSample(page, 'oinf');
   await page.getByLabel(/^min size/).fill('30 KiB');
   await expect(page.locator(`${rows} .name`).first()).toHaveText('embed.weight');
-  // The rows before the filter may still be there for a moment.
+  // The previous rows may still be shown for a moment.
   await expect(async () => {
     for (const text of await page.locator(`${rows} .stored`).allTextContents()) {
       expect(Number.parseFloat(text)).toBeGreaterThanOrEqual(30);
@@ -66,7 +66,7 @@ test('the tree opens by prefix and leads to a tensor', async ({ page }) => {
   await expect(node('layers.')).toHaveAttribute('aria-expanded', 'true');
   await node('2.').click();
   await node('attn.').click();
-  // A folder, or a leaf where nothing else begins so.
+  // A folder, or a leaf if no other name has this prefix.
   const leaf = node('k.').or(node('k.weight')).first();
   await leaf.click();
   if (await leaf.getAttribute('aria-expanded') !== null) {
@@ -83,7 +83,7 @@ test('100,000 rows: few elements, and the last row is one key away', { tag: '@de
   await page.keyboard.press('End');
   await expect(page.locator('.panel-name')).toHaveText('layers.0999.experts.99.weight');
   expect(await page.locator('.tensor-table *').count()).toBeLessThan(1500);
-  // Jumping about stays quick: a jump draws only what is seen. The times are printed, the elements counted.
+  // Jumping stays fast: a jump draws only visible rows. Times are printed, elements asserted.
   const { jumps, most } = await page.locator('.tensor-table .v-list').evaluate(async (list) => {
     const jumps: number[] = [];
     let most = 0;

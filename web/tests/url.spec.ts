@@ -4,7 +4,7 @@ import { BY_URL, LOCAL, expect, openTensor, panelTab, sampleFile, settled, test 
 
 test.use({ baseURL: BY_URL });
 
-/** A server that knows the samples, with ranges or without. */
+/** Serves the samples, with or without range requests. */
 async function serve(context: BrowserContext, ranges: boolean, spoil?: (from: number, to: number) => { range?: string; to?: number } | undefined): Promise<{ ranges: string[]; bytes: number }> {
   const seen = { ranges: [] as string[], bytes: 0 };
   await context.route('https://files.test/**', async (route) => {
@@ -41,7 +41,7 @@ test('opens by address, in ranges that are few and rounded', async ({ page, cont
   await settled(page);
   await expect(page.locator('.verdict')).toHaveAttribute('data-state', /valid|remarks/);
   await expect(page.locator('.tensor-table')).toContainText('embed.weight');
-  // The payloads of a remote file are not read without being asked for.
+  // The payloads of a remote file are not read without a request.
   await expect(page.locator('.stage', { hasText: 'Weights not scanned' })).toBeVisible();
   expect(seen.ranges[0]).toBe('bytes=0-65535');
   expect(seen.ranges.length).toBeLessThanOrEqual(5);

@@ -1,7 +1,7 @@
 /**
- * The editor for VS Code: the extension as it is built, with a module that stands in for
- * `vscode`, and its web view in Chromium, with its own policy. What they say to each other goes
- * through this test. VS Code itself is not started: its builds are not packages.
+ * The VS Code editor: the built extension with a mock `vscode` module, and its web view in
+ * Chromium under its own policy. The test relays their messages. VS Code itself is not started,
+ * because its builds are not available as packages.
  */
 
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, statSync, truncateSync } from 'node:fs';
@@ -35,7 +35,7 @@ const listeners = () => {
   return { all, on: (listener: (value: unknown) => void) => void all.push(listener) };
 };
 
-/** Starts an extension; what it puts up. */
+/** Starts an extension with a mock `vscode` and returns its status bar item and editors. */
 function start(script: string) {
   const status = { text: '', tooltip: '', shown: false, show: () => (status.shown = true), hide: () => (status.shown = false) };
   const editors: Record<string, any> = {};
@@ -66,7 +66,7 @@ function start(script: string) {
   return { status, editors };
 }
 
-/** Opens a file in an editor, which the page shows. */
+/** Opens a file in an editor shown by the page. */
 async function edit(page: Page, serve: Serve, provider: any, uri: Uri) {
   const asked: any[] = [];
   const said = listeners();
@@ -114,7 +114,7 @@ test('the manifest has the names of all formats', async () => {
   for (const file of [manifest.main, manifest.browser, 'media/webview.js', 'media/weighbridge-viewer.js']) {
     expect(existsSync(`dist/vscode/${file}`)).toBe(true);
   }
-  // What runs in the browser asks for nothing that is not there.
+  // The browser build requires only `vscode`.
   expect(readFileSync('dist/vscode/web.js', 'utf8').match(/require\("?[^)]*\)/g)?.map((call) => call.replace(/[`'"]/g, ''))).toEqual(['require(vscode)']);
 });
 
@@ -128,7 +128,7 @@ test('an editor shows a file, and its verdict in the status bar', async ({ page,
   expect(status.shown).toBe(true);
   expect(status.tooltip).toContain('structure');
   expect(await viewer(page).locator('.file').evaluate((element) => getComputedStyle(element).backgroundColor)).toBe('rgb(255, 255, 255)');
-  // It fills the editor, and goes with it.
+  // It fills the editor and is disposed with it.
   expect(await viewer(page).boundingBox()).toEqual({ x: 0, y: 0, width: 1280, height: 800 });
   editor.panel.active = false;
   editor.activate.forEach((listener) => listener(undefined));
@@ -143,7 +143,7 @@ test('an editor of 6 GB reads ranges only, and no others than those of the file'
   await expect(viewer(page).locator('.verdict-facts')).toContainText('6,000,000,064 B');
   const ranges = editor.asked.filter(({ kind }) => kind === 'read');
   expect(ranges.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(1 << 20);
-  // The page itself may not ask for more.
+  // The page must not request more than that.
   const answers = await page.evaluate(async () => {
     const found: unknown[] = [];
     addEventListener('message', ({ data }) => found.push(data));
@@ -168,7 +168,7 @@ test('shards beside an index are found, on the desktop', async ({ page, serve })
   await expect(viewer(page).locator('.verdict-facts')).toContainText('safetensors · 5 files');
   await expect(viewer(page).locator('.finding .rule')).toHaveText(['TENSOR-ELSEWHERE', 'TENSOR-MISSING', 'SHARD-MISSING']);
   expect(asked.filter(({ kind }) => kind === 'beside').map(({ name }) => name)).toHaveLength(4);
-  // Other files are none of its business.
+  // Files outside the set are refused.
   const answers = await page.evaluate(async () => {
     const found: unknown[] = [];
     addEventListener('message', ({ data }) => data.kind === 'beside' && found.push(data));

@@ -1,4 +1,4 @@
-/** The sweep over all weights: its verdict, columns, charts, list and exports. */
+/** The sweep over all weights: verdict, columns, charts, list and exports. */
 
 import { readFileSync } from 'node:fs';
 import AxeBuilder from '@axe-core/playwright';
@@ -6,7 +6,7 @@ import type { Page } from '@playwright/test';
 import { safetensors, written } from './files.ts';
 import { BY_URL, PICTURES, expect, openFiles, settled, test, within } from './page.ts';
 
-/** Numbers that look like weights, always the same. */
+/** Reproducible numbers that look like weights. */
 export function noise(count: number, seed: number, scale = 0.02): Float32Array {
   let state = seed;
   return Float32Array.from({ length: count }, () => {
@@ -21,7 +21,7 @@ export function noise(count: number, seed: number, scale = 0.02): Float32Array {
 
 const f32 = (data: Float32Array, shape?: number[]) => ({ dtype: 'F32', data, shape });
 
-/** A model of eight layers in which one tensor of each kind is not as it should be. */
+/** A model of eight layers with one defective tensor of each kind. */
 function damaged(): Buffer {
   const tensors: Record<string, { dtype: string; data: Float32Array; shape?: number[] }> = {};
   tensors['embed.weight'] = f32(noise(64 * 32, 7), [64, 32]);
@@ -87,7 +87,7 @@ test('columns show what was measured, and sort', async ({ page }) => {
   await expect(first.locator('.name')).toHaveText('layers.2.q_proj.weight');
   await expect(first.locator('.nan')).toHaveText('2');
   await expect(first.locator('.signs')).toHaveText('nan');
-  // As NumPy has it of the finite elements.
+  // NumPy's result for the finite elements.
   const data = noise(32 * 32, 21, 0.03).filter((_, i) => i !== 5 && i !== 9);
   const mean = data.reduce((sum, x) => sum + x, 0) / data.length;
   const std = Math.sqrt(data.reduce((sum, x) => sum + (x - mean) ** 2, 0) / data.length);
@@ -97,7 +97,7 @@ test('columns show what was measured, and sort', async ({ page }) => {
   await header('Max').getByRole('button').click();
   await expect(first.locator('.name')).toHaveText('layers.7.k_proj.weight');
   await expect(first.locator('.max')).toHaveText('1000000');
-  // The other columns are one choice away, and the order that none of them shows ends.
+  // The other columns are one click away; sorting by a hidden column ends.
   await page.getByRole('button', { name: 'Storage' }).click();
   await expect(header('Offset')).toBeVisible();
   await expect(header('Max')).toBeHidden();
@@ -142,7 +142,7 @@ test.describe('over a network', () => {
   test.use({ baseURL: BY_URL });
 
   test('a sweep that is cancelled goes on where it was, and what was not scanned has no tick', async ({ page, context }) => {
-    // Complex numbers are not scanned; tensors that they part are read one by one.
+    // Complex numbers are not scanned; the tensors they separate are read one at a time.
     const gap = { dtype: 'C64', data: new Uint8Array(128 << 10), shape: [16 << 10] };
     const tensors = Object.fromEntries(['a', 'b', 'c', 'd'].flatMap((name, i) => [[`gap.${name}`, gap], [name, f32(noise(256, i + 1))]]));
     const bytes = safetensors(tensors);
@@ -160,7 +160,7 @@ test.describe('over a network', () => {
       const [from, to] = [Number(range[1]), Math.min(Number(range[2]), bytes.length - 1)];
       asked.push(starts.indexOf(from));
       if (asked.filter((tensor) => tensor === 2).length === 1 && from === starts[2]) {
-        // The first request for the third tensor waits until it is cancelled.
+        // The first request for the third tensor hangs until it is cancelled.
         answered();
         return;
       }

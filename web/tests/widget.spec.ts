@@ -1,4 +1,4 @@
-/** The element in one file, as notebooks have it: a widget of anywidget, with a model that stands in. */
+/** The single-file element as notebooks use it: an anywidget widget with a mock model. */
 
 import { statSync } from 'node:fs';
 import type { Locator } from '@playwright/test';
@@ -6,10 +6,10 @@ import { exposeRanges, modelIsShown, test } from './embed.ts';
 import { gguf, safetensors } from './files.ts';
 import { TRIALS, expect, sampleFile, samples } from './page.ts';
 
-/** A worker out of the file itself, and no server at all. */
+/** Allows a worker from the file itself, and no server at all. */
 const POLICY = "default-src 'none'; script-src 'nonce-one' 'wasm-unsafe-eval'; worker-src blob:; base-uri 'none'";
 
-/** Loads the widget as anywidget does, and answers as the kernel. */
+/** Loads the widget as anywidget does, and plays the kernel. */
 const BODY = `
   <div id="cell"></div>
   <div id="again"></div>
@@ -57,7 +57,7 @@ test('a widget shows what the kernel reads, in two cells', async ({ page, serve 
     await expect(one.locator('.verdict-checked .icon-busy')).toHaveCount(0);
   }
   expect((await cell.boundingBox())!.height).toBe(500);
-  // The verdict goes to the kernel, and ranges come from there: nothing else.
+  // Only the verdict goes to the kernel, and only ranges come back.
   const scope = await page.evaluate(() => {
     const { saved, sent, listeners } = window as unknown as Scope;
     return { report: saved.report, sent, listeners: listeners.size };
@@ -67,7 +67,7 @@ test('a widget shows what the kernel reads, in two cells', async ({ page, serve 
   expect(scope.sent.every(({ kind, length }) => kind === 'open' || (kind === 'read' && length <= 4 << 20))).toBe(true);
   expect(scope.listeners).toBe(2);
   await modelIsShown(cell);
-  // Colours follow the notebook's.
+  // The colours follow the notebook's theme.
   const surface = () => cell.locator('.file').evaluate((element) => getComputedStyle(element).backgroundColor);
   await page.evaluate(() => (document.body.dataset.jpThemeLight = 'false'));
   await expect.poll(surface).toBe('rgb(27, 30, 34)');
@@ -112,7 +112,7 @@ const settled = async (viewer: Locator, state: RegExp) => {
   await expect(viewer.locator('.verdict-checked .icon-busy')).toHaveCount(0);
 };
 
-/** A kernel that has the files of a model, and shows those that are asked for by their names. */
+/** A kernel with the files of a model, which opens them by name. */
 const SEVERAL = `
   <div id="cell"></div>
   <script type="module" nonce="one">
@@ -159,7 +159,7 @@ test('a widget shows the files of a model as one', async ({ page, serve }) => {
   await page.addInitScript((given) => Object.assign(window, { given }), given);
   await page.goto(await serve(SEVERAL, POLICY));
   const cell = page.locator('#cell weighbridge-viewer');
-  // One is not there, and one the kernel does not show.
+  // One file is missing, and one the kernel does not serve.
   await settled(cell, /^invalid$/);
   await expect(cell.locator('.tensor-table .v-list [role=row]:not([hidden]) .name bdi')).toHaveText(['layers.1.weight', 'layers.2.weight']);
   const sent = await page.evaluate(() => (window as unknown as { sent: { kind: string; opening?: number; name?: string; part?: string }[] }).sent);

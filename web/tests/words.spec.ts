@@ -1,4 +1,4 @@
-/** What things are called. */
+/** Terminology. */
 
 import { readFileSync, readdirSync } from 'node:fs';
 import { safetensors, written } from './files.ts';

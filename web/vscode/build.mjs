@@ -1,5 +1,5 @@
-// Builds the extension in dist/vscode: its manifest, whose file names come from the table of
-// formats, its code for the desktop and for the browser, and what its web view loads.
+// Builds the extension in dist/vscode: its manifest with the file names from the table of formats,
+// its code for desktop and browser, and the files its web view loads.
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { build } from 'vite';
 import { load } from 'weighbridge';
@@ -7,7 +7,7 @@ import { load } from 'weighbridge';
 const out = 'dist/vscode';
 const { version, license, repository, homepage } = JSON.parse(readFileSync('../wasm/package.json', 'utf8'));
 const extensions = (await load('full')).formats().flatMap((format) => format.extensions);
-// A file of JSON is a text first.
+// JSON files open as text by default.
 const isText = (extension) => extension.endsWith('json');
 const editor = (viewType, priority, chosen) => ({
   viewType,
@@ -29,7 +29,7 @@ const manifest = {
   engines: { vscode: '^1.95.0' },
   main: './desktop.js',
   browser: './web.js',
-  // It only reads, and what it reads it trusts in nothing.
+  // It is read-only and trusts nothing that it reads.
   capabilities: { untrustedWorkspaces: { supported: true }, virtualWorkspaces: true },
   contributes: {
     customEditors: [

@@ -1,19 +1,18 @@
-//! Ours and the tasks of others take turns, so that what else the machine does slows down
-//! all of them. The processor time of the fastest run of each counts: whatever else happens
-//! can only add.
+//! Alternates our task and the others, so that background load slows down all of them. Each result
+//! is the processor time of the fastest run, because any disturbance can only add time.
 //!
-//! `scripts/figures.sh` names a file in `WEIGHBRIDGE_FIGURES`, to which each race adds its
-//! lines, and sets `WEIGHBRIDGE_SHORT` for few rounds.
-#![allow(dead_code, reason = "no benchmark uses all of it")]
+//! `scripts/figures.sh` sets `WEIGHBRIDGE_FIGURES` to the file that each race appends its lines to,
+//! and sets `WEIGHBRIDGE_SHORT` to run fewer rounds.
+#![allow(dead_code, reason = "no benchmark uses all items")]
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::time::Duration;
 
-/// The rounds of a short run.
+/// Number of rounds in a short run.
 const SHORT: usize = 7;
 
-/// Races whose figures make one table.
+/// A table of races.
 #[derive(Debug)]
 pub(crate) struct Table {
     name: &'static str,
@@ -21,19 +20,19 @@ pub(crate) struct Table {
     out: Option<File>,
 }
 
-/// What a time is divided into.
+/// The unit of a time or speed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Unit {
-    /// Milliseconds for all of it.
+    /// Milliseconds in total.
     Whole,
-    /// Nanoseconds for each of so many items.
+    /// Nanoseconds per item, for this many items.
     Items(u64),
-    /// Gigabytes per second, of so many bytes.
+    /// Gigabytes per second, for this many bytes.
     Bytes(u64),
 }
 
 impl Table {
-    /// A table whose rows take so many rounds each.
+    /// A table whose rows run `rounds` rounds each.
     pub(crate) fn new(name: &'static str, rounds: usize) -> Self {
         println!(
             "{name}: processor time of the fastest of runs that take turns; x: how often ours fits into theirs"
@@ -50,7 +49,7 @@ impl Table {
         Table { name, rounds, out }
     }
 
-    /// Runs ours, the first, and those of others in turns: a line for each of the others.
+    /// Alternates our task with the others, and prints one line for each of the others.
     pub(crate) fn race<const N: usize>(
         &mut self,
         row: &str,
@@ -87,7 +86,7 @@ impl Unit {
         }
     }
 
-    /// A time in this unit.
+    /// Formats a time in this unit.
     fn of(self, seconds: f64) -> String {
         number(match self {
             Unit::Whole => seconds * 1e3,
@@ -97,13 +96,13 @@ impl Unit {
     }
 }
 
-/// With three digits at least.
+/// Formats a number with at least three digits.
 fn number(value: f64) -> String {
     let digits = [100.0, 10.0, 1.0, 0.1].iter().take_while(|least| value < **least).count();
     format!("{value:.digits$}")
 }
 
-/// Whether times are wanted: `cargo test --benches` only wants to know that it runs.
+/// Whether to measure: `cargo test --benches` only checks that the benchmarks run.
 pub(crate) fn measures() -> bool {
     std::env::args().any(|argument| argument == "--bench")
 }
@@ -114,7 +113,7 @@ fn seconds(task: &mut dyn FnMut()) -> f64 {
     (now() - start).as_secs_f64().max(1e-9)
 }
 
-/// The processor time of this thread, without what other programs take.
+/// The processor time of this thread, which excludes other programs.
 #[cfg(unix)]
 fn now() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);

@@ -1,4 +1,4 @@
-//! BinTensors, layout of releases 0.1 and later.
+//! BinTensors, in the layout of releases 0.1 and later.
 //!
 //! ```text
 //! file    = n:u64le header[n] data
@@ -9,9 +9,9 @@
 //! padding = 20*
 //! ```
 //!
-//! Everything but `n` and the option tag is a varint. [`File`] writes what the
-//! published writer writes; [`Header`] writes the same fields one by one, in
-//! any order and with any value, for files that break a rule.
+//! Everything except `n` and the option tag is a varint. [`File`] writes the same bytes as the
+//! published writer; [`Header`] writes individual fields in any order and with any value, for files
+//! that break a rule.
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -38,7 +38,7 @@ pub enum Dtype {
 }
 
 impl Dtype {
-    /// All fifteen, by discriminant.
+    /// All fifteen types, in discriminant order.
     pub const ALL: [Self; 15] = [
         Self::Bool,
         Self::U8,
@@ -57,7 +57,7 @@ impl Dtype {
         Self::U64,
     ];
 
-    /// Bytes an element.
+    /// Bytes per element.
     #[must_use]
     pub fn size(self) -> usize {
         match self {
@@ -68,7 +68,7 @@ impl Dtype {
         }
     }
 
-    /// The number that the file stores.
+    /// The discriminant stored in the file.
     #[must_use]
     pub fn code(self) -> u64 {
         self as u64
@@ -89,12 +89,12 @@ impl Tensor {
     /// A tensor with a payload of the right size, filled from `seed`.
     ///
     /// # Panics
-    /// When the payload would not fit in memory.
+    /// If the payload does not fit in memory.
     #[must_use]
     pub fn filled(name: &str, dtype: Dtype, shape: &[u64], seed: u64) -> Self {
         let elements = shape.iter().product::<u64>();
         let bytes = usize::try_from(elements).expect("small") * dtype.size();
-        // An odd multiplier: neighbouring bytes differ, so shifted reads show.
+        // With an odd multiplier, neighbouring bytes differ, so that shifted reads are detected.
         let mut state = seed | 1;
         let data = (0..bytes)
             .map(|_| {
@@ -107,17 +107,17 @@ impl Tensor {
     }
 }
 
-/// A whole file: `encode` lays the tensors out in the order given.
+/// A whole file. `encode` writes the tensors in the given order.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct File {
-    /// `None` and an empty list are different on disk.
+    /// `None` and an empty list differ on disk.
     pub metadata: Option<Vec<(String, String)>>,
     pub tensors: Vec<Tensor>,
 }
 
 impl File {
-    /// Sorts tensors and metadata the way the published writer does:
-    /// discriminants descending, then names ascending; keys ascending.
+    /// Sorts tensors and metadata like the published writer: tensors by descending discriminant,
+    /// then by name; metadata by key.
     #[must_use]
     pub fn sorted(mut self) -> Self {
         self.tensors.sort_by(|a, b| b.dtype.cmp(&a.dtype).then_with(|| a.name.cmp(&b.name)));
@@ -127,7 +127,7 @@ impl File {
         self
     }
 
-    /// The bytes of the file.
+    /// Encodes the file.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut header = Header::new();
@@ -154,7 +154,7 @@ impl File {
     }
 }
 
-/// How many bytes a varint takes after its tag.
+/// Number of bytes of a varint after its tag.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Width {
     /// Tag 251.
@@ -167,20 +167,20 @@ pub enum Width {
     Sixteen,
 }
 
-/// A header written field by field.
+/// A header built field by field.
 #[derive(Clone, Debug, Default)]
 pub struct Header {
     bytes: Vec<u8>,
 }
 
 impl Header {
-    /// Nothing yet, not even the option tag.
+    /// An empty header, without even the option tag.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A header without metadata that announces `count` tensors.
+    /// A header without metadata that declares `count` tensors.
     #[must_use]
     pub fn plain(count: u64) -> Self {
         let mut header = Self::new();
@@ -188,13 +188,13 @@ impl Header {
         header
     }
 
-    /// Bytes as they are: option tags, bad text, junk.
+    /// Appends raw bytes: option tags, invalid text, junk.
     pub fn raw(&mut self, bytes: &[u8]) -> &mut Self {
         self.bytes.extend_from_slice(bytes);
         self
     }
 
-    /// An integer in its shortest form.
+    /// Appends an integer in its shortest form.
     pub fn int(&mut self, value: u64) -> &mut Self {
         if let Ok(small) = u8::try_from(value)
             && small <= 250
@@ -209,8 +209,8 @@ impl Header {
         self.wide(value, width)
     }
 
-    /// An integer in the form asked for, shortest or not; high bytes that do
-    /// not fit are dropped.
+    /// Appends an integer in the given width, shortest or not; high bytes that do not fit are
+    /// dropped.
     pub fn wide(&mut self, value: u64, width: Width) -> &mut Self {
         let (tag, len) = match width {
             Width::Two => (251, 2),
@@ -221,12 +221,12 @@ impl Header {
         self.raw(&[tag]).raw(&u128::from(value).to_le_bytes()[..len])
     }
 
-    /// A length and that many bytes.
+    /// Appends a length and that many bytes.
     pub fn text(&mut self, text: impl AsRef<[u8]>) -> &mut Self {
         self.int(text.as_ref().len() as u64).raw(text.as_ref())
     }
 
-    /// All fields of a tensor.
+    /// Appends all fields of a tensor.
     pub fn entry(
         &mut self,
         name: impl AsRef<[u8]>,
@@ -242,39 +242,38 @@ impl Header {
         self.int(start).int(end)
     }
 
-    /// Spaces up to the next multiple of eight.
+    /// Appends spaces up to the next multiple of eight.
     pub fn pad(&mut self) -> &mut Self {
         self.bytes.resize(self.bytes.len().next_multiple_of(8), b' ');
         self
     }
 
-    /// Bytes written so far.
+    /// Number of bytes written so far.
     #[must_use]
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether nothing was written yet.
+    /// Whether nothing has been written yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// The file with this header, its true length in front, and `data` after.
+    /// The file with this header, its correct length in front, and `data` after it.
     #[must_use]
     pub fn file(&self, data: &[u8]) -> Vec<u8> {
         self.file_claiming(self.bytes.len() as u64, data)
     }
 
-    /// As [`Header::file`], but the length field says `n`.
+    /// Like [`Header::file`], but with `n` in the length field.
     #[must_use]
     pub fn file_claiming(&self, n: u64, data: &[u8]) -> Vec<u8> {
         [&n.to_le_bytes()[..], &self.bytes, data].concat()
     }
 }
 
-/// `count` tensors F32 [2, 2] with names of the length and the shared prefixes
-/// that models have, in the writer's order.
+/// `count` tensors F32 [2, 2] with names of realistic lengths and shared prefixes, in writer order.
 #[must_use]
 pub fn layers(count: u64) -> File {
     let tensors = (0..count)
@@ -286,7 +285,7 @@ pub fn layers(count: u64) -> File {
     File { metadata: None, tensors }.sorted()
 }
 
-/// The tensors of [`layers`] in an arbitrary, repeatable order.
+/// The tensors of [`layers`] in an arbitrary but reproducible order.
 #[must_use]
 pub fn shuffled_layers(count: u64) -> File {
     let mut file = layers(count);
@@ -299,7 +298,7 @@ pub fn shuffled_layers(count: u64) -> File {
     file
 }
 
-/// Any file that the published writer could have written.
+/// Any file that the published writer can produce.
 pub fn arbitrary() -> impl Strategy<Value = File> {
     let text = || prop_oneof!["[a-z]{1,8}(\\.[0-9]{1,3})?", "\\PC{0,6}", ".{0,3}", "x{249,258}"];
     let metadata = proptest::option::of(btree_map(text(), text(), 0..5));
@@ -318,8 +317,8 @@ fn dtype() -> impl Strategy<Value = Dtype> {
     proptest::sample::select(&Dtype::ALL[..])
 }
 
-/// Ranks 0 to 5; large extents appear only beside a zero in front of them, as
-/// products are validated from the left.
+/// Ranks 0 to 5; large extents appear only after a zero, because products are validated from the
+/// left.
 fn shape() -> impl Strategy<Value = Vec<u64>> {
     prop_oneof![
         6 => vec(1_u64..6, 0..5),

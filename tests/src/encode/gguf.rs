@@ -1,30 +1,30 @@
-//! Writes GGUF as the section "File Structure" of ggml's `gguf.md` says.
+//! Writes GGUF according to the section "File Structure" of ggml's `gguf.md`.
 
 use proptest::prelude::*;
 
-/// A file to be written.
+/// A file to be encoded.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// 3, and 2 for older files.
+    /// 3, or 2 for older files.
     pub version: u32,
     /// Whether the file is big-endian.
     pub big: bool,
-    /// What data is aligned to. The metadata is to say so unless it is 32.
+    /// The alignment of the data. Unless it is 32, the metadata must say so.
     pub alignment: u64,
     /// Keys and values, in order.
     pub metadata: Vec<(Vec<u8>, Value)>,
-    /// The tensors, in the order of their entries and of their data.
+    /// The tensors, in the order of both their entries and their data.
     pub tensors: Vec<Tensor>,
 }
 
-/// A value of metadata.
+/// A metadata value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A number of this type (0 to 7, 10 to 12) by its bits.
+    /// A number of this type (0 to 7, 10 to 12), as bits.
     Number(u32, u64),
     /// Text.
     Text(Vec<u8>),
-    /// An array whose items are of this type.
+    /// An array of items of this type.
     Array(u32, Vec<Value>),
 }
 
@@ -41,14 +41,14 @@ pub struct Tensor {
     pub data: Vec<u8>,
 }
 
-/// A written file, and where its parts lie.
+/// An encoded file and the offsets of its parts.
 #[derive(Clone, Debug, Default)]
 pub struct Encoded {
     /// The file.
     pub bytes: Vec<u8>,
     /// Offset of each metadata entry.
     pub metadata: Vec<usize>,
-    /// Offset of each value, a head included.
+    /// Offset of each value, including the head of an array.
     pub values: Vec<usize>,
     /// Offset of each tensor's entry.
     pub tensors: Vec<usize>,
@@ -59,7 +59,7 @@ pub struct Encoded {
     big: bool,
 }
 
-/// The element types: number, elements and bytes of a block.
+/// The element types: type number, elements per block, bytes per block.
 pub const TYPES: [(u32, u64, u64); 35] = [
     (0, 1, 4),
     (1, 1, 2),
@@ -99,7 +99,7 @@ pub const TYPES: [(u32, u64, u64); 35] = [
 ];
 
 impl Tensor {
-    /// A sound tensor whose bytes count upwards.
+    /// A sound tensor filled with ascending bytes.
     pub fn new(name: &str, ty: u32, dims: &[u64]) -> Self {
         let (_, block, width) = TYPES.iter().find(|(code, ..)| *code == ty).copied().unwrap();
         let len = dims.iter().product::<u64>() / block * width;
@@ -109,12 +109,12 @@ impl Tensor {
 }
 
 impl Value {
-    /// A number of 32 bits.
+    /// A 32-bit number.
     pub fn u32(value: u32) -> Value {
         Value::Number(4, value.into())
     }
 
-    /// Text.
+    /// A text value.
     pub fn text(text: &str) -> Value {
         Value::Text(text.as_bytes().to_vec())
     }
@@ -150,7 +150,7 @@ impl Default for File {
 }
 
 impl File {
-    /// The file, with the offsets of its parts.
+    /// Encodes the file and records the offsets of its parts.
     pub fn encode(&self) -> Encoded {
         let mut out = Encoded { big: self.big, ..Encoded::default() };
         out.bytes.extend(b"GGUF");
@@ -218,7 +218,7 @@ impl Encoded {
         self.bytes.resize(len, 0);
     }
 
-    /// Overwrites the number of `width` bytes at `at`.
+    /// Overwrites the number of `width` bytes at offset `at`.
     pub fn set(&mut self, at: usize, width: usize, value: u64) -> &mut Self {
         let place = &mut self.bytes[at..at + width];
         if self.big {
@@ -229,13 +229,13 @@ impl Encoded {
         self
     }
 
-    /// Where extent `i` of tensor `tensor` lies.
+    /// Offset of extent `i` of tensor `tensor`.
     pub fn extent(&self, tensor: usize, i: usize) -> usize {
         self.ranks[tensor] + 4 + 8 * i
     }
 }
 
-/// Sound values, lists in lists not among them.
+/// Sound values, without nested arrays.
 fn value() -> impl Strategy<Value = Value> {
     let number = |tag: u32| {
         any::<u64>().prop_map(move |bits| {

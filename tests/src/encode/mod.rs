@@ -1,4 +1,4 @@
-//! One encoder a format: a plain description of a file in, bytes out.
+//! One encoder per format: a plain description of a file in, bytes out.
 
 pub mod bintensors;
 pub mod gguf;

@@ -1,9 +1,8 @@
-//! Writes NPY 1.0 to 3.0 as the documentation of `numpy.lib.format` says.
+//! Writes NPY 1.0 to 3.0 according to the documentation of `numpy.lib.format`.
 
 use proptest::prelude::*;
 
-/// A file to be written. The dictionary is a text, so that it may be broken on
-/// purpose.
+/// A file to be encoded. The dictionary is raw text, so that it can be malformed.
 #[derive(Clone, Debug)]
 pub struct Npy {
     /// The magic string.
@@ -12,17 +11,17 @@ pub struct Npy {
     pub version: (u8, u8),
     /// The dictionary.
     pub dictionary: Vec<u8>,
-    /// What follows it; spaces up to a multiple of `align` and a newline if `None`.
+    /// Bytes after the dictionary; if `None`, spaces up to a multiple of `align` and a newline.
     pub padding: Option<Vec<u8>>,
-    /// What the data is aligned to.
+    /// The alignment of the data.
     pub align: usize,
-    /// The length of the header; the real one if `None`.
+    /// The header length; the actual one if `None`.
     pub len: Option<u32>,
     /// The elements.
     pub data: Vec<u8>,
 }
 
-/// The types that tensors have, and their widths in bytes.
+/// The types that tensors can have, with their widths in bytes.
 pub const DTYPES: [(&str, usize, &str); 26] = [
     ("|b1", 1, "bool"),
     ("|i1", 1, "i8"),
@@ -52,7 +51,7 @@ pub const DTYPES: [(&str, usize, &str); 26] = [
     ("<i1", 1, "i8"),
 ];
 
-/// A tuple as Python prints it.
+/// A tuple in Python's notation.
 pub fn tuple(shape: &[u64]) -> String {
     let extents: Vec<String> = shape.iter().map(u64::to_string).collect();
     match &extents[..] {
@@ -62,8 +61,8 @@ pub fn tuple(shape: &[u64]) -> String {
 }
 
 impl Npy {
-    /// A sound file whose bytes count upwards: `descr` as it is printed, and the bytes
-    /// of an element.
+    /// A sound file filled with ascending bytes, from the printed `descr` and the bytes per
+    /// element.
     pub fn new(descr: &str, width: usize, shape: &[u64]) -> Self {
         let shape_text = tuple(shape);
         let len = shape.iter().product::<u64>() as usize * width;
@@ -89,7 +88,7 @@ impl Npy {
         }
     }
 
-    /// The file.
+    /// Encodes the file.
     pub fn encode(&self) -> Vec<u8> {
         let mut file = self.magic.to_vec();
         file.extend([self.version.0, self.version.1]);

@@ -1,54 +1,54 @@
-//! Writes NPZ: a ZIP archive as APPNOTE 6.3.10 says, with arrays in it.
+//! Writes NPZ: a ZIP archive of arrays according to APPNOTE 6.3.10.
 
 use super::npy;
 use miniz_oxide::deflate::compress_to_vec;
 use proptest::prelude::*;
 
-/// An archive to be written: every field is written as it stands here, so a
-/// description may be broken on purpose.
+/// An archive to be encoded. Every field is written as given, so that a description can be
+/// malformed.
 #[derive(Clone, Debug, Default)]
 pub struct Npz {
-    /// Bytes before the first member, which its offset counts.
+    /// Bytes before the first member, included in its offset.
     pub before: Vec<u8>,
     /// The members.
     pub members: Vec<Member>,
-    /// How many the end record counts; all if `None`.
+    /// The number of members in the end record; the actual one if `None`.
     pub count: Option<u16>,
-    /// The numbers of disks in the end record.
+    /// The disk numbers in the end record.
     pub disks: [u16; 2],
-    /// Size and offset of the directory; the real ones if `None`.
+    /// Size and offset of the directory; the actual ones if `None`.
     pub directory: Option<(u32, u32)>,
-    /// Whether there is a zip64 record.
+    /// Adds the zip64 records.
     pub zip64: Option<Zip64>,
     /// The comment.
     pub comment: Vec<u8>,
-    /// Its length; the real one if `None`.
+    /// Length of the comment; the actual one if `None`.
     pub comment_len: Option<u16>,
     /// Bytes after the archive.
     pub after: Vec<u8>,
 }
 
-/// The zip64 records: what is to be other than it should.
+/// Overrides for the zip64 records.
 #[derive(Clone, Debug, Default)]
 pub struct Zip64 {
     /// The number of members.
     pub count: Option<u64>,
-    /// Where the locator points.
+    /// The offset in the locator.
     pub at: Option<u64>,
-    /// How many disks there are said to be.
+    /// The number of disks.
     pub disks: Option<u32>,
     /// Whether the fields of the end record are all ones.
     pub full: bool,
 }
 
-/// What a header says of a member.
+/// Overrides for the fields of a member's header.
 #[derive(Clone, Debug, Default)]
 pub struct Said {
     /// The signature.
     pub signature: Option<[u8; 4]>,
     /// The name.
     pub name: Option<Vec<u8>>,
-    /// The version that it needs.
+    /// The version needed to extract.
     pub version: Option<u16>,
     /// The flags.
     pub flags: Option<u16>,
@@ -60,7 +60,7 @@ pub struct Said {
     pub stored: Option<u32>,
     /// Uncompressed size.
     pub size: Option<u32>,
-    /// Extra fields, after those that are needed.
+    /// Additional extra fields, after the required ones.
     pub extra: Vec<u8>,
 }
 
@@ -69,31 +69,31 @@ pub struct Said {
 pub struct Member {
     /// The name.
     pub name: String,
-    /// What it holds.
+    /// Its uncompressed content.
     pub content: Vec<u8>,
     /// Whether it is deflated.
     pub deflated: bool,
-    /// The stored bytes; made of the content if `None`.
+    /// The stored bytes; derived from the content if `None`.
     pub data: Option<Vec<u8>>,
-    /// Both headers, but for what is in the next two.
+    /// Overrides for both headers, unless the next two fields override them.
     pub said: Said,
-    /// The directory.
+    /// Overrides for the directory entry.
     pub central: Said,
-    /// The local header.
+    /// Overrides for the local header.
     pub local: Said,
-    /// The disk that it begins on.
+    /// The number of the disk where it begins.
     pub disk: u16,
-    /// Whether sizes are in zip64 fields of the local header, as NumPy has it.
+    /// Whether the sizes are in zip64 fields of the local header, as NumPy writes them.
     pub zip64: bool,
-    /// The same in the directory.
+    /// The same for the directory entry.
     pub central_zip64: bool,
-    /// A data descriptor: with a signature or not, of 4-byte or of 8-byte sizes.
+    /// A data descriptor: whether it has a signature, and whether its sizes have 8 bytes.
     pub descriptor: Option<(bool, bool)>,
-    /// The descriptor as it stands here.
+    /// The raw bytes of the descriptor.
     pub descriptor_bytes: Option<Vec<u8>>,
-    /// Bytes before it.
+    /// Bytes before the member.
     pub gap: Vec<u8>,
-    /// Its offset; the real one if `None`.
+    /// Its offset in the directory; the actual one if `None`.
     pub offset: Option<u32>,
 }
 
@@ -107,17 +107,17 @@ pub fn crc(bytes: &[u8]) -> u32 {
 }
 
 impl Member {
-    /// An array that is stored as it is, as `numpy.savez` does.
+    /// An array stored without compression, as `numpy.savez` does.
     pub fn new(name: &str, array: &npy::Npy) -> Self {
         Member { zip64: true, ..Member::of(&format!("{name}.npy"), array.encode()) }
     }
 
-    /// A member of any content.
+    /// A member with arbitrary content.
     pub fn of(name: &str, content: Vec<u8>) -> Self {
         Member { name: name.to_owned(), content, ..Member::default() }
     }
 
-    /// The same, deflated.
+    /// The same member, deflated.
     #[must_use]
     pub fn deflated(mut self) -> Self {
         self.deflated = true;
@@ -195,7 +195,7 @@ impl Npz {
         Npz { members, ..Npz::default() }
     }
 
-    /// The file.
+    /// Encodes the file.
     pub fn encode(&self) -> Vec<u8> {
         let mut file = self.before.clone();
         let mut directory = Vec::new();

@@ -1,14 +1,13 @@
-//! Writes safetensors as the section "Format" of its README says.
+//! Writes safetensors according to the section "Format" of its README.
 
 use proptest::prelude::*;
 
-/// A file to be written. The header is put together from texts, so that a
-/// description may be broken on purpose.
+/// A file to be encoded. The header is assembled from text, so that a description can be malformed.
 #[derive(Clone, Debug, Default)]
 pub struct File {
-    /// `__metadata__`; no such member if `None`.
+    /// `__metadata__`; omitted if `None`.
     pub metadata: Option<Vec<(String, String)>>,
-    /// The tensors, in the order of the header and of the buffer.
+    /// The tensors, in the order of both the header and the buffer.
     pub tensors: Vec<Tensor>,
 }
 
@@ -17,7 +16,7 @@ pub struct File {
 pub struct Tensor {
     /// The name, unescaped.
     pub name: String,
-    /// The spelling of the type.
+    /// The type's name in the header.
     pub dtype: &'static str,
     /// The extents.
     pub shape: Vec<u64>,
@@ -52,7 +51,7 @@ pub const DTYPES: [(&str, u64); 22] = [
 ];
 
 impl Tensor {
-    /// A sound tensor whose bytes count upwards.
+    /// A sound tensor filled with ascending bytes.
     pub fn new(name: &str, dtype: &'static str, shape: &[u64]) -> Self {
         let bits = DTYPES.iter().find(|(known, _)| *known == dtype).map_or(8, |(_, bits)| *bits);
         let len = shape.iter().product::<u64>() * bits / 8;
@@ -87,12 +86,12 @@ impl File {
         members
     }
 
-    /// The file.
+    /// Encodes the file.
     pub fn encode(&self) -> Vec<u8> {
         self.with_header(&format!("{{{}}}", self.members().join(",")))
     }
 
-    /// The file with another header, padded to a multiple of 8.
+    /// The file with a different header, padded to a multiple of 8.
     pub fn with_header(&self, header: &str) -> Vec<u8> {
         let data: Vec<u8> = self.tensors.iter().flat_map(|tensor| tensor.data.clone()).collect();
         let padding = " ".repeat(pad(header.len()));
@@ -104,7 +103,7 @@ fn pad(len: usize) -> usize {
     len.next_multiple_of(8) - len
 }
 
-/// A header of these very bytes, and a buffer.
+/// A file with exactly these header bytes and this buffer.
 pub fn raw(header: &[u8], data: &[u8]) -> Vec<u8> {
     let mut file = (header.len() as u64).to_le_bytes().to_vec();
     file.extend(header);
@@ -112,7 +111,7 @@ pub fn raw(header: &[u8], data: &[u8]) -> Vec<u8> {
     file
 }
 
-/// A JSON string with the escapes that RFC 8259 §7 asks for.
+/// A JSON string with the escapes that RFC 8259 §7 requires.
 pub fn quote(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
@@ -140,7 +139,7 @@ pub fn arbitrary() -> impl Strategy<Value = File> {
     (metadata, tensors).prop_map(|(metadata, tensors)| {
         let make = |(name, (dtype, mut shape)): (String, (usize, Vec<u64>))| {
             let (dtype, bits) = DTYPES[dtype];
-            // Types below a byte fill whole bytes.
+            // Types narrower than a byte fill whole bytes.
             if bits < 8 {
                 shape.push(4);
             }

@@ -1,30 +1,30 @@
-//! Writes the index of a checkpoint in shards as `save_pretrained` does.
+//! Writes the index of a sharded checkpoint like `save_pretrained`.
 
 use super::safetensors::quote;
 use proptest::prelude::*;
 
-/// An index to be written.
+/// An index to be encoded.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
     /// `metadata.total_size`; no metadata if `None`.
     pub total: Option<u64>,
-    /// Names of tensors and of their files.
+    /// Tensor names and the names of their files.
     pub map: Vec<(String, String)>,
 }
 
-/// The file name of shard number `i`, from 1, of `count`.
+/// The file name of shard `i` of `count`, counted from 1.
 pub fn shard(i: usize, count: usize) -> String {
     format!("model-{i:05}-of-{count:05}.safetensors")
 }
 
 impl Index {
-    /// The index of these names and files.
+    /// An index of these names and files.
     pub fn of(total: Option<u64>, map: &[(&str, &str)]) -> Index {
         let own = |(name, file): &(&str, &str)| ((*name).to_owned(), (*file).to_owned());
         Index { total, map: map.iter().map(own).collect() }
     }
 
-    /// The file, indented by two spaces.
+    /// Encodes the file, indented by two spaces.
     pub fn encode(&self) -> Vec<u8> {
         let entry =
             |(name, file): &(String, String)| format!("    {}: {}", quote(name), quote(file));

@@ -1,9 +1,8 @@
-//! Writes STB 0.1 as §3 and §4 of its specification say.
+//! Writes STB 0.1 according to §3 and §4 of its specification.
 
 use proptest::prelude::*;
 
-/// A file to be written: every field is written as it stands here, so a
-/// description may be broken on purpose.
+/// A file to be encoded. Every field is written as given, so that a description can be malformed.
 #[derive(Clone, Debug)]
 pub struct Stb {
     /// `magic`.
@@ -18,10 +17,9 @@ pub struct Stb {
     pub count: Option<u16>,
     /// `data_offset`; the next multiple of 64 after the table if `None`.
     pub data_offset: Option<u64>,
-    /// `file_size`; the real length if `None`.
+    /// `file_size`; the actual length if `None`.
     pub file_size: Option<u64>,
-    /// What payloads are aligned to: 64, or 1 as the reference writer does
-    /// after the first.
+    /// The alignment of payloads: 64, or 1 like the reference writer after the first payload.
     pub align: usize,
     /// The table.
     pub tensors: Vec<Tensor>,
@@ -42,7 +40,7 @@ pub struct Tensor {
     pub layout: u8,
     /// `dims`.
     pub dims: [u32; 3],
-    /// `offset`; where the payload is placed if `None`.
+    /// `offset`; the actual offset of the payload if `None`.
     pub offset: Option<u64>,
     /// `size_bytes`; the length of the payload if `None`.
     pub size: Option<u64>,
@@ -50,7 +48,7 @@ pub struct Tensor {
     pub payload: Vec<u8>,
 }
 
-/// Bytes of an element.
+/// Bytes per element.
 pub fn width(dtype: u8) -> usize {
     match dtype {
         1 => 2,
@@ -60,7 +58,7 @@ pub fn width(dtype: u8) -> usize {
 }
 
 impl Tensor {
-    /// A sound tensor whose bytes count upwards.
+    /// A sound tensor filled with ascending bytes.
     pub fn new(id: u8, dtype: u8, shape: &[u32]) -> Self {
         let mut dims = [0; 3];
         dims[..shape.len()].copy_from_slice(shape);
@@ -88,12 +86,12 @@ impl Stb {
         }
     }
 
-    /// Where the table's entry `i` lies.
+    /// Offset of entry `i` of the table.
     pub fn entry(i: usize) -> usize {
         32 + 32 * i
     }
 
-    /// The file.
+    /// Encodes the file.
     pub fn encode(&self) -> Vec<u8> {
         let table_end = 32 + 32 * self.tensors.len();
         let data_offset = table_end.next_multiple_of(64);
@@ -112,7 +110,7 @@ impl Stb {
         }
         payloads.extend(&self.tail);
 
-        // A zero-size tensor may point after the last payload.
+        // A zero-size tensor may point past the last payload.
         let end = self.tensors.iter().filter(|t| t.payload.is_empty() && t.offset.is_none());
         if end.count() > 0 {
             let aligned = (table_end + payloads.len()).next_multiple_of(self.align);

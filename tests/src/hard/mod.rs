@@ -1,7 +1,7 @@
-//! Files that are hard on a reader: as many entries, as long names, as deep
-//! nesting and as much sharing as the formats allow, and more.
+//! Files that are hard on a reader: as many entries, as long names, as deep nesting and as much
+//! sharing as the formats allow, and more.
 //!
-//! Payloads are zeros, so that files differ in their tables only.
+//! Payloads are zeros, so files differ only in their tables.
 
 mod nested;
 mod payloads;
@@ -15,28 +15,27 @@ pub use shared::shared;
 use crate::encode;
 use weighbridge_core::Format;
 
-/// One tensor: a name, and where its data lies, counted from the first byte
-/// that data may have.
+/// One tensor: its name, and the location of its data relative to the first possible data byte.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The name; the low byte of the position where names are numbers.
+    /// The name. For formats with numeric names, the low byte of the position is used instead.
     pub name: Vec<u8>,
     /// Offset of the data.
     pub at: u64,
-    /// Length of the data, which is that of the only extent.
+    /// Length of the data, which is also the only extent.
     pub len: u64,
 }
 
-/// How the data of many tensors lie to one another.
+/// How the data ranges of many tensors overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ranges {
-    /// One after the other.
+    /// Consecutive.
     Apart,
-    /// All are the same bytes.
+    /// All ranges are identical.
     Equal,
-    /// Each holds all that follow it.
+    /// Each range contains all that follow it.
     Within,
-    /// Each begins after the one before and reaches over half of all.
+    /// Each range starts after the previous one and covers half of the total.
     Staggered,
 }
 
@@ -44,7 +43,7 @@ impl Ranges {
     /// All of them.
     pub const ALL: [Ranges; 4] = [Ranges::Apart, Ranges::Equal, Ranges::Within, Ranges::Staggered];
 
-    /// Of `count` ranges that begin and end at multiples of `unit`, number `i`.
+    /// Range number `i` of `count` ranges that begin and end at multiples of `unit`.
     fn of(self, i: u64, count: u64, unit: u64) -> (u64, u64) {
         let (at, len) = match self {
             Ranges::Apart => (i, 1),
@@ -56,7 +55,7 @@ impl Ranges {
     }
 }
 
-/// The formats that hold tensors: all but the index of shards.
+/// The formats that hold tensors: all except the index of shards.
 pub const FORMATS: [Format; 7] = [
     Format::Stb,
     Format::Oinf,
@@ -67,12 +66,12 @@ pub const FORMATS: [Format; 7] = [
     Format::Gguf,
 ];
 
-/// How many tensors a format has room for, at most `count`.
+/// The number of tensors that fit into a format, at most `count`.
 pub fn most(format: Format, count: u64) -> u64 {
     if format == Format::Stb { count.min(u64::from(u16::MAX)) } else { count }
 }
 
-/// What offsets of data are multiples of.
+/// The alignment of data offsets.
 fn unit(format: Format) -> u64 {
     match format {
         Format::Stb | Format::ZTensor => 64,
@@ -81,12 +80,12 @@ fn unit(format: Format) -> u64 {
     }
 }
 
-/// `count` tensors with names in no order, or as many as there is room for.
+/// `count` tensors with scrambled names, or as many as fit.
 pub fn many(format: Format, count: u64, ranges: Ranges) -> Vec<u8> {
     let count = most(format, count);
     let entries: Vec<Entry> = (0..count)
         .map(|i| {
-            // An odd factor and a power of two: every name occurs once.
+            // An odd factor modulo a power of two, so every name occurs once.
             let scrambled = i.wrapping_mul(0x9E37_79B1) & (count.next_power_of_two() - 1);
             let (at, len) = ranges.of(i, count, unit(format));
             Entry { name: format!("t.{scrambled:07}").into_bytes(), at, len }
@@ -95,7 +94,7 @@ pub fn many(format: Format, count: u64, ranges: Ranges) -> Vec<u8> {
     file(format, &entries)
 }
 
-/// Tensors with these names, one after the other.
+/// Consecutive tensors with these names.
 pub fn named(format: Format, names: &[Vec<u8>]) -> Vec<u8> {
     let unit = unit(format);
     let entries: Vec<Entry> = (0..)
@@ -105,7 +104,7 @@ pub fn named(format: Format, names: &[Vec<u8>]) -> Vec<u8> {
     file(format, &entries)
 }
 
-/// An archive of `count` arrays with names in no order, every tenth deflated.
+/// An archive of `count` arrays in descending name order, every tenth deflated.
 pub fn archive(count: u64) -> Vec<u8> {
     let array = encode::npy::Npy::new("'|u1'", 1, &[1]);
     let members = (0..count).rev().map(|i| {
@@ -116,13 +115,13 @@ pub fn archive(count: u64) -> Vec<u8> {
     encode::npz::Npz { zip64, ..encode::npz::Npz::new(members.collect()) }.encode()
 }
 
-/// The index of `count` tensors, each in a file of its own of which none is there.
+/// The index of `count` tensors, each in its own missing file.
 pub fn missing(count: usize) -> Vec<u8> {
     let map = (0..count).map(|i| (format!("t.{i:07}"), encode::shards::shard(i, count)));
     encode::shards::Index { total: None, map: map.collect() }.encode()
 }
 
-/// A file of these tensors. For the index of shards only names count.
+/// A file of these tensors. For the index of shards only the names count.
 pub fn file(format: Format, entries: &[Entry]) -> Vec<u8> {
     let data = entries.iter().map(|entry| entry.at + entry.len).max().unwrap_or(0) as usize;
     match format {

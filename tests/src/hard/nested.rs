@@ -1,9 +1,9 @@
-//! Values within values.
+//! Nested values.
 
 use crate::encode::{gguf, idv, npy, npz, oinf, safetensors, shards, ztensor};
 use weighbridge_core::Format;
 
-/// Files in which something nests `depth` levels deep, with what it is.
+/// Files in which something is nested `depth` levels deep, with a description.
 pub fn nested(depth: usize) -> Vec<(&'static str, Format, Vec<u8>)> {
     let mut files = Vec::new();
     files.extend(cbor(depth).map(|(what, bytes)| (what, Format::ZTensor, bytes)));
@@ -21,13 +21,13 @@ pub fn nested(depth: usize) -> Vec<(&'static str, Format, Vec<u8>)> {
     files
 }
 
-/// An array of types within types.
+/// Nested structured types of an array.
 fn types(depth: usize) -> npy::Npy {
     let dictionary = format!("{{'descr': {}", "[('',".repeat(depth));
     npy::Npy { version: (2, 0), ..npy::Npy::of(&dictionary) }
 }
 
-/// Values of fields that no reader knows, and an index that is no list of maps.
+/// Values of unknown fields, and an index that is not a list of maps.
 fn cbor(depth: usize) -> [(&'static str, Vec<u8>); 5] {
     let with = |value: Vec<u8>| {
         let item = ztensor::Item::Raw(value);
@@ -47,7 +47,7 @@ fn cbor(depth: usize) -> [(&'static str, Vec<u8>); 5] {
     ]
 }
 
-/// Codecs of codecs, in the definition of a column and of an annotation.
+/// Nested codecs, in the definition of a column and of an annotation.
 fn codecs(depth: usize) -> [(&'static str, Vec<u8>); 4] {
     let column = |name: &str, tail: &[u8]| {
         let mut column = idv::Column::new("c", idv::Codec::Text, vec![]);
@@ -65,12 +65,12 @@ fn codecs(depth: usize) -> [(&'static str, Vec<u8>); 4] {
     ]
 }
 
-/// A codec `depth` times around a number, written from its innermost out: each
-/// level has a name, the length of the rest, the inner definition and `tail`.
+/// A codec nested `depth` times around a number: each level has a name, the length of the rest, the
+/// inner definition and `tail`.
 fn definition(depth: usize, name: &str, tail: &[u8]) -> Vec<u8> {
     let head = idv::string(name.as_bytes());
     let inner = idv::Codec::Number(idv::Number::UInt32).definition();
-    // Lengths have to be known before what they are lengths of is written.
+    // Lengths precede the contents, so compute them first.
     let mut lens = vec![inner.len()];
     for level in 0..depth {
         let parameters = lens[level] + tail.len();
@@ -86,7 +86,7 @@ fn definition(depth: usize, name: &str, tail: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Values where a text is expected, or an unknown field.
+/// Values in place of a text or in an unknown field.
 fn json(depth: usize) -> [(&'static str, Vec<u8>); 4] {
     let deep = |open: &str, close: &str| format!("{}0{}", open.repeat(depth), close.repeat(depth));
     let arrays = deep("[", "]");
@@ -114,15 +114,15 @@ fn arrays(depth: usize) -> Vec<u8> {
     let metadata = vec![(b"a.b".to_vec(), gguf::Value::Array(4, vec![gguf::Value::u32(1)]))];
     let mut file = gguf::File { metadata, ..gguf::File::default() }.encode();
     let at = file.values[0];
-    // An array of one array of one array...
+    // A one-element array of a one-element array, and so on.
     let level = [9_u32.to_le_bytes().as_slice(), &1_u64.to_le_bytes()].concat();
     file.bytes.splice(at..at, level.repeat(depth));
     file.bytes.resize(file.bytes.len().next_multiple_of(32), 0);
     file.bytes
 }
 
-/// OINF nests nothing: the element of an array is given by a number, and that of
-/// an array is none of an element.
+/// OINF has no nesting: an array's element type is a number, and that of an array is not allowed
+/// there.
 fn array() -> Vec<u8> {
     let value = oinf::Value::Array(oinf::Type::U8, vec![1], vec![7]);
     let metadata = vec![oinf::metadata("k", value)];

@@ -1,11 +1,11 @@
-//! Payloads that take long to decode, or would for ever.
+//! Payloads that take very long to decode.
 
 use crate::encode::idv::{self, Annotation, Cell, Codec, Column, Compression};
 use crate::encode::ztensor::zstd::{Block, Frame};
 use crate::encode::ztensor::{File, Item, Tensor};
 use weighbridge_core::Format;
 
-/// Files of some `len` bytes, and whether decoding them is more than is done.
+/// Files of about `len` bytes, and whether the audit stops before decoding all of them.
 pub fn payloads(len: usize) -> Vec<(&'static str, Format, Vec<u8>, bool)> {
     let one = |size, blob| File::of([Tensor::framed("z", "uint8", &[size], blob)]).draft().finish();
     let (bomb, size) = sequences(len);
@@ -24,7 +24,7 @@ pub fn payloads(len: usize) -> Vec<(&'static str, Format, Vec<u8>, bool)> {
     ]
 }
 
-/// A frame of some `len` bytes, whose sequences are of three bytes each.
+/// A frame of about `len` bytes, with sequences of three bytes each.
 fn sequences(len: usize) -> (Vec<u8>, u64) {
     let count = (len / 13) as u64;
     let blocks = (0..count).map(|_| Block::sequences(43_690, 0));
@@ -38,7 +38,7 @@ fn empty() -> Block {
     Block::Other(2, 2, vec![0, 0])
 }
 
-/// Tensors that share the data of some, one of them after the other.
+/// Tensors that cycle through the data of a few.
 fn shared(len: usize) -> Vec<u8> {
     let distinct = 20;
     let (blob, size) = sequences(len / 4 / distinct);
@@ -55,7 +55,7 @@ fn shared(len: usize) -> Vec<u8> {
     draft.finish()
 }
 
-/// An annotation of a length that is recorded nowhere, and no power of two.
+/// An annotation whose length is not recorded and not a power of two.
 fn annotation(len: usize) -> Vec<u8> {
     let mut annotation = Annotation::new("Kind", Codec::Text, Cell::text(&"a".repeat(len + 3)));
     annotation.compression = Compression::Deflate;

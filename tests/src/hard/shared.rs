@@ -1,10 +1,10 @@
-//! Tables and values that every entry refers to.
+//! Tables and values shared by all entries.
 
 use crate::encode::{idv, npy, npz, oinf, ztensor};
 use weighbridge_core::Format;
 
-/// Files of `count` entries that all refer to the same `len` bytes, or a
-/// little less, which take time to look at.
+/// Files with `count` entries that all refer to the same `len` bytes, or slightly fewer, which take
+/// time to check.
 pub fn shared(count: usize, len: usize) -> Vec<(&'static str, Format, Vec<u8>)> {
     vec![
         ("text of metadata", Format::Oinf, text(count, len)),
@@ -29,7 +29,7 @@ fn text(count: usize, len: usize) -> Vec<u8> {
     repeated(out, places)
 }
 
-/// The file, with lengths and offsets at all `places` as at the first.
+/// The file with the lengths and offsets at all `places` set to the first ones.
 fn repeated(mut out: oinf::Encoded, places: Vec<[usize; 2]>) -> Vec<u8> {
     let first = places[0].map(|at| out.get_u64(at));
     for (at, value) in places.iter().flat_map(|place| place.iter().zip(first)) {
@@ -65,7 +65,7 @@ fn truth(count: usize, len: usize) -> Vec<u8> {
     super::file(Format::Oinf, &entries)
 }
 
-/// Columns of one lookup table; if it is `broken`, with blocks outside the file.
+/// Columns that share one lookup table. If `broken`, its blocks lie outside the file.
 fn lookup(count: usize, len: usize, broken: bool) -> Vec<u8> {
     let rows = len / 16;
     let codec = idv::Codec::Number(idv::Number::SByte);
@@ -93,7 +93,7 @@ fn lookup(count: usize, len: usize, broken: bool) -> Vec<u8> {
     out.bytes
 }
 
-/// Columns of one table of annotations.
+/// Columns that share one annotation table.
 fn annotations(count: usize, len: usize) -> Vec<u8> {
     let column = |i: usize| {
         let mut column = idv::Column::new(&format!("c{i:07}"), idv::Codec::Text, vec![]);
@@ -114,7 +114,7 @@ fn annotations(count: usize, len: usize) -> Vec<u8> {
     out.bytes
 }
 
-/// Tensors of one blob, each of which is to be summed up.
+/// Tensors that share one blob, each with a checksum.
 fn checksums(count: usize, len: usize) -> Vec<u8> {
     let one = |i: usize| {
         let blob = if i == 0 { vec![0; len] } else { Vec::new() };
@@ -136,8 +136,8 @@ fn checksums(count: usize, len: usize) -> Vec<u8> {
     draft.finish()
 }
 
-/// Members of one local header: of an array with a long header, or compressed and after
-/// thousands of empty blocks.
+/// Members that share one local header: that of an array with a long header, or of compressed data
+/// after thousands of empty blocks.
 fn headers(count: usize, deflated: bool) -> Vec<u8> {
     const EMPTY: &[u8] = &[0, 0, 0, 0xFF, 0xFF];
     let mut array = npy::Npy::new("'|u1'", 1, &[0]);

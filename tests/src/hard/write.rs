@@ -1,5 +1,5 @@
-//! One writer a format, for a million entries: what the encoders would keep of
-//! each in memory is written at once where that is simple.
+//! One writer per format, for a million entries: writes directly where that is simple, because the
+//! encoders would keep every entry in memory.
 
 use super::Entry;
 use crate::encode::{bintensors as bt, gguf, idv as dv, oinf as oi, safetensors as st, ztensor};
@@ -64,14 +64,14 @@ pub(super) fn ztensor(entries: &[Entry], data: usize) -> Vec<u8> {
     file
 }
 
-/// Columns of one row: a number where every block has one byte, else a text.
+/// Columns of one row: numbers if every block has one byte, otherwise texts.
 pub(super) fn idv(entries: &[Entry], data: usize) -> Vec<u8> {
     let bytes = entries.iter().all(|entry| entry.len == 1);
     let codec = if bytes { dv::Codec::Number(dv::Number::SByte) } else { dv::Codec::Text };
     let column = |(i, Entry { name, len, .. }): (usize, &Entry)| {
         let mut column = dv::Column::new("", codec.clone(), vec![]).rows_per_block(1);
         column.name.clone_from(name);
-        // The bytes of all blocks are those of the first.
+        // All blocks share the bytes of the first.
         let stored = vec![0; if i == 0 { data } else { 0 }];
         column.content = dv::Content::Blocks(vec![dv::Block { stored, decoded: *len as i32 }]);
         column
@@ -109,7 +109,7 @@ pub(super) fn gguf(entries: &[Entry], data: usize) -> Vec<u8> {
     let metadata = vec![(b"general.alignment".to_vec(), gguf::Value::u32(8))];
     let head = gguf::File { alignment: 8, metadata, ..gguf::File::default() };
     let mut encoded = head.encode();
-    // The head was padded for data.
+    // The head was padded for the data.
     let padded = &encoded.bytes[encoded.values[0]..];
     assert!(padded.len() >= 4);
     encoded.bytes.truncate(encoded.values[0] + 4);

@@ -1,4 +1,4 @@
-//! Every fixture, and the corpus where there is one, through one image.
+//! Runs every fixture, and the corpus if present, through one image.
 
 use crate::rig::{ROOM, image, record, run};
 use std::collections::BTreeMap;
@@ -13,28 +13,28 @@ use weighbridge_core::{
 use weighbridge_fuzz_bodies::kept;
 use weighbridge_tests::{corpus, facts::is_for_hosts, fixtures};
 
-/// As many slots as the image has.
+/// Same number of slots as the image.
 const SLOTS: usize = 70_000;
 
-/// As many bytes as the image has for decoded data.
+/// Same number of bytes for decoded data as the image.
 const DECODED: usize = 64 << 10;
 
-/// Formats that no image reads. An index of shards is for who has the shards.
+/// Formats that no image reads. A shard index is only useful together with its shards.
 pub(crate) const FOR_HOSTS: [&str; 3] = ["npy", "npz", "shards"];
 
-/// The image with every format and all features: what a host has.
+/// The image with every format and all features, like a host.
 const IMAGE: &str = "WEIGHBRIDGE_CHECK";
 
-/// The folder of an image a format, each a reader of mapped flash and no more.
+/// The folder with one image per format, each a minimal reader of mapped flash.
 pub(crate) fn readers_folder() -> Option<PathBuf> {
     std::env::var_os("WEIGHBRIDGE_READERS").map(PathBuf::from)
 }
 
-/// A file that gets a line for each format and set of files: the most stack that was
-/// taken. scripts/firmware.sh holds it to firmware/budgets.txt.
+/// A file that receives a line per format and set of files with the maximum stack used.
+/// scripts/firmware.sh checks it against firmware/budgets.txt.
 const STACK: &str = "WEIGHBRIDGE_STACK";
 
-/// What is promised of a format, in bytes: the last column of `firmware/budgets.txt`.
+/// The stack budget of a format in bytes: the last column of `firmware/budgets.txt`.
 fn promised(format: &str) -> usize {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../firmware/budgets.txt");
     let budgets = std::fs::read_to_string(path).unwrap();
@@ -48,8 +48,7 @@ struct Case {
     bytes: Vec<u8>,
 }
 
-/// The audit of a data view to the last byte of its blocks, in as much memory as
-/// the image has.
+/// Audits a data view including the contents of its blocks, with as much memory as the image has.
 fn audit_blocks(
     file: File,
     source: &Source<'_>,
@@ -64,8 +63,8 @@ fn audit_blocks(
     }
 }
 
-/// What the image must print of a file, but for the stack. Findings of a reader
-/// without details are counted only.
+/// The expected output of the image for a file, without the stack. Findings of a reader without
+/// details are only counted.
 fn expected(case: &Case, details: bool) -> String {
     let source = Source::whole(&case.bytes);
     let format = Format::by_name(case.format);
@@ -96,11 +95,10 @@ fn expected(case: &Case, details: bool) -> String {
             lookups += u32::from(found);
         }
     }
-    // Only hosts look at keys.
+    // Only hosts check keys.
     findings.retain(|finding| !is_for_hosts(finding));
     let worst = findings.iter().map(Finding::severity).max().unwrap_or(Severity::Unchecked);
-    // The smallest program gives the first tensor with the name of the last one,
-    // of a file that is valid.
+    // For a valid file, the smallest program returns the first tensor with the last one's name.
     let first = last.filter(|_| worst < Severity::Violation).and_then(|(file, name)| {
         file.find(&source, &name, &mut Cursor::default()).unwrap().and_then(|t| t.raw())
     });
@@ -119,8 +117,8 @@ fn expected(case: &Case, details: bool) -> String {
     )
 }
 
-/// Runs all cases, as many at a time as there is room for, and compares. The
-/// most stack that each format took comes back.
+/// Runs all cases, as many at a time as fit, and compares the output. Returns the maximum stack
+/// used per format.
 fn compare(image: &Path, cases: &[&Case], details: bool) -> BTreeMap<&'static str, usize> {
     let mut deepest = BTreeMap::new();
     let mut rest = cases;
@@ -155,8 +153,8 @@ fn compare(image: &Path, cases: &[&Case], details: bool) -> BTreeMap<&'static st
     deepest
 }
 
-/// The same through the reader of each format alone, where scripts/firmware.sh built
-/// them. Notes their stack.
+/// Does the same with the reader of each format, if scripts/firmware.sh built them, and records
+/// their stack.
 fn readers(cases: &[Case]) {
     let Some(folder) = readers_folder() else { return };
     let mut deepest = BTreeMap::new();
@@ -171,7 +169,7 @@ fn readers(cases: &[Case]) {
     note_stack(&deepest);
 }
 
-/// Notes how deep the stack was for each format, and holds it to what is promised.
+/// Records the stack used per format and checks it against the budget.
 fn note_stack(deepest: &BTreeMap<&str, usize>) {
     let mut lines = String::new();
     for (format, deepest) in deepest {
@@ -201,7 +199,7 @@ fn the_corpus_gets_the_verdicts_of_a_host() {
     let Some(folder) = corpus::folder() else { return };
     let mut cases = Vec::new();
     for format in Format::ALL {
-        // Not every format has files there.
+        // Not every format has files in this folder.
         let files = folder.join(format.name());
         if files.is_dir() && !FOR_HOSTS.contains(&format.name()) {
             walk(&files, format.name(), &mut cases);
@@ -224,7 +222,7 @@ fn fuzz_seeds_get_the_verdicts_of_a_host() {
     readers(&cases);
 }
 
-/// All files below `folder` that are not descriptions of others.
+/// All files below `folder` except descriptions of other files.
 fn walk(folder: &Path, format: &'static str, cases: &mut Vec<Case>) {
     let mut entries: Vec<_> = std::fs::read_dir(folder)
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
@@ -244,7 +242,7 @@ fn walk(folder: &Path, format: &'static str, cases: &mut Vec<Case>) {
     }
 }
 
-/// FNV-1a, as in the image.
+/// FNV-1a, like in the image.
 struct Digest(u64);
 
 impl Digest {

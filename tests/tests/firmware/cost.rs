@@ -1,4 +1,4 @@
-//! What each step takes, in instructions of the Cortex-M4.
+//! The cost of each step in instructions of the Cortex-M4.
 
 use crate::check::{FOR_HOSTS, readers_folder};
 use crate::rig::{image, record, run};
@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use weighbridge_core::Format;
 use weighbridge_tests::alike;
 
-/// How many tensors the files have.
+/// Number of tensors in the files.
 const TENSORS: u8 = 25;
 
-/// QEMU gives each instruction 2^7 ns, and SysTick, which ticks every 40 ns, runs
-/// out after five million of them.
+/// QEMU counts 2^7 ns per instruction. SysTick ticks every 40 ns and runs out after five million
+/// instructions.
 const SHIFT: &str = "shift=7";
 const TICKS: f64 = 128.0 / 40.0;
 
-/// What one run prints: open, list, audit, index, find, in instructions.
+/// The output of one run: open, list, audit, index, find, in instructions.
 struct Cost([f64; 5]);
 
-/// The image that is measured: the reader of the format alone where scripts/firmware.sh built
-/// it, else that of every format.
+/// The measured image: the reader of the format if scripts/firmware.sh built it, otherwise the
+/// image of every format.
 fn image_of(format: &str) -> PathBuf {
     readers_folder().map_or_else(|| image("WEIGHBRIDGE_CHECK"), |folder| folder.join(format))
 }
@@ -42,7 +42,7 @@ fn measure() -> Vec<(&'static str, Cost)> {
     alike::files(TENSORS).into_iter().map(cost).collect()
 }
 
-/// What an image says of itself when it is given an empty file.
+/// The sizes that an image reports when given an empty file.
 fn memory(image: &Path) -> Vec<(String, usize)> {
     let mut records = record(&[], "", true);
     records.extend([0; 64]);
@@ -70,7 +70,7 @@ fn memory_of_each_value() {
         let text: Vec<_> = values.iter().map(|(name, bytes)| format!("{name} {bytes}")).collect();
         println!("{reader:<12}  {}", text.join("  "));
         let slot = values.iter().find(|(name, _)| name == "slot").expect("slots");
-        // A reader of mapped files keeps no more bits of an offset than there are.
+        // In a reader of mapped files, slots store offsets no wider than an address.
         assert_eq!(slot.1, if reader == "every" { 24 } else { 16 }, "size of a slot");
     }
 }
@@ -89,14 +89,14 @@ fn instructions_of_each_step() {
         let [list, audit, index, find] = [list, audit, index, find].map(|cost| cost / n);
         println!("{format:<12}{open:>10.0}{list:>14.0}{audit:>14.0}{index:>14.0}{find:>10.0}");
         lines += &format!("{format} {open:.0} {list:.0} {audit:.0} {find:.0}\n");
-        // Looking up costs less than reading the index from its start.
+        // Looking up a name costs less than reading the index from its start.
         assert!(find < list * n, "{format}");
     }
     // For the tables that scripts/firmware.sh writes.
     if let Some(path) = std::env::var_os("WEIGHBRIDGE_COST") {
         std::fs::write(path, lines).expect("the figures are written");
     }
-    // The same instructions each time: the figures are no matter of the machine.
+    // The instruction counts are reproducible, so the figures do not depend on the machine.
     for ((format, one), (_, two)) in first.iter().zip(measure()) {
         for (one, two) in one.0.iter().zip(two.0) {
             assert!((one - two).abs() <= 2.0, "{format}: {one} and {two}");

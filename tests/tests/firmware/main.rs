@@ -1,6 +1,5 @@
-//! What runs in QEMU: the same verdicts on a 32-bit target, within a small
-//! stack. `make firmware` builds the images and runs this; each test says which
-//! variable it needs.
+//! Tests that run in QEMU: the same verdicts on a 32-bit target with a small stack. `make firmware`
+//! builds the images and runs these tests; each names the variable it needs.
 
 mod check;
 mod cost;

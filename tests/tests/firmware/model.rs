@@ -1,5 +1,4 @@
-//! The demonstrations: a model that runs from flash, and one that is copied out of flash
-//! that is not mapped.
+//! The demonstrations: a model that runs from mapped flash, and one copied from unmapped flash.
 
 use crate::rig::{Run, image, record, run};
 use std::fmt::Write as _;
@@ -69,13 +68,13 @@ fn a_corrupt_model_is_refused_with_rule_and_offset() {
         format!("placed: T-SIZE at offset {size}: size_bytes is 12; shape and type take 8\n")
     );
 
-    // Cut short, in each format.
+    // Truncated files of each format.
     for (name, bytes) in &files {
         let run = placed(&bytes[..bytes.len() - 8]);
         assert!(!run.success, "{name}");
         assert!(run.output.starts_with("placed: ") && run.output.contains(" at offset "), "{name}");
     }
-    // No model at all.
+    // Not a model at all.
     let run = placed(b"something else");
     assert_eq!(run.output.split(':').nth(1), Some(" UNKNOWN-FORMAT at offset 0"));
     assert!(!run.success);

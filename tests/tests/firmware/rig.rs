@@ -4,23 +4,23 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How much memory there is for files.
+/// Memory available for files.
 pub(crate) const ROOM: usize = 16 << 20;
 const FILES_AT: &str = "0x21000000";
 
-/// The path that a variable holds, which scripts/firmware.sh sets.
+/// The path in a variable that scripts/firmware.sh sets.
 pub(crate) fn image(variable: &str) -> PathBuf {
     let path = std::env::var_os(variable);
     PathBuf::from(path.unwrap_or_else(|| panic!("{variable} is not set: run `make firmware`")))
 }
 
-/// What an image printed, and whether it ended with success.
+/// The output of an image, and whether it succeeded.
 pub(crate) struct Run {
     pub(crate) output: String,
     pub(crate) success: bool,
 }
 
-/// Runs `image`, with `files` in memory if there are any.
+/// Runs `image` with `files` in memory, if any.
 pub(crate) fn run(image: &Path, files: &[u8], options: &[&str]) -> Run {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     assert!(files.len() <= ROOM, "{} bytes of files", files.len());
@@ -32,7 +32,7 @@ pub(crate) fn run(image: &Path, files: &[u8], options: &[&str]) -> Run {
     qemu.args(["-M", "mps2-an386", "-nographic", "-monitor", "none", "-serial", "none"]);
     qemu.args(["-semihosting-config", "enable=on,target=native"]).args(options);
     if !files.is_empty() {
-        // A comma ends a path, unless it is doubled.
+        // A comma ends a path unless it is doubled.
         let place = place.display().to_string().replace(',', ",,");
         qemu.args(["-device", &format!("loader,file={place},addr={FILES_AT},force-raw=on")]);
     }
@@ -43,7 +43,7 @@ pub(crate) fn run(image: &Path, files: &[u8], options: &[&str]) -> Run {
     Run { output: text + &complaints, success: output.status.success() }
 }
 
-/// One record of `firmware/src/input.rs`.
+/// A record as in `firmware/src/input.rs`.
 pub(crate) fn record(bytes: &[u8], format: &str, measure: bool) -> Vec<u8> {
     let mut record = b"FILE".to_vec();
     record.extend(u32::try_from(bytes.len()).unwrap().to_le_bytes());

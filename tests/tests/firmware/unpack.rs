@@ -1,5 +1,5 @@
-//! Zstd in the memory of a microcontroller: the bytes or the fault of a host, with a state
-//! and a buffer of the caller.
+//! Zstd in a microcontroller's memory, with state and buffer provided by the caller: produces the
+//! same bytes or faults as on a host.
 
 use crate::rig::{image, record, run};
 use std::fmt::Write as _;
@@ -9,14 +9,14 @@ use weighbridge_core::{Cursor, Opening, Source};
 use weighbridge_tests::codec::{samples, weights_bf16};
 use weighbridge_tests::encode::ztensor::{File, Tensor};
 
-/// As many bytes as the image has for decoded data.
+/// Same number of bytes for decoded data as the image.
 const BUFFER: usize = 64 << 10;
 
-/// Nanoseconds of an instruction, as a power of two, and of a tick.
+/// Nanoseconds per instruction, as a power of two, and per tick.
 const SHIFT: u32 = 7;
 const TICK: f64 = 40.0;
 
-/// A frame by the C library with a window of 16 KiB, so that a ring holds it.
+/// A frame from the C library with a window of 16 KiB, which fits in a ring.
 fn frame(data: &[u8], level: i32) -> Vec<u8> {
     let mut encoder = zstd::stream::Encoder::new(Vec::new(), level).unwrap();
     encoder.include_checksum(true).unwrap();
@@ -29,8 +29,8 @@ fn tensor(name: &str, data: &[u8], stored: Vec<u8>) -> Tensor {
     Tensor::framed(name, "uint8", &[data.len() as u64], stored)
 }
 
-/// Tensors that fit into the buffer, weights and text first; such that go through it as a
-/// ring; broken ones; such that are longer than declared; and kept streams of fuzzing.
+/// Tensors that fit into the buffer, starting with weights and text; tensors that need it as a
+/// ring; broken ones; ones longer than declared; and streams kept from fuzzing.
 fn file() -> Vec<u8> {
     let weights = weights_bf16(12_000, 3);
     let text = samples(24_000).swap_remove(1).1;
@@ -54,7 +54,7 @@ fn file() -> Vec<u8> {
             }
         }
     }
-    // Kept streams of fuzzing, which no encoder writes.
+    // Streams kept from fuzzing, which no encoder produces.
     let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/seeds/codecs");
     let mut kept: Vec<_> = std::fs::read_dir(kept).unwrap().map(|it| it.unwrap().path()).collect();
     kept.sort();
@@ -66,7 +66,7 @@ fn file() -> Vec<u8> {
     File::of(tensors).encode()
 }
 
-/// What the image must print of each tensor, but for stack and ticks.
+/// The expected output of the image per tensor, without stack and ticks.
 fn expected(file: &[u8]) -> Vec<String> {
     let source = Source::whole(file);
     let opened = Opening::of(None).step(&source, &mut |_| {}).unwrap();
@@ -120,7 +120,7 @@ fn zstd_decodes_as_on_a_host() {
         "zstd: state {state} B, stack {deepest} B, instructions for a byte: weights {weights:.1}, text {text:.1}"
     );
     assert!(weights > 0.0 && text > 0.0, "too long to be counted");
-    // The state without that of inflate, which this image leaves out.
+    // The state excludes that of inflate, which this image omits.
     assert!(state <= 16 << 10, "state {state}");
     if let Some(path) = std::env::var_os("WEIGHBRIDGE_UNPACKED") {
         std::fs::write(path, format!("{state} {weights:.0} {text:.0}\n")).unwrap();

@@ -1,4 +1,4 @@
-//! Every advisory has a file, and the file is refused by the rule that the table names.
+//! Every advisory has a fixture, which is rejected by the rule in the table.
 
 use std::collections::BTreeSet;
 use weighbridge_core::{Format, Profile};

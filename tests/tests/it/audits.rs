@@ -1,5 +1,5 @@
-//! The audits of files that are in memory as a whole find what the audit of files in
-//! windows finds: each finding with its rule, place, subject and numbers.
+//! The audits of files fully in memory find the same as the audit of files in windows: each finding
+//! with its rule, location, subject and numbers.
 
 use weighbridge_core::{
     Audit, File, Finding, Format, MappedAudit, NumberedAudit, Opening, Slot, Source, Stop, general,
@@ -7,14 +7,14 @@ use weighbridge_core::{
 use weighbridge_fuzz_bodies::kept;
 use weighbridge_tests::{corpus, facts::is_for_hosts, fixtures};
 
-/// All that is compared of a finding, in an order that is that of no audit.
+/// All compared properties of the findings, sorted independently of the audit's order.
 fn sorted(findings: Vec<Finding>) -> Vec<String> {
     let mut all: Vec<_> = findings.iter().map(|finding| format!("{finding:?}")).collect();
     all.sort();
     all
 }
 
-/// What `step` finds with as many slots as it asks for.
+/// The findings of `step` with as many slots as it asks for.
 fn findings(
     mut step: impl FnMut(&mut [Slot], &mut dyn FnMut(Finding)) -> Result<(), Stop>,
 ) -> Vec<Finding> {
@@ -28,14 +28,14 @@ fn findings(
     }
 }
 
-/// Compares the audits of one file; which it was compared with.
+/// Compares the audits of one file and counts the comparisons made with each.
 fn compare(name: &str, bytes: &[u8], format: Option<Format>) -> [usize; 2] {
     let source = Source::whole(bytes);
     let opened = Opening::of(format).step(&source, &mut |_| {});
     let Ok(file): Result<File, _> = opened else { return [0; 2] };
     let mut audit = Audit::new(file).structure_only();
     let expected = findings(|slots, sink| audit.step(&source, slots, sink));
-    // What is shared beyond measure ends a stage of this audit only: see ARCHITECTURE.md.
+    // Only this audit ends a stage on excessive sharing: see ARCHITECTURE.md.
     if expected.iter().any(|finding| finding.rule == general::SHARED_UNCHECKED) {
         return [0; 2];
     }

@@ -1,5 +1,5 @@
-//! IDV: the rows of decoded blocks are the cells that were written, however
-//! they are cut, and changed blocks never panic.
+//! IDV: the rows of decoded blocks equal the written cells, however they are split, and mutated
+//! blocks never cause a panic.
 
 use proptest::prelude::*;
 use weighbridge_core::codec::Decoder;
@@ -133,7 +133,7 @@ proptest! {
         }
     }
 
-    /// Every byte of a payload may be anything.
+    /// Replaces any byte of a payload.
     #[test]
     fn changed_payloads_do_not_panic(
         file in idv::arbitrary(),
@@ -161,7 +161,7 @@ proptest! {
     }
 }
 
-/// Visits all that a block hands out, if it is accepted.
+/// Visits everything in a block, if it is accepted.
 fn walk(header: &Header, codec: &Codec, rows: u64, bytes: &[u8]) {
     match header.block(codec, rows, bytes) {
         Ok(block) => {
@@ -189,7 +189,7 @@ fn codec_of(codec: idv::Codec) -> (Header, Codec) {
     (header, header.codec(&Source::whole(&bytes), &survey.tensors[0].tensor).unwrap())
 }
 
-/// Rows whose texts are cut inside characters, in vectors as well.
+/// Texts that end inside characters, in vectors as well.
 #[test]
 fn texts_are_cut_inside_characters() {
     let units: Vec<u16> = "a🚢é🚢".encode_utf16().collect();
@@ -211,7 +211,7 @@ fn texts_are_cut_inside_characters() {
     check_rows(&header.block(&codec, 4, &bytes).unwrap(), &rows, &vectors, false);
 }
 
-/// What a few bytes claim costs no time and no memory.
+/// Large claims in a few bytes cost neither time nor memory.
 #[test]
 fn claims_are_compared_with_the_bytes_there_are() {
     let (header, codec) =

@@ -1,11 +1,10 @@
-//! Every rule has an id, a text, and a file that breaks it.
+//! Every rule has an id, a description, and a file that breaks it.
 
 use std::collections::BTreeSet;
 use weighbridge_core::{Format, RuleInfo, Severity, general};
 use weighbridge_tests::fixtures;
 
-/// Rules that only several files together can break: tests of the command line
-/// break them.
+/// Rules that only several files together can break: the command line's tests cover them.
 const ACROSS_FILES: [&str; 12] = [
     "KEYS-SPLIT-MISSING",
     "KEYS-SPLIT-OTHER",
@@ -51,7 +50,7 @@ fn each_rule_has_a_file_that_breaks_it() {
             .filter(|(name, _)| *name == format.name())
             .flat_map(|(_, fixtures)| fixtures)
             .filter_map(|fixture| fixture.breaks.first().copied())
-            // An archive of arrays breaks the rules of arrays, too.
+            // An archive of arrays can also break the rules of arrays.
             .filter(|id| format.rules().iter().any(|rule| rule.id == *id))
             .collect();
         let rules = format.rules().iter().filter(|rule| rule.severity > Severity::Unchecked);
@@ -61,7 +60,7 @@ fn each_rule_has_a_file_that_breaks_it() {
     }
 }
 
-/// What the specification states or implies must not pass under strict.
+/// Rules that the specification states or implies must not be lints under the strict profile.
 #[test]
 fn stated_rules_are_no_lints() {
     for format in Format::ALL {

@@ -1,5 +1,5 @@
-//! BinTensors against the crate that people read it with. The comparison is
-//! that of the fuzz target `peer_bintensors`, which lists accepted differences.
+//! Compares the BinTensors reader with the published crate, using the comparison of the fuzz target
+//! `peer_bintensors`, which lists accepted differences.
 
 use proptest::prelude::*;
 use weighbridge_fuzz_bodies::peers::bintensors::compare;
@@ -28,7 +28,7 @@ fn fixtures_and_every_changed_byte() {
             bytes[at] = was;
         }
     }
-    // Both verdicts are common, or the comparison says little.
+    // Both verdicts must be common for the comparison to be meaningful.
     assert!(accepted > 10_000 && refused > 10_000, "{accepted} accepted, {refused} refused");
 }
 
@@ -40,7 +40,7 @@ proptest! {
         prop_assert!(compare("arbitrary", &file.encode()));
     }
 
-    /// What the published writer makes of the same tensors is the same file.
+    /// The published writer produces the same file from the same tensors.
     #[test]
     fn the_writer_agrees_with_our_encoder(file in arbitrary()) {
         let dtypes = bintensors_dtypes();
@@ -62,7 +62,7 @@ proptest! {
     ) {
         let mut bytes = file.encode();
         for (at, value) in damage {
-            // Payloads are read by neither.
+            // Neither reads payloads.
             let header = 8 + usize::from(bytes[0]) + (usize::from(bytes[1]) << 8);
             let at = at.index(header.min(bytes.len()));
             bytes[at] = value;

@@ -1,5 +1,4 @@
-//! More of what is in `edges`: what a format tells that no fixture does, found by
-//! mutants as well.
+//! Like `edges`: cases that no fixture covers, found by mutation testing.
 
 use weighbridge_core::format::idv::block::{Block, Row, Scalar};
 use weighbridge_core::{File, Format, Source};
@@ -7,7 +6,7 @@ use weighbridge_tests::encode::idv::{self, Cell, Codec, Number};
 use weighbridge_tests::encode::safetensors;
 use weighbridge_tests::survey::survey_whole;
 
-/// Gives the rows of the first block of the first column to `look`.
+/// Passes the rows of the first block of the first column to `look`.
 fn rows(file: &idv::File, look: impl FnOnce(Block<'_>)) {
     let bytes = idv::encode(file).bytes;
     let survey = survey_whole(&bytes, Some(Format::Idv));
@@ -19,8 +18,8 @@ fn rows(file: &idv::File, look: impl FnOnce(Block<'_>)) {
     look(header.block(&codec, file.rows as u64, stored).unwrap());
 }
 
-/// Before version 1.1.1.6 the least value of each signed type is a missing one, and
-/// the least of another type is none.
+/// Before version 1.1.1.6, the minimum of each signed type is a missing value; that of other types
+/// is not.
 #[test]
 fn the_least_number_was_a_missing_one() {
     let of = |version, number, bits| {
@@ -45,8 +44,8 @@ fn the_least_number_was_a_missing_one() {
     assert!(!of(5, Number::UInt16, 1 << 15));
 }
 
-/// Since 1.1.1.6 the least time span is 0 for readers of scalars, and itself in
-/// vectors.
+/// Since 1.1.1.6, readers of scalars return 0 for the minimum time span; in vectors it is returned
+/// unchanged.
 #[test]
 fn the_least_time_span() {
     let least = || Cell::Bits(1 << 63);
@@ -88,7 +87,7 @@ fn lengths_of_rows_and_vectors() {
     });
 }
 
-/// Values of unknown fields are skipped, whatever they are.
+/// Values of unknown fields are skipped, whatever their type.
 #[test]
 fn literals_in_unknown_fields() {
     for value in ["true", "false", "null", "-1.5e3", "\"\"", "[]", "{}", "[true,[false]]"] {
@@ -102,7 +101,7 @@ fn literals_in_unknown_fields() {
     }
 }
 
-/// The least byte that is not ASCII is not UTF-8 by itself.
+/// The smallest non-ASCII byte is not valid UTF-8 on its own.
 #[test]
 fn the_least_byte_beyond_ascii() {
     for (byte, broken) in [(0x7F, false), (0x80, true)] {
@@ -114,7 +113,7 @@ fn the_least_byte_beyond_ascii() {
     }
 }
 
-/// Brackets close what they opened, at every depth.
+/// Brackets must match at every depth.
 #[test]
 fn brackets_of_unknown_fields() {
     let broken_rules = |value: &str| {
@@ -146,7 +145,7 @@ fn formats_by_name_and_by_file_name() {
     assert_eq!((Format::by_name("tensor"), Format::by_file_name("a.txt")), (None, None));
 }
 
-/// What only looks like a format is not taken for one.
+/// Bytes that only resemble a format are not detected as one.
 #[test]
 fn what_is_no_format() {
     let shards = ["{\"weight_map\":", "{ \n\"metadata\":", "{\"weight_m", "{\"me"];
@@ -156,15 +155,14 @@ fn what_is_no_format() {
     for head in ["{\"weights\":{}", "{\"model\":1}", "{}", "{\"", "[\"metadata\"", "\"metadata\""] {
         assert_eq!(Format::of_head(head.as_bytes(), 1000), None, "{head}");
     }
-    // A length that does not fit, and another first byte than that of metadata.
+    // Lengths that do not fit, and a first byte that cannot begin metadata.
     for (length, first) in [(1000_u64, 0_u8), (16, 9), (1 << 40, 0)] {
         let head = [length.to_le_bytes().as_slice(), &[first]].concat();
         assert_eq!(Format::of_head(&head, 100), None, "{length} {first}");
     }
 }
 
-/// A host that asks for an annotation whose entry is not resident learns which bytes
-/// to fetch.
+/// A request for an annotation whose entry is not resident returns the bytes to fetch.
 #[test]
 fn what_an_annotation_lacks_is_named() {
     let mut asked = 0;
@@ -185,7 +183,7 @@ fn what_an_annotation_lacks_is_named() {
     assert!(asked > 0);
 }
 
-/// The extents of a tensor that tells none are said to be where it is.
+/// A missing shape is located inside its tensor's entry.
 #[test]
 fn a_shape_that_is_missing_has_a_place() {
     let bytes = safetensors::raw(br#"{"a":{"dtype":"U8","data_offsets":[0,1]}}"#, &[0]);

@@ -1,5 +1,5 @@
-//! What `distinctions` looks for, in zTensor's CBOR and in the spans of
-//! BinTensors: each test is of a case that a mutant validated otherwise.
+//! Like `distinctions`, for zTensor's CBOR and the spans of BinTensors: each test covers a case
+//! that a mutant got wrong.
 
 use weighbridge_core::format::ztensor::Items;
 use weighbridge_core::{Format, Opening, Severity, Source, Window, limits};
@@ -7,15 +7,14 @@ use weighbridge_tests::encode::bintensors;
 use weighbridge_tests::encode::ztensor::{Draft, File, Item, MAGIC, Tensor, cbor};
 use weighbridge_tests::survey::survey_whole;
 
-/// The rules that a zTensor file of one small tensor breaks when `edit` has
-/// changed it.
+/// The rules broken by a zTensor file of one small tensor after `edit`.
 fn broken(edit: impl FnOnce(&mut Draft)) -> Vec<&'static str> {
     let mut draft = File::of([Tensor::raw("x", "uint8", &[3], vec![1, 2, 3])]).draft();
     edit(&mut draft);
     survey_whole(&draft.finish(), Some(Format::ZTensor)).broken()
 }
 
-/// The same with these custom fields.
+/// The same for these custom fields.
 fn customized(fields: impl IntoIterator<Item = (&'static str, Item)>) -> Vec<&'static str> {
     broken(|draft| {
         for (key, value) in fields {
@@ -24,7 +23,7 @@ fn customized(fields: impl IntoIterator<Item = (&'static str, Item)>) -> Vec<&'s
     })
 }
 
-/// A map of these keys.
+/// A map with these keys.
 fn map(keys: impl IntoIterator<Item = String>) -> Item {
     Item::Map(keys.into_iter().map(|key| (Item::Text(key), Item::Uint(0))).collect())
 }
@@ -38,8 +37,8 @@ fn maps_of_indefinite_length_alternate() {
     }
 }
 
-/// As many items as could be taken for an indefinite length are refused at once,
-/// before they are asked for.
+/// Counts that could be mistaken for an indefinite length are rejected immediately, before any
+/// bytes are requested.
 #[test]
 fn the_largest_counts() {
     const AT: u64 = 64;
@@ -64,7 +63,7 @@ fn the_largest_counts() {
     }
 }
 
-/// Only null is null, whatever shares its type or its number.
+/// Only null counts as null, not other values with the same type or number.
 #[test]
 fn what_is_no_null() {
     let others = [Item::FALSE, Item::UNDEFINED, Item::F16(0), Item::Bytes(vec![0; 22])];
@@ -76,7 +75,7 @@ fn what_is_no_null() {
     assert!(customized([("data_endianness", Item::NULL)]).contains(&"FIELD-NULL"));
 }
 
-/// An array that is no shape is passed over as any data item is.
+/// An array that is not a shape is skipped like any other data item.
 #[test]
 fn arrays_that_are_no_shapes() {
     let tagged_break = Item::Raw(b"\x9F\xC1\xFF\xFF".to_vec());
@@ -86,8 +85,8 @@ fn arrays_that_are_no_shapes() {
     assert!(rules.contains(&"CBOR-BREAK"), "{rules:?}");
 }
 
-/// Optional fields stand among the custom ones where their bytes put them, and
-/// the last of them is one of these wherever it stands.
+/// Optional fields are ordered bytewise among the custom fields, but the last of them belongs to
+/// the custom fields wherever it occurs.
 #[test]
 fn optional_fields_among_custom_ones() {
     let ordered = |keys: &[&'static str]| {
@@ -101,7 +100,7 @@ fn optional_fields_among_custom_ones() {
     assert!(!ordered(&["sparse_format", "a"]));
 }
 
-/// Keys in order prove themselves, however many they are.
+/// Sorted keys are proved unique, however many there are.
 #[test]
 fn many_keys_in_order() {
     let keys = || (0..200).map(|i| format!("k{i:03}"));
@@ -111,7 +110,7 @@ fn many_keys_in_order() {
         }
     });
     assert!(fields.is_empty(), "{fields:?}");
-    // By their bytes as text, and by their encoded form: shorter ones first.
+    // Sorted bytewise as text, and by encoded form: shorter keys first.
     let by_bytes = (0..100).flat_map(|i| [format!("k{i:03}"), format!("k{i:03}a")]);
     let by_form = (0..100).map(|i| format!("z{i:03}")).chain((0..100).map(|i| format!("a{i:04}")));
     assert!(customized([("zz", map(keys()))]).is_empty());
@@ -121,7 +120,7 @@ fn many_keys_in_order() {
     assert!(customized([("zz", descending)]).is_empty());
 }
 
-/// What is said to be unchecked of a file of one small tensor with this custom field.
+/// The rules reported as unchecked for a file of one small tensor with this custom field.
 fn unchecked(value: Item) -> Vec<&'static str> {
     let mut draft = File::of([Tensor::raw("x", "uint8", &[3], vec![1, 2, 3])]).draft();
     draft.entries[0].push(Item::text("zz"), value);
@@ -131,8 +130,8 @@ fn unchecked(value: Item) -> Vec<&'static str> {
     left.map(|finding| finding.rule.id()).collect()
 }
 
-/// Keys in no order are compared as far as there is room, which maps that are open
-/// share, and what is left is said.
+/// Unsorted keys are compared as far as there is room, which all open maps share; the rest is
+/// reported as unchecked.
 #[test]
 fn keys_in_no_order() {
     let scattered = |count: u64| {
@@ -149,7 +148,7 @@ fn keys_in_no_order() {
     };
     assert!(unchecked(around(most / 2 - 1)).is_empty());
     assert_eq!(unchecked(around(most)), ["CBOR-KEYS"]);
-    // Keys in order take no room that others need.
+    // Sorted keys take no room from others.
     let ordered = |inner| {
         let mut outer: Vec<_> =
             (0..5000).map(|i| (Item::Text(format!("a{i:04}")), Item::Uint(0))).collect();
@@ -157,13 +156,13 @@ fn keys_in_no_order() {
         Item::Map(outer)
     };
     assert!(unchecked(ordered(most - 20)).is_empty());
-    // The last key of many equals one before it.
+    // The last of many keys equals an earlier one.
     let mut twice = scattered(most - 20);
     twice.push(twice[50].clone());
     assert_eq!(customized([("zz", Item::Map(twice))]), ["CBOR-KEY-DUPLICATE"]);
 }
 
-/// Elements are counted where the index has no count.
+/// Elements are counted if the index has no count.
 #[test]
 fn an_index_without_a_count() {
     for count in [0, 1, 3, 300] {
@@ -178,21 +177,21 @@ fn an_index_without_a_count() {
     }
 }
 
-/// Equal keys that are neighbours, with nothing else in the map.
+/// Adjacent equal keys, with nothing else in the map.
 #[test]
 fn two_equal_keys_in_a_map() {
     let twice = map(["k", "k"].map(str::to_owned));
     assert_eq!(customized([("zz", twice)]), ["CBOR-KEY-DUPLICATE"]);
 }
 
-/// A sound map among the values does not hide that a key occurs twice.
+/// A sound map among the values does not hide a duplicate key.
 #[test]
 fn equal_keys_beside_a_map() {
     let inner = map(["a", "b"].map(str::to_owned));
     assert_eq!(customized([("zz", inner), ("zz", Item::Uint(0))]), ["CBOR-KEY-DUPLICATE"]);
 }
 
-/// Chunks have the type of their string, and a length.
+/// Chunks must have their string's type and a definite length.
 #[test]
 fn chunks_one_by_one() {
     assert_eq!(Items::new(b"\x7F\x61c\xFF").count(), 1);
@@ -201,7 +200,7 @@ fn chunks_one_by_one() {
     }
 }
 
-/// An empty blob has no place in the order of blobs.
+/// An empty blob is ignored in the order of blobs.
 #[test]
 fn an_empty_blob_before_others() {
     let tensor = |name, len| Tensor::raw(name, "uint8", &[len], vec![7; len as usize]);
@@ -212,8 +211,7 @@ fn an_empty_blob_before_others() {
     assert!(survey.findings.is_empty(), "{:?}", survey.findings);
 }
 
-/// Whether a file was appended to another is not asked of an index of indefinite
-/// length.
+/// An index of indefinite length is not checked for appended files.
 #[test]
 fn a_second_file_with_an_open_index() {
     let twice = |open| {
@@ -227,11 +225,10 @@ fn a_second_file_with_an_open_index() {
     assert!(!twice(true).contains(&"FILE-CONCATENATED"), "{:?}", twice(true));
 }
 
-/// A tensor of bytes in a BinTensors file: how many, where they begin and end.
+/// A byte tensor in a BinTensors file: length, start, end.
 type Bytes = (u64, u64, u64);
 
-/// The findings of a BinTensors file of `len` bytes of data: rule, entry, and
-/// what was expected.
+/// The findings of a BinTensors file with `len` bytes of data: rule, entry, and expected number.
 fn spans(entries: &[Bytes], len: usize) -> Vec<(&'static str, u32, u64)> {
     let mut header = bintensors::Header::plain(entries.len() as u64);
     for ((size, start, end), name) in entries.iter().zip('a'..) {
@@ -242,35 +239,35 @@ fn spans(entries: &[Bytes], len: usize) -> Vec<(&'static str, u32, u64)> {
     findings.iter().map(|f| (f.rule.id(), f.entry, f.expected)).collect()
 }
 
-/// The first tensor that the file is too short for is reported, not only the last.
+/// The first tensor beyond the end of the file is reported, not only the last.
 #[test]
 fn the_first_tensor_beyond_the_end() {
     let found = spans(&[(4, 0, 4), (4, 4, 8)], 2);
     let [("B2", 0, _)] = found[..] else { panic!("{found:?}") };
 }
 
-/// After a tensor whose end is in doubt, the next may begin where that one says
-/// it ends, or where its shape says so.
+/// After a tensor with a doubtful end, the next may begin at the recorded end or at the one implied
+/// by the shape.
 #[test]
 fn after_an_end_in_doubt() {
-    // Where the shape says so.
+    // At the end implied by the shape.
     assert_eq!(spans(&[(4, 0, 4), (4, 4, 9), (4, 8, 12)], 12), [("S3", 1, 4)]);
-    // Where it says it ends, the next being in doubt as well.
+    // At the recorded end; the next tensor's end is doubtful as well.
     let next = spans(&[(4, 0, 4), (3, 4, 8), (3, 8, 12)], 12);
     assert_eq!(next, [("S3", 1, 3), ("S3", 2, 3)]);
-    // Elsewhere: what is expected is what that one says.
+    // Elsewhere: the recorded end is expected.
     let elsewhere = spans(&[(4, 0, 4), (3, 4, 8), (4, 9, 12)], 12);
     assert_eq!(elsewhere, [("S3", 1, 3), ("O1", 2, 8)]);
 }
 
-/// A wrong start explains a wrong length only if the end is where the shape puts it.
+/// A wrong start explains a wrong length only if the end matches the shape.
 #[test]
 fn a_wrong_start_and_a_wrong_length() {
     assert_eq!(spans(&[(4, 0, 4), (4, 6, 8)], 8), [("O1", 1, 4)]);
     assert_eq!(spans(&[(4, 0, 4), (3, 6, 8)], 8), [("O1", 1, 4), ("S3", 1, 3)]);
 }
 
-/// An end before the start says nothing of where the next tensor begins.
+/// An end before the start does not determine where the next tensor begins.
 #[test]
 fn after_an_end_before_the_start() {
     let found = spans(&[(4, 0, 4), (4, 4, 3), (9, 3, 12)], 12);

@@ -1,4 +1,4 @@
-//! What is in `distinctions`, for binary data views.
+//! Like `distinctions`, for binary data views.
 
 use weighbridge_core::format::idv::Header;
 use weighbridge_core::{DType, Encoding, File, Format, Source, Value};
@@ -18,12 +18,12 @@ fn header(survey: &Survey) -> Header {
     }
 }
 
-/// A file without rows, of one column.
+/// A file with one column and no rows.
 fn no_rows(codec: Codec) -> Vec<u8> {
     encode(&idv::File::new(0, vec![Column::new("c", codec, vec![])])).bytes
 }
 
-/// A file without rows, with an annotation.
+/// A file with an annotation and no rows.
 fn annotated(annotation: Annotation) -> Vec<u8> {
     let column = Column::new("c", Codec::Boolean, vec![]).annotated(annotation);
     encode(&idv::File::new(0, vec![column])).bytes
@@ -44,7 +44,7 @@ fn an_annotation_whose_entry_is_absent() {
     assert!(header.annotation_payload(&nothing, meta).is_err());
 }
 
-/// One text, as it is, is handed out; any other block of texts is to be decoded.
+/// A single uncompressed text is returned directly; any other block of texts must be decoded.
 #[test]
 fn annotations_that_are_one_text() {
     let one = Annotation::new("k", Codec::Text, Cell::text("one"));
@@ -80,7 +80,7 @@ fn a_block_without_rows() {
     assert!(!header.block(&codec, 1, &[0; 4]).unwrap().is_empty());
 }
 
-/// How many bytes rows take is known of known versions and compressions only.
+/// The size of rows is known only for known versions and compressions.
 #[test]
 fn blocks_that_cannot_be_measured() {
     let short = |version, compression| {
@@ -98,7 +98,7 @@ fn blocks_that_cannot_be_measured() {
     assert!(!short(6, Compression::Other(9)));
 }
 
-/// Dimensions and their product are not negative, even beside a 0.
+/// Dimensions and their product must not be negative, even next to a 0.
 #[test]
 fn dimensions_of_vectors() {
     for (dims, broken) in [
@@ -122,8 +122,8 @@ fn a_key_of_a_key() {
     assert_eq!(survey.tensors[0].tensor.dtype, DType::Key8);
 }
 
-/// A pair of bits is 0, 1 or 2, whatever its neighbours are; after the last one
-/// it is padding.
+/// A pair of bits is 0, 1 or 2, independently of its neighbours; pairs after the last row are
+/// padding.
 #[test]
 fn pairs_of_bits() {
     let bytes = no_rows(Codec::DvBool);
@@ -140,7 +140,7 @@ fn pairs_of_bits() {
     }
 }
 
-/// The ranges to fetch include the table of contents.
+/// The missing ranges include the table of contents.
 #[test]
 fn a_table_of_contents_that_is_lacking() {
     let bytes = no_rows(Codec::Boolean);
@@ -150,7 +150,7 @@ fn a_table_of_contents_that_is_lacking() {
     assert_eq!(missing, 1);
 }
 
-/// Columns that share long annotations, or long slot names, are not all looked at.
+/// Shared long annotations or slot names are not examined for every column.
 #[test]
 fn names_that_are_shared() {
     for (version, width) in [(6, 8), (3, 20)] {

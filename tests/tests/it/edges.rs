@@ -1,5 +1,4 @@
-//! Distinctions that no other file makes: each was found by a mutant that all
-//! other tests let live.
+//! Cases that no other file covers: each was found by a mutant that survived all other tests.
 
 use weighbridge_core::{Finding, Format, Severity, Status};
 use weighbridge_tests::encode::bintensors::{Dtype, Header, Width};
@@ -11,8 +10,8 @@ fn survey(format: Format, bytes: &[u8]) -> Survey {
     survey_whole(bytes, Some(format))
 }
 
-/// A type in 64 bits is longer than it must be as well, which is said once; it
-/// does not hide that the length before it is.
+/// A type in 64 bits is also overlong, but that is reported only once, and does not hide an
+/// overlong length before it.
 #[test]
 fn a_wide_type_beside_a_wide_length() {
     let rules = |length, width| {
@@ -29,7 +28,7 @@ fn a_wide_type_beside_a_wide_length() {
     assert_eq!(rules(Some(Width::Two), Width::Eight), ["V3", "V4"]);
 }
 
-/// 2^63 - 1 is a length, if not one of any file; 2^63 is none.
+/// 2^63 - 1 is a valid length, although too large for any file; 2^63 is not.
 #[test]
 fn the_longest_length_of_a_codec() {
     for (length, rule) in [(i64::MAX as u64, "T.eof"), (1 << 63, "T.codec.len")] {
@@ -40,7 +39,8 @@ fn the_longest_length_of_a_codec() {
     }
 }
 
-/// A tensor without data reports what it has instead: its size, else its offset.
+/// A tensor without data must have neither: the finding reports its size or, if that is 0, its
+/// offset.
 #[test]
 fn a_tensor_without_data_has_neither_size_nor_offset() {
     for (size, offset, reported, (skip, len)) in
@@ -60,7 +60,7 @@ fn a_tensor_without_data_has_neither_size_nor_offset() {
     }
 }
 
-/// Each of the two reserved words of STB is reported where it lies.
+/// Each of STB's two reserved words is reported at its own location.
 #[test]
 fn reserved_words_are_reported_where_they_lie() {
     let sound = || stb::Stb::new(vec![stb::Tensor::new(0, 0, &[2])]);
@@ -76,8 +76,8 @@ fn reserved_words_are_reported_where_they_lie() {
     }
 }
 
-/// What STB leaves to later versions, or to a table outside the file, is no breach and
-/// is not passed over in silence.
+/// What STB leaves to later versions or to an external table breaks no rule, but is reported as
+/// unchecked.
 #[test]
 fn what_cannot_be_verified_of_an_stb_tensor_is_unchecked() {
     let reported = |change: fn(&mut stb::Tensor)| {
@@ -95,13 +95,13 @@ fn what_cannot_be_verified_of_an_stb_tensor_is_unchecked() {
     assert_eq!(reported(|t| t.layout = 255), (unsupported, vec![("T-LAYOUT", 35, 1, 255)]));
     assert_eq!(reported(|t| t.rank = 4), (Status::Sound, vec![("T-SHAPE", 52, 12, 4)]));
     assert_eq!(reported(|t| t.rank = 8), (Status::Sound, vec![("T-SHAPE", 52, 12, 8)]));
-    // One says all there is to say of the size.
+    // Only the data type is reported, because it already makes the size unknown.
     let both = reported(|t| (t.rank, t.dtype) = (5, 9));
     assert_eq!(both, (unsupported, vec![("T-DTYPE", 33, 1, 9)]));
 }
 
-/// Padding ends at the next multiple of the alignment; what lies after it is a gap, or
-/// trails, however short it is.
+/// Padding ends at the next multiple of the alignment; anything after it is a gap or trailing data,
+/// however short.
 #[test]
 fn padding_ends_at_the_alignment() {
     // The data of three bytes ends at 64 + 3, and its padding at 128.
@@ -122,7 +122,7 @@ fn padding_ends_at_the_alignment() {
     assert_eq!(both, [("D-PAD", 127, 1), ("D-TRAILING", 128, 70)]);
 }
 
-/// A header whose JSON breaks off is opened for the entries before the fault.
+/// A header with truncated JSON still opens, with the entries before the fault.
 #[test]
 fn json_that_breaks_off_after_a_tensor() {
     let tensor = "\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}";
@@ -135,7 +135,7 @@ fn json_that_breaks_off_after_a_tensor() {
     }
 }
 
-/// Where a number should be there is one, on the fast path as well.
+/// A missing number is a syntax error, on the fast path as well.
 #[test]
 fn no_digits_are_no_number() {
     for (shape, offsets) in [("1,", "0,1"), (",1", "0,1"), ("1", ",1"), ("1", "0,")] {
@@ -147,8 +147,7 @@ fn no_digits_are_no_number() {
     }
 }
 
-/// A number is longer than it must be only if it fits the shorter form whole:
-/// range and digits.
+/// A number is overlong only if the shorter form represents it exactly, in range and digits.
 #[test]
 fn floats_are_as_short_as_they_can_be() {
     let rules = |item| {
@@ -165,8 +164,8 @@ fn floats_are_as_short_as_they_can_be() {
     }
 }
 
-/// What is wrong with a codec within another ends with the outer one, whose length
-/// is known: the next column is listed.
+/// A fault in a nested codec is confined to the outer one, whose length is known, so the next
+/// column is listed.
 #[test]
 fn a_broken_codec_within_another_ends_with_it() {
     let inner = [idv::string(b"TextSpan"), idv::leb(1 << 63)].concat();
@@ -180,7 +179,7 @@ fn a_broken_codec_within_another_ends_with_it() {
     assert_eq!(survey.broken(), ["T.codec.len"]);
 }
 
-/// However many arrays within arrays hold faulty values, the entry is named once.
+/// However many nested arrays hold faulty values, the entry is reported once.
 #[test]
 fn a_faulty_entry_of_gguf_is_one_finding() {
     let all = weighbridge_tests::fixtures::all();

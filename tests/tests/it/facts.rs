@@ -1,8 +1,8 @@
-//! The facts about each fixture are what they were before: a change of any fact
-//! (an offset, a length, a number in a finding) is one that was meant.
+//! The facts about each fixture match the recorded table, so that no fact (an offset, a length, a
+//! number in a finding) changes unintentionally.
 //!
-//! `WEIGHBRIDGE_FACTS=write cargo test -p weighbridge-tests --test it facts` writes
-//! the table anew, and the difference belongs to the change.
+//! `WEIGHBRIDGE_FACTS=write cargo test -p weighbridge-tests --test it facts` rewrites the table;
+//! commit the difference together with the change.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use weighbridge_tests::facts::{facts, short};
 use weighbridge_tests::fixtures;
 use weighbridge_tests::survey::survey_whole;
 
-/// A line a fixture: format, name, a number for all facts, findings.
+/// One line per fixture: format, name, a hash of all facts, findings.
 fn table() -> String {
     let mut table = String::new();
     for (format, fixtures) in fixtures::all() {
@@ -28,7 +28,7 @@ fn table() -> String {
     table
 }
 
-/// FNV-1a, which is the same on every machine and in every release of Rust.
+/// FNV-1a, which is stable across machines and Rust releases.
 fn fnv(text: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
     text.bytes().fold(0xCBF2_9CE4_8422_2325, step)
@@ -42,7 +42,7 @@ fn are_unchanged() {
         std::fs::write(path, table_now).unwrap();
         return;
     }
-    // A fixture that is new has no line until the table is written anew.
+    // A new fixture has no line until the table is rewritten.
     let name = |line: &str| line.split(' ').take(2).map(str::to_owned).collect::<Vec<_>>();
     let kept = std::fs::read_to_string(path).unwrap();
     let kept: HashMap<_, _> = kept.lines().map(|line| (name(line), line)).collect();

@@ -23,7 +23,7 @@ fn each_breaks_what_it_says() {
     }
 }
 
-/// Goes on to the end, or to what stops it for good.
+/// Iterates to the end, or to a permanent stop.
 fn ends<T>(mut next: impl FnMut() -> Result<Option<T>, Stop>) -> Result<(), Stop> {
     while next()?.is_some() {}
     Ok(())
@@ -63,12 +63,12 @@ fn the_cursor_knows_the_end_of_a_table() {
 fn sound_files_are_usable() {
     for (name, fixtures) in fixtures::all() {
         for fixture in fixtures.iter().filter(|f| f.breaks.is_empty()) {
-            // No content is taken for an archive of arrays.
+            // Archives of arrays are not detected by content.
             let format = Format::by_name(name).filter(|format| *format == Format::Npz);
             let survey = survey_whole(&fixture.bytes, format);
             let file = survey.file.unwrap_or_else(|| panic!("{name} {}", fixture.name));
             assert_eq!(file.format().name(), name, "{}", fixture.name);
-            // Where a limit ends the index, nothing more is listed.
+            // If a limit ends the index, nothing more is listed.
             if survey.findings.iter().any(|finding| finding.rule.id() == "CBOR-DEPTH") {
                 continue;
             }
@@ -91,7 +91,7 @@ fn findings_lie_in_the_file_and_read_well() {
                 let text = finding.to_string();
                 assert!(!text.contains(['{', '}']), "{name} {}: {text}", fixture.name);
                 if finding.severity() > Severity::Unchecked {
-                    // An archive of arrays breaks the rules of arrays, too.
+                    // An archive of arrays can also break the rules of arrays.
                     let found = finding.rule.format();
                     let inner = (found, format) == (Some(Format::Npy), Some(Format::Npz));
                     assert!(found == format || inner, "{finding:?}");

@@ -1,4 +1,4 @@
-//! Files in flash that is not mapped, through a small buffer.
+//! Files in unmapped flash, read through a small buffer.
 
 use embedded_storage::nor_flash::{ErrorType, NorFlashErrorKind, ReadNorFlash};
 use weighbridge_core::{
@@ -7,7 +7,7 @@ use weighbridge_core::{
 };
 use weighbridge_tests::fixtures;
 
-/// SPI flash that is read in units of `UNIT` bytes and counts what is read.
+/// SPI flash that is read in units of `UNIT` bytes and counts the reads.
 struct Spi<const UNIT: usize> {
     bytes: Vec<u8>,
     read: usize,
@@ -38,8 +38,7 @@ impl<const UNIT: usize> ReadNorFlash for Spi<UNIT> {
     }
 }
 
-/// What a reader learns: tensors, and findings in an order that does not
-/// depend on how the bytes came.
+/// A reader's results: tensors, and findings sorted independently of how the bytes arrived.
 #[derive(Debug, PartialEq)]
 struct Learnt {
     tensors: Vec<Tensor>,
@@ -82,8 +81,8 @@ fn learn<E>(format: Option<Format>, run: Run<'_, E>) -> Result<Learnt, FlashErro
     Ok(Learnt { tensors, findings })
 }
 
-/// A partition at an odd address of the flash, with other bytes around it. Also returns
-/// how often the driver was called.
+/// Reads a partition at an odd address of the flash, surrounded by other bytes. Also returns the
+/// number of driver calls.
 fn through<const UNIT: usize, const W: usize>(
     file: &[u8],
     format: Option<Format>,
@@ -127,7 +126,7 @@ fn a_buffer_of_512_bytes_gives_what_mapped_flash_gives() {
                     }
                     Err(FlashError::WindowTooSmall { needed }) => {
                         assert!(needed > 512, "{name} {}: {needed}", fixture.name);
-                        // What it asked for is enough to get further.
+                        // The requested size is enough to make progress.
                         let more = through::<1, 1>(&fixture.bytes, format, 1 << 20);
                         assert_eq!(more.unwrap().0, mapped(&fixture.bytes, format));
                     }
@@ -139,7 +138,7 @@ fn a_buffer_of_512_bytes_gives_what_mapped_flash_gives() {
     assert!(fitted * 10 > 4 * all * 8, "{fitted} of 4 times {all}");
 }
 
-/// Who goes back and forth in a file reads a smaller part of it each time.
+/// With two windows, moving back and forth in a file reads fewer bytes.
 #[test]
 fn two_windows_read_fewer_bytes_than_one() {
     println!("a buffer of 1,024 bytes, 200 tensors: reads and bytes");
@@ -154,7 +153,7 @@ fn two_windows_read_fewer_bytes_than_one() {
     }
 }
 
-/// The driver after opening, auditing and indexing a file, and finding every name.
+/// The driver's counters after opening, auditing and indexing a file, and finding every name.
 fn use_of<const W: usize>(format: &str, bytes: &[u8]) -> Spi<4> {
     let len = bytes.len() as u32;
     let mut bytes = bytes.to_vec();

@@ -1,10 +1,10 @@
-//! Histograms of one pass against counting the elements one by one.
+//! One-pass histograms, compared with counting the elements one by one.
 
 use super::stats::{NUMBERS, bytes, bytes_of};
 use weighbridge_core::{DType, Element, Endianness, Histogram, Stats};
 use weighbridge_tests::codec::{Random, weights_f32};
 
-/// Bins from all elements one by one.
+/// Bins computed from all elements one by one.
 fn in_steps(values: &[f64], low: f64, high: f64, bins: usize) -> Vec<u64> {
     let mut all = vec![0; bins];
     let scale = bins as f64 / (high - low);
@@ -30,7 +30,7 @@ struct Counted {
     magnitudes: Vec<u64>,
 }
 
-/// What a histogram of `bytes`, which come in pieces, says, and the elements.
+/// The histogram of `bytes`, whole and in pieces, and the elements.
 fn counted(dtype: DType, endianness: Endianness, bytes: &[u8], bins: usize) -> Counted {
     let element = |i| dtype.element(bytes, i, endianness);
     let values: Vec<_> = (0..).map_while(element).map(|element| element.to_f64()).collect();
@@ -45,7 +45,7 @@ fn counted(dtype: DType, endianness: Endianness, bytes: &[u8], bins: usize) -> C
     }
     let [mut whole, mut pieces] = all;
     assert_eq!(whole, pieces, "{}", dtype.name());
-    // Two parts are as much as one of both.
+    // Merging two equal histograms doubles the counts.
     let mut histogram = Histogram::new(dtype, &mut whole).unwrap();
     let (mut once, mut twice) = (vec![0; bins], vec![0; bins]);
     let (low, high) = ends.unwrap_or((0.0, 0.0));
@@ -72,7 +72,7 @@ fn histograms_of_every_type() {
             let name = dtype.name();
             let differ = |(one, other): (&u64, &u64)| one != other;
             let expected = in_magnitudes(&values);
-            // Of the smallest doubles only so much is known.
+            // The smallest doubles are only known approximately.
             let differ = magnitudes.iter().zip(&expected).position(differ);
             let known = dtype == DType::F64 && differ.is_some_and(|i| i % 2100 < 1075 - 1025);
             assert!(known || differ.is_none(), "{name}: {differ:?}");
@@ -88,8 +88,8 @@ fn histograms_of_every_type() {
     }
 }
 
-/// Values with more digits are in their bin or so near to its border that their first
-/// digits do not say on which side.
+/// Values with more digits are in the right bin, or so close to its border that their leading
+/// digits do not determine the side.
 #[test]
 fn histograms_of_wide_types() {
     let weights = weights_f32(50_000, 3);
@@ -110,7 +110,7 @@ fn histograms_of_wide_types() {
         }
         assert_eq!(sum, 50_000);
     }
-    // Few digits in wide types are no fewer than there are.
+    // Wide types with few digits lose no digits.
     let few: Vec<f32> = weights.iter().map(|value| (value * 150.0).round()).collect();
     for dtype in [DType::F32, DType::F64] {
         let Counted { values, ends, steps, .. } =
@@ -140,7 +140,7 @@ fn histograms_at_their_limits() {
     }
     assert!(Histogram::new(DType::F32, &mut [0; 100]).is_none());
 
-    // The smallest numbers are no zeros, and the largest are not infinite.
+    // The smallest numbers are not zero, and the largest are not infinite.
     let bits = [1, 0x8000_0001, 0x0000_FFFF, 0x7F7F_FFFF, 0xFF7F_FFFF, 0, 0x7F80_0000];
     let bytes: Vec<u8> = bits.iter().flat_map(|bits: &u32| bits.to_le_bytes()).collect();
     let Counted { steps, magnitudes, .. } = counted(DType::F32, Endianness::Little, &bytes, 2);
@@ -149,7 +149,7 @@ fn histograms_at_their_limits() {
     assert_eq!(magnitudes[Histogram::MAGNITUDES + 1075 + 127], 1);
 }
 
-/// The largest numbers are as far as they are known, and no farther.
+/// The largest numbers are as accurate as the known digits, and never exceed the type's range.
 #[test]
 fn quantiles_of_the_largest() {
     let quantiles = |dtype, bytes: &[u8], count| {
@@ -174,7 +174,7 @@ fn quantiles_of_the_largest() {
     }
 }
 
-/// The digits of a NaN say nothing about those of numbers.
+/// The digits of a NaN do not affect those of numbers.
 #[test]
 fn digits_of_nan_are_not_cut_off() {
     for nan in [0x7FC0_0001_u32, 0xFFFF_FFFF, 0x7F80_0001] {

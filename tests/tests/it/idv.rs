@@ -1,5 +1,5 @@
-//! IDV: what the random files hold is read back, tables that lie scattered
-//! cost few rounds, and large tables cost time in proportion.
+//! IDV: random files read back with the same contents, scattered tables cost few rounds, and large
+//! tables cost proportional time.
 
 use proptest::prelude::*;
 use weighbridge_core::format::idv::{Codec, Header, Item};
@@ -32,7 +32,7 @@ fn dtype(number: Number) -> DType {
     }
 }
 
-/// Whether a codec that was read is the one that was written.
+/// Whether a codec read back equals the one written.
 fn same(codec: &Codec, shape: &[u64], written: &idv::Codec) -> bool {
     let item = match (codec.item, written) {
         (_, idv::Codec::Vector(inner, dims)) => {
@@ -123,8 +123,8 @@ proptest! {
     }
 }
 
-/// `columns` columns of `blocks` rows, a row a block, and an annotation each;
-/// between the tables of two columns lie `gap` bytes.
+/// `columns` columns of `blocks` rows, with one row per block and one annotation per column. The
+/// tables of two columns are `gap` bytes apart.
 fn wide(columns: usize, blocks: usize, gap: usize) -> Vec<u8> {
     let column = |i: usize| {
         let cells = (0..blocks as u64).map(idv::Cell::Bits).collect();
@@ -141,8 +141,8 @@ fn wide(columns: usize, blocks: usize, gap: usize) -> Vec<u8> {
     encode(&file).bytes
 }
 
-/// How often a host that fetches just what it is asked for must fetch until the audit of
-/// the structure is complete, and how many bytes that is.
+/// The number of rounds and bytes that a host which fetches only what is requested needs to
+/// complete the structural audit.
 fn rounds(bytes: &[u8], together: bool) -> (usize, u64) {
     let mut held: Vec<(u64, u64)> = Vec::new();
     let mut slots = vec![Slot::EMPTY; 10_000];
@@ -189,7 +189,7 @@ fn rounds_do_not_grow_with_columns() {
             assert!(rounds <= 4, "{columns} columns, neighbours: {rounds} rounds");
             assert!(fetched <= 2 * bytes.len() as u64, "{columns}: {fetched} bytes");
         }
-        // Tables far apart, which are asked for together.
+        // Tables far apart, which are requested together.
         let bytes = wide(columns, 3, 40_000);
         let (rounds, fetched) = rounds(&bytes, true);
         assert!(rounds <= 4, "{columns} columns, scattered: {rounds} rounds");
@@ -198,8 +198,7 @@ fn rounds_do_not_grow_with_columns() {
     }
 }
 
-/// What to read ahead is decided at each request, so it may not take all of a million
-/// columns.
+/// What to read ahead is decided at each request, so it must not cover all of a million columns.
 #[test]
 fn tables_of_the_first_columns_are_read_ahead() {
     let ahead = |columns: usize| {
@@ -221,11 +220,11 @@ fn tables_of_the_first_columns_are_read_ahead() {
     };
     let [few, most, more] = [1_000, 4_096, 6_000].map(ahead);
     assert!(few < most, "{few} and {most}");
-    // The index of a larger file lies elsewhere: its offset may take a byte more.
+    // A larger file has its index elsewhere, so its offset may take one more byte.
     assert!(more.abs_diff(most) < 16, "{more} and {most}");
 }
 
-/// 300,000 blocks, sorted in the slots that a writer's file takes.
+/// 300,000 blocks, sorted in the number of slots that a real writer's file takes.
 #[test]
 fn wide_tables_take_a_slot_a_block() {
     let blocks = 1000;
@@ -277,7 +276,7 @@ fn codecs_are_spelled_as_they_are_stored() {
     }
 }
 
-/// The rules that an audit reports, with the subject's number.
+/// The rules that an audit reports, with the number of the entry.
 fn reported(bytes: &[u8], scratch: Option<&mut Scratch<'_>>) -> Vec<(&'static str, u32)> {
     let source = Source::whole(bytes);
     let file = Opening::of(Some(Format::Idv)).step(&source, &mut |_| {}).expect("a header");
@@ -299,7 +298,7 @@ fn annotations_of_a_column_without_rows_are_unchecked() {
     assert_eq!(reported(&bytes, None), unchecked);
     let mut buffer = [0; 64];
     assert_eq!(reported(&bytes, Some(&mut Scratch::new(&mut buffer))), []);
-    // A number has no rule that its bytes could break.
+    // A number has no rule that its bytes can break.
     let plain = idv::Annotation::new("Rank", idv::Codec::Number(Number::Byte), idv::Cell::Bits(1));
     let column = idv::Column::new("c", idv::Codec::Number(Number::Byte), Vec::new());
     let file = idv::File::new(0, vec![column.annotated(plain)]);

@@ -1,12 +1,12 @@
-//! The index of a checkpoint in shards against `serde_json`. The comparison is that
-//! of the fuzz target `peer_shards`, which lists accepted differences.
+//! Compares the reader of shard indexes with `serde_json`, using the comparison of the fuzz target
+//! `peer_shards`, which lists accepted differences.
 
 use proptest::prelude::*;
 use weighbridge_fuzz_bodies::peers::shards::compare;
 use weighbridge_tests::encode::shards::arbitrary;
 use weighbridge_tests::fixtures;
 
-/// What a byte of JSON is most likely to be taken for.
+/// Bytes that JSON parsers treat specially.
 const MARKS: &[u8] = b"{}[]\":,0192-+.eE \\utfn\x00\x1F\x7F\x80\xC3\xED\xF4\xFF";
 
 #[test]
@@ -33,11 +33,11 @@ fn fixtures_and_every_changed_byte() {
             }
         }
     }
-    // Both verdicts are common, or the comparison says little.
+    // Both verdicts must be common for the comparison to be meaningful.
     assert!(valid > 20_000 && other > 100_000, "{valid} valid, {other} not");
 }
 
-/// Pieces of text of which an index is made, and some that break it.
+/// Text pieces that make up an index, and some that break it.
 const PIECES: &[&str] = &[
     "{",
     "}",

@@ -1,5 +1,4 @@
-//! Long vocabularies of GGUF: tokens that stand for bytes are found wherever they are,
-//! however the file arrives.
+//! Long GGUF vocabularies: byte tokens are found wherever they are, however the file arrives.
 
 use weighbridge_core::{Finding, Format};
 use weighbridge_tests::encode::gguf::{File, Tensor, Value};
@@ -8,7 +7,7 @@ use weighbridge_tests::survey::{Access, Host, survey, survey_whole};
 
 const TOKENS: usize = 700;
 
-/// A model with byte tokens in these places, one of which has the text of none.
+/// A model with byte tokens in these places; the text of token `odd` is invalid.
 fn model(is_byte: impl Fn(usize) -> bool, odd: Option<usize>) -> Vec<u8> {
     let text = |i| match i {
         i if odd == Some(i) => "<0x-1>".to_owned(),
@@ -49,8 +48,8 @@ fn byte_tokens_wherever_they_are() {
     }
 }
 
-/// The types lie far from the tokens: a host with one buffer goes to and fro, but not
-/// for each token.
+/// Types and tokens are far apart: a host with one buffer alternates between them, but not for each
+/// token.
 #[test]
 fn types_and_tokens_are_read_in_batches() {
     let bytes = model(|_| true, None);
@@ -69,7 +68,7 @@ fn ends_with_metadata(metadata: &[(&str, Value)]) -> Vec<u8> {
     let metadata = metadata.iter().map(|(key, value)| (key.as_bytes().to_vec(), value.clone()));
     let mut encoded = File { metadata: metadata.collect(), ..File::default() }.encode();
     let padding = encoded.bytes.iter().rev().take_while(|byte| **byte == 0).count();
-    // The last value may end with zeros, too.
+    // The last value may also end with zeros.
     let end = encoded.values.last().unwrap() + 1;
     encoded.bytes.truncate((encoded.bytes.len() - padding).max(end));
     encoded.bytes

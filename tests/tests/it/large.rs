@@ -1,4 +1,4 @@
-//! Files far larger than memory are validated by reading little of them.
+//! Files far larger than memory are validated with few reads.
 #![cfg(unix)]
 
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt as _;
 use weighbridge_core::{Audit, Cursor, Finding, Opening, Slot, Source, Stop, Window};
 use weighbridge_tests::encode::ztensor::{self, Item, Tensor};
 
-/// Reads windows of a real file, in units of 512 bytes, and counts them.
+/// Reads windows of a real file in units of 512 bytes, and counts them.
 struct Disk {
     file: File,
     len: u64,
@@ -27,8 +27,7 @@ impl Disk {
                     let mut bytes = vec![0; (end - at) as usize];
                     self.file.read_exact_at(&mut bytes, at).unwrap();
                     self.read += end - at;
-                    // The largest window is the index; the others are passed
-                    // over once.
+                    // The largest window is the index; the others are needed only once.
                     self.held.retain(|(_, bytes)| bytes.len() > 4096);
                     self.held.push((at, bytes));
                 }
@@ -38,8 +37,8 @@ impl Disk {
     }
 }
 
-/// A thousand tensors of 40 MB and a few bytes, index at the end. The file is
-/// sparse: it takes no room on the disk.
+/// A thousand tensors of slightly more than 40 MB, with the index at the end. The file is sparse,
+/// so it takes no disk space.
 #[test]
 fn forty_gigabytes_are_judged_by_their_tail() {
     const COUNT: u64 = 1000;

@@ -1,4 +1,4 @@
-//! The layers of the core: arrows between its folders point one way only.
+//! The layers of the core: dependencies between its folders point in one direction only.
 //!
 //! ARCHITECTURE.md lists the layers. This test reads the `use` lines and the paths of
 //! `core/src`, so a file that reaches into a higher layer fails here.
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folders of `core/src`, each of which may use those before it.
+/// The folders of `core/src`, each of which may use only those before it.
 const LAYERS: [&str; 10] =
     ["base", "rule", "input", "model", "parse", "codec", "stats", "format", "file", "audit"];
 
@@ -31,7 +31,7 @@ fn files(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
     }
 }
 
-/// The code of a file: without comments, and without its unit tests.
+/// The code of a file without comments and unit tests.
 fn code(text: &str) -> String {
     let text = text.split("\nmod tests {").next().unwrap_or_default();
     let without_comment = |line: &str| line.split("//").next().unwrap_or_default().to_owned();
@@ -85,7 +85,7 @@ fn arrows_point_one_way() {
     assert!(back.is_empty(), "arrows that point back:\n{}", back.join("\n"));
 }
 
-/// Files of different folders of one layer may not use each other in a circle.
+/// Files in different folders of one layer must not use each other in a cycle.
 #[test]
 fn no_folder_of_a_layer_is_in_a_circle() {
     let mut found = Vec::new();
@@ -115,7 +115,7 @@ fn no_folder_of_a_layer_is_in_a_circle() {
     }
 }
 
-/// Where the code of `core/src` may name a format, besides its own folder, and why.
+/// Where the code of `core/src` outside a format's own folder may name a format, and why.
 const MAY_NAME: [(&str, &str); 6] = [
     ("format/formats.rs", "the list of formats"),
     ("format/mod.rs", "declares their modules"),
@@ -125,7 +125,7 @@ const MAY_NAME: [(&str, &str); 6] = [
     ("base/limits.rs", "a limit says whose it is"),
 ];
 
-/// Adding a format touches its folder and the list of formats: shared code names none.
+/// Adding a format changes only its folder and the list of formats: shared code names none.
 #[test]
 fn shared_code_names_no_format() {
     let mut found = Vec::new();
@@ -150,6 +150,6 @@ fn shared_code_names_no_format() {
         }
     }
     assert!(named.is_empty(), "shared code that names formats:\n{}", named.join("\n"));
-    // What is allowed and no longer there is taken off the list.
+    // Exceptions that no longer apply must be removed from the list.
     assert_eq!(used.len(), MAY_NAME.len(), "{used:?}");
 }

@@ -1,4 +1,4 @@
-//! One binary for all integration tests; a module for each kind.
+//! One binary for all integration tests, with one module per topic.
 
 mod advisories;
 mod audits;

@@ -1,4 +1,4 @@
-//! What manifests, documentation and workflows say of the same things is the same.
+//! Manifests, documentation and workflows agree with one another.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +15,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Every manifest of the repository, those included that are not of the workspace.
+/// Every manifest of the repository, including those outside the workspace.
 fn manifests(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -36,7 +36,7 @@ fn value<'t>(manifest: &'t str, key: &str) -> Option<&'t str> {
         .map(|it| it.trim_matches('"'))
 }
 
-/// The features of a manifest; comments and values over several lines are no features.
+/// The features of a manifest, skipping comments and multi-line values.
 fn features(manifest: &str) -> BTreeSet<&str> {
     let table = manifest.split("\n[features]\n").nth(1).expect("features");
     let lines = table.split("\n[").next().unwrap_or_default().lines();
@@ -85,7 +85,7 @@ fn what_is_published_says_what_it_is() {
         let readme = read(&format!("{package}/README.md"));
         assert!(readme.lines().count() > 10, "{package}: README.md");
         assert!(!text.contains("publish = false"), "{package}");
-        // A package is what is in its folder: a link, or its target where there are no links.
+        // A package contains only its folder: a link, or its target on systems without links.
         for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
             let here = read(&format!("{package}/{licence}"));
             assert!(here == read(licence) || here == format!("../{licence}"), "{package}");
@@ -107,7 +107,7 @@ fn what_is_published_says_what_it_is() {
     assert!(npm["keywords"].as_array().is_some_and(|words| words.len() > 3));
 }
 
-/// docs.rs shows every feature, and the table of the crate has each of them.
+/// docs.rs builds with every feature, and the crate's table lists each of them.
 #[test]
 fn features_are_documented() {
     for package in ["core", "host"] {

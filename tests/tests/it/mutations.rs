@@ -1,16 +1,15 @@
-//! Every prefix and every changed byte of every small file: no panic, no
-//! finding outside the file, no endless loop, and nothing unreadable that passes.
-//! With the feature `deep`, which `make test-deep` turns on, bytes get more values,
-//! and no length and no place is passed over in files of some size.
+//! Every prefix and every changed byte of every small file: no panic, no finding outside the file,
+//! no endless loop, and nothing unreadable passes. With the feature `deep`, which `make test-deep`
+//! enables, bytes take more values, and no length or position is skipped in larger files.
 
 use weighbridge_core::{Format, Severity, Status};
 use weighbridge_tests::DEEP;
 use weighbridge_tests::fixtures::{self, Fixture};
 use weighbridge_tests::survey::{Access, Host, Survey, TensorFact, survey, survey_whole};
 
-/// Sound files up to this length are changed in every way one byte can be.
+/// Sound files up to this length have every byte changed in every way.
 const TINY: usize = 256;
-/// Files up to this length are changed in some ways at every byte.
+/// Files up to this length have every byte changed in some ways.
 const SMALL: usize = 4096;
 
 fn check(name: &str, bytes: &[u8], survey: &Survey) {
@@ -22,11 +21,11 @@ fn check(name: &str, bytes: &[u8], survey: &Survey) {
         let end = region.span.end();
         assert!(end.is_some_and(|end| end <= bytes.len() as u64), "{name}: {region:?}");
     }
-    // Why a tensor cannot be read is never left out, however much else is wrong.
+    // The reason a tensor cannot be read is always reported, however much else is wrong.
     if survey.worst() < Severity::Fatal {
         for TensorFact { tensor, chunks, .. } in &survey.tensors {
             assert!(tensor.status != Status::Broken, "{name}: {tensor:?}, {:?}", survey.broken());
-            // Where nothing lies does not matter to who reads it.
+            // The location of an empty chunk does not matter to readers.
             for chunk in chunks.iter().filter(|chunk| !chunk.stored.is_empty()) {
                 let end = chunk.stored.end();
                 assert!(end.is_some_and(|end| end <= bytes.len() as u64), "{name}: {chunk:?}");
@@ -37,7 +36,7 @@ fn check(name: &str, bytes: &[u8], survey: &Survey) {
 
 fn each_small(format: &str, mut test: impl FnMut(&str, &Fixture, Option<Format>)) {
     for (name, fixtures) in fixtures::all().into_iter().filter(|(name, _)| *name == format) {
-        // A broken file of some size is a sound one with a few bytes changed.
+        // A large broken file is a sound one with a few bytes changed.
         let most = |breaks: &[&str]| if breaks.is_empty() { SMALL } else { TINY };
         for fixture in fixtures.iter().filter(|f| f.bytes.len() <= most(f.breaks)) {
             test(&format!("{name} {}", fixture.name), fixture, Format::by_name(name));
@@ -83,8 +82,8 @@ fn every_changed_byte(format: &str) {
     });
 }
 
-/// A changed file in parts, too: the bytes that are asked for are then decided
-/// by whoever changed it.
+/// Reads a changed file in parts as well: the changed bytes then influence which bytes are
+/// requested.
 fn changed_bytes_in_windows(format: &str) {
     each_small(format, |name, Fixture { bytes, .. }, format| {
         let mut bytes = bytes.clone();
@@ -102,7 +101,7 @@ fn changed_bytes_in_windows(format: &str) {
     });
 }
 
-/// A test of each kind for each format, so that they run beside one another.
+/// Creates a separate test per format and kind, so that they run in parallel.
 macro_rules! each_format {
     ($($format:ident)*) => {$(
         mod $format {

@@ -1,4 +1,4 @@
-//! The audit of payloads: buffers of every size, and what decoding may take.
+//! The payload audit: buffers of every size, and limits of decoding.
 
 use weighbridge_core::codec::WINDOW;
 use weighbridge_core::{
@@ -9,8 +9,8 @@ use weighbridge_tests::encode::ztensor::sparse;
 use weighbridge_tests::encode::ztensor::zstd::{self, Block, Frame};
 use weighbridge_tests::encode::ztensor::{self, Checksum, Item, Tensor};
 
-/// An audit whose buffer has `size` bytes at first, and what `grow` makes of what is
-/// asked for; how often that was.
+/// Audits with a buffer of `size` bytes; each request for more is answered by `grow`. Returns the
+/// findings and the number of requests.
 fn audit(
     bytes: &[u8],
     size: usize,
@@ -47,7 +47,7 @@ fn ids(findings: &[Finding]) -> Vec<&'static str> {
     findings.iter().map(|f| f.rule.id()).collect()
 }
 
-/// A column whose annotation is one text, and how long its payload is.
+/// A column with a single text as its annotation, and the length of that payload.
 fn annotated(len: usize, compression: Compression) -> (Vec<u8>, usize) {
     let text = Cell::text(&"slots".repeat(len / 5));
     let decoded = idv::payload(&Codec::Text, std::slice::from_ref(&text)).len();
@@ -57,8 +57,8 @@ fn annotated(len: usize, compression: Compression) -> (Vec<u8>, usize) {
     (idv::encode(&idv::File::new(0, vec![column])).bytes, decoded)
 }
 
-/// How long an annotation is becomes known when it was decoded; then it fits, into
-/// buffers of every form.
+/// The length of an annotation is known only after decoding it; then it fits into buffers of every
+/// size.
 #[test]
 fn annotations_of_any_length_fit_any_buffer() {
     for compression in [Compression::Deflate, Compression::Zlib] {
@@ -82,7 +82,7 @@ fn annotations_of_any_length_fit_any_buffer() {
     }
 }
 
-/// A frame in a single segment that looks back further than the usual window.
+/// A frame with a single segment that refers further back than the usual window.
 #[test]
 fn a_single_segment_needs_a_buffer_of_its_content() {
     let mut data = weighbridge_tests::codec::samples(1 << 18).swap_remove(3).1;
@@ -98,15 +98,15 @@ fn a_single_segment_needs_a_buffer_of_its_content() {
         assert_eq!(ids(&findings), [""; 0], "{size}");
         assert_eq!(asked, usize::from(size < len));
     }
-    // A host that has no room leaves it unchecked.
+    // A host without room leaves it unchecked.
     let (findings, _) = audit(&bytes, WINDOW, None, &|_| None);
     assert_eq!(ids(&findings), ["ZSTD-WINDOW"]);
     assert_eq!(findings[0].severity(), Severity::Unchecked);
     assert_eq!((findings[0].expected, findings[0].found), (8 << 20, len as u64));
 }
 
-/// Nothing but decoding proves that a large content is there, so not any buffer is
-/// asked for; and a dictionary is nowhere. Neither breaks anything.
+/// Only decoding proves that large contents exist, so the audit does not request arbitrarily large
+/// buffers, and dictionaries are not available. Neither breaks a rule.
 #[test]
 fn what_is_not_decoded_is_unchecked() {
     let count = 1000;
@@ -128,7 +128,7 @@ fn what_is_not_decoded_is_unchecked() {
     }
 }
 
-/// An audit that has no memory to decode in says once of each tensor what is left.
+/// An audit without memory for decoding reports each tensor as unchecked once.
 #[test]
 fn a_tensor_is_unchecked_once() {
     let sum = Checksum::Crc32c;
@@ -150,7 +150,7 @@ fn a_tensor_is_unchecked_once() {
     }
 }
 
-/// So many sequences without a bit, and how long the data is.
+/// A frame of `blocks` blocks of sequences that take no bits, and the decoded length.
 fn bomb(blocks: u64) -> (Vec<u8>, u64) {
     let sequences = (0..blocks).map(|_| Block::sequences(43_690, 0));
     let blocks_of = [Block::Raw(b"abcdefgh".to_vec())].into_iter().chain(sequences).collect();
@@ -169,7 +169,7 @@ fn work_is_bounded() {
     let block = limits::WORK_PER_BLOCK + 43_690 * limits::WORK_PER_SEQUENCE;
     let most = 8 * block + size + 10 * limits::WORK_PER_BLOCK;
     assert_eq!(ids(&audit(&bytes, WINDOW, Some(most), &Some).0), [""; 0]);
-    // One block less: this tensor and the next are left, and the count says so.
+    // One block short: this tensor and the next are left, which the count shows.
     for work in [0, 1, most / 2, 7 * block] {
         let (findings, _) = audit(&bytes, WINDOW, Some(work), &Some);
         assert_eq!(ids(&findings), ["WORK-UNCHECKED"], "{work}");
@@ -177,7 +177,7 @@ fn work_is_bounded() {
         assert_eq!(findings[0].found, 2);
         assert_eq!(findings[0].severity(), Severity::Unchecked);
     }
-    // A few hundred of them exceed what a small file is allowed.
+    // A few hundred of them exceed the work allowed for a small file.
     let (blob, size) = bomb(400);
     let bytes = ztensor::File::of([Tensor::framed("b", "uint8", &[size], blob)]).draft().finish();
     let (findings, _) = audit(&bytes, WINDOW, None, &Some);
@@ -186,12 +186,12 @@ fn work_is_bounded() {
     assert_eq!(findings[0].expected, limits::WORK + limits::WORK_PER_BYTE * len);
 }
 
-/// What tensors share is decoded once, in any order, and each says what is wrong.
+/// Shared data is decoded once, in any order, and its faults are reported for each tensor.
 #[test]
 fn shared_data_is_decoded_once() {
     let (blob, size) = bomb(8);
     let mut broken = blob.clone();
-    // The first literal's block is of the reserved kind.
+    // The last block claims 17 bytes of literals, more than it has.
     let at = broken.len() - 10;
     broken[at] ^= 0x80;
     for (blob, rule) in [(blob, None), (broken, Some("ZSTD-CORRUPT"))] {
@@ -206,7 +206,7 @@ fn shared_data_is_decoded_once() {
             entry.set("offset", Item::Uint(64)).set("size", Item::Uint(blob.len() as u64));
             entry.push(Item::text("checksum"), Item::Text(sum.clone()));
         }
-        // The last but one says another sum.
+        // The last tensor but one has a different checksum.
         let wrong = Item::text("crc32c:0x00000000");
         draft.entries[59].set("checksum", wrong);
         let bytes = draft.finish();
@@ -222,13 +222,13 @@ fn shared_data_is_decoded_once() {
     }
 }
 
-/// What one audit found says nothing about the bytes of the next file.
+/// Findings of one audit do not affect the next file.
 #[test]
 fn a_scratch_serves_one_file_after_the_other() {
     let tensor = Tensor::zstd("t", "uint8", &[300], &[7; 300]).checksum(Checksum::Crc32c);
     let sound = ztensor::File::of([tensor]).encode();
     let mut broken = sound.clone();
-    // The first block is of the reserved kind.
+    // Damages the contents of the first block.
     broken[64 + 9] |= 0x06;
     let mut buffer = vec![0; WINDOW];
     let mut scratch = Scratch::new(&mut buffer);
@@ -248,8 +248,8 @@ fn a_scratch_serves_one_file_after_the_other() {
     assert_eq!(ids(&found[2]), [""; 0]);
 }
 
-/// Data that is read several times, by a host that holds no more than it is asked for,
-/// is never taken for an audit that makes no progress.
+/// A host that holds only what was requested last may have to read data several times, which must
+/// not be mistaken for a lack of progress.
 #[test]
 fn entries_in_no_order_are_read_again() {
     for count in 2..70_u64 {

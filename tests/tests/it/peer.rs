@@ -1,5 +1,5 @@
-//! safetensors against the crate that people read it with. The comparison is that
-//! of the fuzz target `peer_safetensors`, which lists accepted differences.
+//! Compares the safetensors reader with the published crate, using the comparison of the fuzz
+//! target `peer_safetensors`, which lists accepted differences.
 
 use proptest::prelude::*;
 use weighbridge_fuzz_bodies::peers::safetensors::compare;
@@ -50,7 +50,7 @@ proptest! {
                 0 => bytes[at] = value,
                 1 => bytes[at] = b"{}[]\":,0192-.eE \\"[usize::from(value) % 17],
                 2 => bytes[at] ^= 1 << (value % 8),
-                // A byte more or less, with the length of the header put right.
+                // One byte more or less, with a corrected header length.
                 3 if at >= 8 => bytes.insert(at, value),
                 4 if at >= 8 => _ = bytes.remove(at),
                 _ => bytes.swap(at, (at + 1).min(header - 1)),

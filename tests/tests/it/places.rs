@@ -1,4 +1,4 @@
-//! Findings mark what they are about: the bytes, the entry, and as much as is wrong.
+//! Findings point to the right bytes and entry, and cover exactly what is wrong.
 
 use weighbridge_core::{EntryKind, Finding, Format};
 use weighbridge_tests::encode::gguf;
@@ -17,7 +17,7 @@ fn findings(format: Format, bytes: &[u8], rule: &str) -> Vec<Finding> {
     found
 }
 
-/// The text that the one finding of this rule marks.
+/// The text marked by the only finding of this rule.
 fn marked(header: &str, data: usize, rule: &str) -> String {
     let bytes = safetensors(header, data);
     let found = findings(Format::Safetensors, &bytes, rule);
@@ -72,7 +72,7 @@ fn four(offsets: [u64; 4]) -> Vec<u8> {
     encoded.bytes
 }
 
-/// ggml counts on from the sizes of tensors, wherever their data is said to lie.
+/// ggml derives offsets from the sizes of tensors, wherever their data is recorded.
 #[test]
 fn only_data_out_of_order_is_said_to_be() {
     for (offsets, astray) in [
@@ -91,7 +91,7 @@ fn only_data_out_of_order_is_said_to_be() {
     }
 }
 
-/// Padding ends at the next multiple of the alignment, and what follows is none.
+/// Padding ends at the next multiple of the alignment, and what follows is not padding.
 #[test]
 fn padding_and_what_follows_it() {
     for alignment in [8, 24, 32, 1000] {

@@ -1,4 +1,4 @@
-//! A random sound file from an encoder reads back equal.
+//! Random sound files from our encoders read back equal.
 
 use proptest::prelude::*;
 use weighbridge_core::{DType, Endianness, Format, Layout, Value};
@@ -156,8 +156,8 @@ proptest! {
 }
 
 proptest! {
-    /// A map that real writers make is read in one go, one with a custom field
-    /// is not; both ways give the same tensor.
+    /// A map as real writers emit it is read on the fast path, one with a custom field is not; both
+    /// give the same tensor.
     #[test]
     fn ztensor_reads_the_same_either_way(file in ztensor::random::arbitrary()) {
         let mut with_custom = file.clone();

@@ -1,10 +1,10 @@
-//! Elements of blocks are what ggml's Python package makes of them, to the bit.
+//! Block elements match ggml's Python package bit for bit.
 
 use weighbridge_core::{DType, Element, Endianness, Stats};
 use weighbridge_tests::encode::gguf::{File, Tensor};
 use weighbridge_tests::survey::survey_whole;
 
-/// Made by `scripts/gguf_blocks.py`, which says what is in it.
+/// Written by `scripts/gguf_blocks.py`, which describes its contents.
 const BLOCKS: &[u8] = include_bytes!("../../data/gguf-blocks.bin");
 
 struct Case {
@@ -33,7 +33,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// The element type that a file with this number has.
+/// The element type with this number in a file.
 fn dtype(ty: u32) -> DType {
     let tensors = vec![Tensor::new("t", ty, &[256])];
     survey_whole(&File { tensors, ..File::default() }.encode().bytes, None).tensors[0].tensor.dtype
@@ -49,7 +49,7 @@ fn blocks_are_taken_apart_as_the_reference_does() {
         for (i, expected) in (0..).zip(&values) {
             let element = dtype.element(&blocks, i, Endianness::Little);
             let Some(Element::F32(value)) = element else { panic!("{element:?}") };
-            // What a NaN looks like is the processor's business.
+            // The bits of a NaN depend on the processor.
             let same = value.to_bits() == expected.to_bits() || value.is_nan() && expected.is_nan();
             assert!(same, "{} element {i}: {value}, {expected}", dtype.name());
             nans += u32::from(value.is_nan());
@@ -61,7 +61,7 @@ fn blocks_are_taken_apart_as_the_reference_does() {
     assert!(nans > 0, "scales of all kinds");
 }
 
-/// Blocks that come in pieces, cut anywhere, sum up to the same.
+/// Blocks in pieces, split anywhere, give the same statistics.
 #[test]
 fn statistics_of_blocks() {
     for Case { ty, blocks, values } in cases() {

@@ -1,4 +1,4 @@
-//! Files read back into the descriptions that our encoders write.
+//! Reads files back into the descriptions that our encoders write.
 
 use weighbridge_core::format::gguf::{Item, Items};
 use weighbridge_core::{DType, Endianness, EntryKind, File, Source, Span, Value};

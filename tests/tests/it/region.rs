@@ -13,7 +13,7 @@ fn a_file_that_records_its_length_ends_there() {
             region.resize(region.len() + 4096, 0xFF);
             let source = Source::whole(&region).as_region();
             let mut findings = Vec::new();
-            // zTensor is found from its end, so a longer region hides it.
+            // zTensor is opened from its end, so a longer region hides it.
             let Ok(file) = File::open_as(format, &source, &mut |f| findings.push(f)) else {
                 assert_eq!(name, "ztensor", "{}", fixture.name);
                 continue;
@@ -26,7 +26,7 @@ fn a_file_that_records_its_length_ends_there() {
             assert_eq!(findings, [], "{name} {}", fixture.name);
             seen += 1;
 
-            // A region shorter than the file is still too short.
+            // A region shorter than the file is still reported as too short.
             let source = Source::whole(&fixture.bytes[..fixture.bytes.len() - 1]).as_region();
             let mut findings = 0;
             let opened = File::open_as(format, &source, &mut |_| findings += 1);

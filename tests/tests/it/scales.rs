@@ -1,21 +1,21 @@
-//! Statistics of blocks whose scales are NaN, infinite, zero, subnormal or as large as can be,
-//! against elements that are counted one by one.
+//! Statistics of blocks whose scales are NaN, infinite, zero, subnormal or as large as possible,
+//! compared with counting the elements one by one.
 
 use super::stats::Exact;
 use std::collections::BTreeSet;
 use weighbridge_core::{DType, Element, Endianness, Histogram, Stats, Summary};
 use weighbridge_tests::codec::Random;
 
-/// A scale of a block, and what it may be.
+/// The kind and position of a block's scale.
 #[derive(Clone, Copy)]
 enum Scale {
-    /// A binary16 at this byte.
+    /// A binary16 at this byte offset.
     Half(usize),
-    /// A power of two at this byte.
+    /// A power of two at this byte offset.
     Exponent(usize),
-    /// A float of 8 bits at this byte.
+    /// An 8-bit float at this byte offset.
     Byte(usize),
-    /// A binary16 in the upper four bits of four words from this byte on.
+    /// A binary16 in the upper four bits of four words, starting at this byte offset.
     Spread(usize),
 }
 
@@ -24,7 +24,7 @@ const HALVES: [u16; 14] = [
     0x7E00, 0x7C01, 0xFFFF, 0x7C00, 0xFC00, 0x0000, 0x8000, 0x0001, 0x83FF, 0x7BFF, 0xFBFF, 0x3C00,
     0xBC00, 0x3555,
 ];
-/// From 2^-127 to what a float of 4 bits takes beyond `f32`.
+/// From 2^-127 to exponents that make a 4-bit float exceed `f32`.
 const EXPONENTS: [u16; 8] = [0, 1, 2, 127, 252, 253, 254, 255];
 const BYTES: [u16; 10] = [0x00, 0x80, 0x01, 0x07, 0x08, 0x38, 0x7E, 0x7F, 0xFE, 0xFF];
 
@@ -37,7 +37,7 @@ impl Scale {
         }
     }
 
-    /// A word that is nothing special.
+    /// An ordinary scale.
     fn usual(self, random: &mut Random) -> u16 {
         match self {
             Scale::Half(_) | Scale::Spread(_) => 0x2000 + random.below(0x1C00) as u16,
@@ -65,7 +65,7 @@ impl Scale {
     }
 }
 
-/// Where the scales of a block are that all of its parts share.
+/// The positions of the scales shared by all parts of a block.
 fn scales(dtype: DType) -> Vec<Scale> {
     let halves = |places: &[usize]| places.iter().map(|at| Scale::Half(*at)).collect();
     match dtype {
@@ -85,7 +85,7 @@ fn scales(dtype: DType) -> Vec<Scale> {
     }
 }
 
-/// Blocks of any codes, of which number `at` has these scales.
+/// Blocks of random codes, in which block `at` has these scales.
 struct Blocks {
     dtype: DType,
     endianness: Endianness,
@@ -121,7 +121,7 @@ fn blocks(
     Blocks { dtype, endianness, bytes, values }
 }
 
-/// The number of the tensor's first element here.
+/// The index of the tensor's first element.
 const FIRST: u64 = 1 << 20;
 
 impl Blocks {
@@ -150,7 +150,7 @@ impl Blocks {
         assert_eq!(infinities, counted(&f32::is_infinite), "{name}");
         assert_eq!(stats.finite(), counted(&f32::is_finite).0, "{name}");
         assert_eq!(stats.zeros(), counted(&|value| value == 0.0).0, "{name}");
-        // No element of a block has an exponent of its own.
+        // No block element has an exponent of its own.
         assert_eq!(stats.subnormals(), 0, "{name}");
         let finite = self.finite();
         let end = |one: fn(f64, f64) -> f64| finite.iter().copied().reduce(one);
@@ -168,7 +168,7 @@ impl Blocks {
         }
     }
 
-    /// A histogram of all elements, which come in pieces.
+    /// Checks a histogram of all elements, added in pieces of `size` bytes.
     fn check_histogram(&self, name: &str, size: usize) {
         let mut words = vec![0; Histogram::WORDS];
         let mut histogram = Histogram::new(self.dtype, &mut words).unwrap();
@@ -184,7 +184,7 @@ impl Blocks {
             magnitudes[power + if *value < 0.0 { 0 } else { Histogram::MAGNITUDES }] -= 1;
         }
         assert!(magnitudes.iter().all(|left| *left == 0), "{name}");
-        // Known to one part in 128, and exactly where no digits are cut off.
+        // Known to one part in 128, and exactly if no digits are cut off.
         let cut = finite.iter().any(|value| (*value as f32).to_bits() & 0xFFFF != 0);
         let part = if cut { 1.0 / 128.0 } else { 0.0 };
         assert_eq!(histogram.quantile(0.5).is_some(), !finite.is_empty(), "{name}");
@@ -214,7 +214,7 @@ impl Blocks {
     }
 }
 
-/// Mean and deviation.
+/// Mean and standard deviation.
 fn moments(values: &[f64]) -> (f64, f64) {
     let len = values.len() as f64;
     let mut sum = Exact::default();
@@ -229,13 +229,13 @@ fn moments(values: &[f64]) -> (f64, f64) {
     (mean + rest, (squares.value() / len - rest * rest).max(0.0).sqrt())
 }
 
-/// Every type whose blocks are taken apart.
+/// Every type whose blocks can be decoded.
 fn types() -> impl Iterator<Item = DType> {
     let decoded = |dtype: &DType| Stats::new(*dtype, Endianness::Little, 0, 0).is_some();
     DType::ALL.iter().copied().filter(|dtype| dtype.block().is_some()).filter(decoded)
 }
 
-/// What the scales of one block may be: each in turn, and all at once.
+/// Special scales for one block: each in turn, and all at once.
 fn specials(dtype: DType, random: &mut Random) -> Vec<Vec<u16>> {
     let scales = scales(dtype);
     let mut all = Vec::new();
@@ -247,7 +247,7 @@ fn specials(dtype: DType, random: &mut Random) -> Vec<Vec<u16>> {
             all.push(vec![*word; scales.len()]);
         }
     }
-    // An infinity less another, and a zero less an infinity.
+    // An infinity minus another, and a zero minus an infinity.
     if let [Scale::Half(_), Scale::Half(_)] = scales[..] {
         let ends = [0x7C00, 0xFC00, 0x0000, 0x7BFF];
         all.extend(ends.iter().flat_map(|one| ends.iter().map(|two| vec![*one, *two])));
@@ -261,7 +261,7 @@ fn scales_of_every_kind() {
     let mut seen = BTreeSet::new();
     for dtype in types() {
         let (elements, len) = dtype.block().unwrap();
-        // Two and a half times what is summed up at once.
+        // Two and a half times the number of elements summed at a time.
         let many = 2560 / elements as usize;
         for words in specials(dtype, &mut random) {
             for endianness in [Endianness::Little, Endianness::Big] {
@@ -281,7 +281,7 @@ fn scales_of_every_kind() {
             }
         }
     }
-    // NaN, infinite, zero and normal ones of all types; `nvfp4` has neither of the first.
+    // NaN, infinite, zero and normal values for all types; `nvfp4` has neither of the first two.
     let kinds = seen.iter().filter(|(_, kind)| *kind != std::num::FpCategory::Subnormal as u8);
     assert_eq!(kinds.count(), 4 * types().count() - 3, "{seen:?}");
 }
@@ -303,7 +303,7 @@ fn histograms_of_scales_of_every_kind() {
     }
 }
 
-/// Every block special, so that nothing or little is finite.
+/// Every block is special, so that few or no values are finite.
 #[test]
 fn special_scales_in_all_blocks() {
     let mut random = Random::new(33);

@@ -1,5 +1,5 @@
-//! The public types stay small: they are kept in statics of a microcontroller
-//! and returned on every path.
+//! The public types stay small: microcontrollers keep them in statics, and they are returned on
+//! every path.
 
 use weighbridge_core::*;
 
@@ -19,6 +19,6 @@ fn public_types() {
     assert!(size_of::<Metadata>() <= 64);
     assert!(size_of::<Tensor>() <= 160);
     assert!(size_of::<File>() <= 128, "{}", size_of::<File>());
-    // On hosts: three cursors, and what they keep of keys.
+    // On hosts: three cursors, and the state of the key stage.
     assert!(size_of::<Audit>() <= 2600, "{}", size_of::<Audit>());
 }

@@ -1,4 +1,4 @@
-//! Statistics in one pass against a naive computation in two.
+//! One-pass statistics, compared with a naive two-pass computation.
 
 use weighbridge_core::{DType, Element, Endianness, Stats, Summary};
 use weighbridge_tests::codec::{Random, weights_f32};
@@ -29,7 +29,7 @@ pub(super) const NUMBERS: [DType; 23] = [
     DType::T1,
 ];
 
-/// What two passes over all elements say.
+/// The result of two passes over all elements.
 #[derive(Debug, Default)]
 struct Naive {
     nans: u64,
@@ -95,7 +95,7 @@ fn compare(name: &str, stats: &Summary, naive: &Naive) {
         a.to_f64().total_cmp(&b.to_f64()).then(exact(a).cmp(&exact(b)))
     };
     let (least, greatest) = (naive.finite.iter().min_by(order), naive.finite.iter().max_by(order));
-    // Two zeros are equal; which of them comes first does not matter.
+    // Two zeros are equal; their order does not matter.
     assert_eq!(stats.min().as_ref(), least, "{name}");
     assert_eq!(stats.max().as_ref(), greatest, "{name}");
     assert_eq!(stats.mean().is_some(), !naive.finite.is_empty(), "{name}");
@@ -108,8 +108,8 @@ fn compare(name: &str, stats: &Summary, naive: &Naive) {
     }
 }
 
-/// Bytes of every kind: random ones hold NaN and infinities in all floats but
-/// `f64`, whose squares would overflow.
+/// Bytes of every kind. Random bytes include NaN and infinities in all floats except `f64`, whose
+/// squares would overflow.
 pub(super) fn bytes(dtype: DType, count: usize, random: &mut Random) -> Vec<u8> {
     let len = dtype.bytes(count as u64).unwrap() as usize;
     if dtype != DType::F64 {
@@ -149,7 +149,7 @@ fn every_type_in_pieces_and_parts() {
                 }
                 assert_eq!(pieces.summary(), whole.summary(), "{name}, pieces");
 
-                // Two threads, the second of which finishes first.
+                // Two threads, of which the second finishes first.
                 let cut = count / 2 / 8 * 8;
                 let at = dtype.bytes(cut as u64).unwrap() as usize;
                 let (mut one, mut two) =
@@ -173,8 +173,7 @@ fn big_endian_doubles() {
     assert_eq!((stats.mean(), stats.deviation(), stats.nans()), (Some(-1.0), Some(2.0), 1));
 }
 
-/// Values far from zero and close to one another: the sum of squares alone
-/// would lose all digits.
+/// Values far from zero and close together: a plain sum of squares would lose all digits.
 #[test]
 fn small_deviation_far_from_zero() {
     let bytes: Vec<u8> =
@@ -210,7 +209,7 @@ fn extremes_of_wide_integers_are_exact() {
     assert_eq!(stats.summary().max(), Some(Element::Uint((1 << 63) + 1)));
 }
 
-/// A sum that loses nothing that matters: Neumaier's, with products split in two.
+/// A sum without significant loss: Neumaier's algorithm, with products split in two.
 #[derive(Default)]
 pub(super) struct Exact(f64, f64);
 
@@ -233,8 +232,8 @@ impl Exact {
     }
 }
 
-/// Mean and deviation of what the type makes of `values`, and how far off ours are, in
-/// deviations and of itself.
+/// The relative errors of mean and standard deviation for the stored values: that of the mean is in
+/// standard deviations.
 fn errors(dtype: DType, bytes: &[u8]) -> (f64, f64) {
     let count = bytes.len() as u64 * 8 / u64::from(dtype.bits());
     let all = || (0..count).map(|i| dtype.element(bytes, i, Endianness::Little).unwrap().to_f64());
@@ -278,7 +277,7 @@ pub(super) fn bytes_of(dtype: DType, values: &[f32]) -> Vec<u8> {
     }
 }
 
-/// The errors that `Stats` states, against sums without one.
+/// The error bounds that `Stats` documents, compared with exact sums.
 #[test]
 fn errors_of_mean_and_deviation() {
     let weights = weights_f32(100_000, 11);
@@ -322,7 +321,7 @@ fn errors_of_mean_and_deviation() {
             let (mean, deviation) = errors(dtype, &bytes);
             if !(mean + deviation).is_finite() {
                 let equal = name == "digits at the end" && dtype == DType::BF16;
-                // What is too small for the type is zero.
+                // Values too small for the type become zero.
                 assert!(equal || !wide, "{name} as {}: {mean}, {deviation}", dtype.name());
                 continue;
             }
@@ -335,7 +334,7 @@ fn errors_of_mean_and_deviation() {
     }
 }
 
-/// NaN and infinities anywhere in blocks that are else summed up in one go.
+/// NaN and infinities anywhere in blocks that are otherwise summed in one pass.
 #[test]
 fn specials_in_whole_blocks() {
     for dtype in [DType::F32, DType::BF16, DType::F16] {
@@ -368,7 +367,7 @@ fn specials_in_whole_blocks() {
     }
 }
 
-/// The largest doubles have a mean, and no deviation that is a number.
+/// The largest doubles have a finite mean, but possibly an infinite standard deviation.
 #[test]
 fn largest_doubles() {
     for values in [[f64::MAX, -f64::MAX], [f64::MAX, f64::MAX], [1e200, 3e200], [1e200, 1e200]] {
@@ -384,7 +383,7 @@ fn largest_doubles() {
     }
 }
 
-/// Squares that single precision holds, though it does not hold those of the deviations.
+/// The squares fit into single precision, but those of the deviations do not.
 #[test]
 fn a_far_one_whose_deviation_overflows() {
     for far in [-1.5e19_f32, -1.8e19, -1.84e19] {

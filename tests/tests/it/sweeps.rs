@@ -1,4 +1,4 @@
-//! The fast path of the audit passes over nothing that has a finding.
+//! The fast path of the audit skips nothing that has a finding.
 
 use weighbridge_core::{
     Audit, Cursor, EntryKind, Finding, Format, Opening, Severity, Slot, Source, Status, Stop,
@@ -7,7 +7,7 @@ use weighbridge_tests::encode::bintensors::{File, arbitrary};
 use weighbridge_tests::encode::{gguf, safetensors, ztensor};
 use weighbridge_tests::fixtures;
 
-/// Rules of the whole list, which entries on their own cannot break.
+/// Rules about the whole list, which a single entry cannot break.
 const OF_THE_LIST: [&str; 9] = [
     "T6",
     "C1",
@@ -31,14 +31,14 @@ fn one_by_one(format: Format, bytes: &[u8]) -> Vec<Finding> {
     of_entries(format, findings)
 }
 
-/// What the structural audit, which sweeps, finds in tensors.
+/// The findings about tensors from the structural audit, which sweeps.
 fn audited(format: Format, bytes: &[u8]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let source = Source::whole(bytes);
     let file = Opening::of(Some(format)).step(&source, &mut |_| {});
     let Ok(file) = file else { return findings };
     let mut audit = Audit::new(file).structure_only();
-    // A region for each tensor, and some for header, index and length.
+    // One region per tensor, and some for header, index and length.
     let mut slots = vec![Slot::EMPTY; file.tensor_count().min(1000) as usize + 64];
     match audit.step(&source, &mut slots, &mut |finding| findings.push(finding)) {
         Err(stop @ (Stop::NeedBytes(_) | Stop::NeedSlots { .. })) => panic!("{stop}"),
@@ -75,9 +75,9 @@ fn fixtures_one_by_one() {
     }
 }
 
-/// Whether the parts of a GGUF file whose entries are all sound come in order with
-/// nothing but zeros between them, by sorting them, is what the audit says, which
-/// need not have looked at them once it has listed the tensors.
+/// For a GGUF file with only sound entries, sorts the parts to check that they are in order with
+/// only zeros between them. The audit must agree, although it may not have examined the parts after
+/// listing the tensors.
 fn check_cover(name: &str, bytes: &[u8]) {
     let source = Source::whole(bytes);
     let file = Opening::of(Some(Format::Gguf)).step(&source, &mut |_| {});
@@ -127,8 +127,8 @@ fn check_cover(name: &str, bytes: &[u8]) {
     assert_eq!(count(&["GAP", "TRAILING", "PADDING"]), faults, "{name}");
 }
 
-/// What the structural audit finds whose slots are as many as `rooms` says, one
-/// after the other, and then as many as it asks for.
+/// The findings of the structural audit when its slots take each size in `rooms` in turn, then the
+/// size it asks for.
 fn audited_in(bytes: &[u8], rooms: &[usize]) -> Vec<Finding> {
     let source = Source::whole(bytes);
     let file = Opening::of(Some(Format::Safetensors)).step(&source, &mut |_| {}).unwrap();
@@ -149,9 +149,8 @@ fn audited_in(bytes: &[u8], rooms: &[usize]) -> Vec<Finding> {
     findings
 }
 
-/// Equal names are found whether they can be known by a table of hashes, which takes
-/// a slot for each name, or were begun to be sorted, and whatever lies between
-/// members that a sweep passes over.
+/// Equal names are found by a hash table, which takes one slot per name, or by sorting that has
+/// already begun, whatever lies between the members that a sweep skips.
 #[test]
 fn equal_names_among_members_of_all_forms() {
     let count = 14;
@@ -160,7 +159,7 @@ fn equal_names_among_members_of_all_forms() {
         for (metadata, spaced) in among.iter().flat_map(|m| among.map(move |s| (*m, s))) {
             let mut members = Vec::new();
             for i in 0..count {
-                // In no order, and of several lengths.
+                // Unsorted, and of several lengths.
                 let mut name = if i == second { first } else { i } * 5 % count;
                 name += if name > 9 { 1000 } else { 0 };
                 if metadata == Some(i) {
@@ -189,7 +188,7 @@ proptest::proptest! {
         at in proptest::prelude::any::<proptest::sample::Index>(),
         value: u8,
     ) {
-        // Long enough for a sweep to be under way when it meets the damage.
+        // Long enough for a sweep to be running when it reaches the damage.
         let mut tensors: Vec<_> = files.into_iter().flat_map(|file| file.tensors).collect();
         for (i, tensor) in tensors.iter_mut().enumerate() {
             tensor.name.push_str(&i.to_string());
@@ -230,7 +229,7 @@ proptest::proptest! {
         }
         check(Format::Gguf, "damaged", &bytes);
         check_cover("damaged", &bytes);
-        // Of another length.
+        // With a different length.
         let mut bytes = sound.bytes;
         bytes.resize(if more { len + cut } else { len - cut.min(len - tables) }, 0);
         check(Format::Gguf, "cut", &bytes);

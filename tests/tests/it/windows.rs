@@ -1,4 +1,4 @@
-//! A file that arrives in parts gives what the whole file gives.
+//! A file that arrives in parts gives the same result as the whole file.
 
 use weighbridge_core::{Cursor, Format, Opening, Part};
 use weighbridge_tests::fixtures;
@@ -43,7 +43,7 @@ fn one_small_buffer_gives_the_same() {
     assert!(fitted * 10 > all * 8, "{fitted} of {all} fixtures fit 512 bytes");
 }
 
-/// What iterators report is reported once, however the bytes arrive.
+/// Iterators report each finding once, however the bytes arrive.
 #[test]
 fn entries_report_once() {
     let listed = |bytes: &[u8], format: Option<Format>, access: Access| {
@@ -71,8 +71,7 @@ fn entries_report_once() {
     });
 }
 
-/// A host owes no more than what is asked for, so nothing may depend on bytes
-/// that were asked for before.
+/// A host only has to provide the requested bytes, so nothing may depend on earlier requests.
 #[test]
 fn the_least_bytes_give_the_same() {
     each(|name, bytes, format| {
@@ -84,7 +83,7 @@ fn the_least_bytes_give_the_same() {
 #[test]
 fn the_index_costs_few_rounds_and_no_payload() {
     each(|name, bytes, format| {
-        // An archive has the headers of its arrays in its members.
+        // The headers of an archive's arrays are inside its members.
         if format == Some(Format::Npz) {
             return;
         }

@@ -1,6 +1,6 @@
-//! Numbers that look like weights, the same in every run.
+//! Numbers that look like weights, identical in every run.
 
-/// A generator of numbers: xorshift64*.
+/// A random number generator: xorshift64*.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -15,24 +15,23 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// Below `bound`.
+    /// A number below `bound`.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 
-    /// From 0 to 1.
+    /// A number from 0 to 1.
     pub(crate) fn unit(&mut self) -> f32 {
         (self.next() >> 40) as f32 / (1 << 24) as f32
     }
 
-    /// Close to normally distributed: the sum of twelve uniform numbers.
+    /// An approximately normal number: the sum of twelve uniform ones.
     pub(crate) fn normal(&mut self) -> f32 {
         (0..12).map(|_| self.unit()).sum::<f32>() - 6.0
     }
 }
 
-/// Weights of `rows` × `columns`: noise, and a pattern of low rank that a heat
-/// map shows.
+/// Weights of `rows` × `columns`: noise plus a low-rank pattern that is visible in a heat map.
 pub(crate) fn weights(seed: u64, rows: usize, columns: usize) -> Vec<f32> {
     let mut random = Random::new(seed);
     let waves: Vec<(f32, f32, f32)> =
@@ -56,18 +55,18 @@ pub(crate) fn f32_bytes(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
-/// The upper halves: bfloat16, rounded towards zero.
+/// Truncates to the upper halves: bfloat16, rounded towards zero.
 pub(crate) fn bf16_bytes(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|value| ((value.to_bits() >> 16) as u16).to_le_bytes()).collect()
 }
 
-/// `rows` × `columns` numbers whose statistics are known: -n/2 … n/2 - 1.
+/// `count` numbers with known statistics: -count/2 … count/2 - 1.
 pub(crate) fn ramp(count: usize) -> Vec<f32> {
     (0..count).map(|i| i as f32 - (count / 2) as f32).collect()
 }
 
-/// Sixteen numbers of every kind: a NaN at 5, infinities at 9 and 12, two zeros,
-/// a subnormal.
+/// Sixteen numbers that cover special values: a NaN at 5, infinities at 9 and 12, two zeros and a
+/// subnormal.
 pub(crate) fn special() -> Vec<f32> {
     let mut out: Vec<f32> = (0..16).map(|i| i as f32 * 0.25 + 0.5).collect();
     out[2] = 0.0;

@@ -1,4 +1,4 @@
-//! Samples of GGUF.
+//! GGUF samples.
 
 use weighbridge_tests::encode::gguf::{File, Tensor, Value};
 
@@ -9,8 +9,7 @@ const WIDTH: usize = 64;
 const F32: u32 = 0;
 const Q8_0: u32 = 8;
 
-/// Blocks of 32 elements: a scale of 16 bits, which is a power of two here, and
-/// an integer of 8 bits for each.
+/// Blocks of 32 elements: a 16-bit scale, here a power of two, and an 8-bit integer per element.
 fn q8_0(values: &[f32]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for block in values.chunks(32) {
@@ -73,7 +72,7 @@ pub(crate) fn samples() -> Vec<Sample> {
     let mut broken = file();
     broken.tensors[3].name = broken.tensors[2].name.clone();
     let mut broken = broken.encode();
-    // The extent of a row that ends within a block.
+    // An extent that ends the row within a block.
     let at = broken.extent(4, 0);
     broken.set(at, 8, WIDTH as u64 - 1);
     let make = |id, file, sound, what, bytes| Sample {

@@ -1,4 +1,4 @@
-//! A data view: rows of text, keys, vectors and the like.
+//! A data view with rows of text, keys, vectors and other types.
 
 use weighbridge_tests::encode::idv::{
     Annotation, Cell, Codec, Column, Compression, File, Number, encode, header,
@@ -35,7 +35,7 @@ fn file() -> File {
             Cell::sparse(100, &[(first, bits(1.0)), (second, bits(2.5))])
         })
         .collect();
-    // 2024-01-01 in ticks of 100 ns since the year 1, and a minute a row.
+    // 2024-01-01 in ticks of 100 ns since year 1, advancing one minute per row.
     let when: Vec<_> =
         (0..ROWS as u64).map(|i| Cell::Bits(638_396_640_000_000_000 + i * 600_000_000)).collect();
     File::new(

@@ -1,11 +1,11 @@
-//! Writes the sample files of the page, and the files that its tests need.
+//! Writes the page's sample files and the files for its tests.
 //!
 //! ```text
 //! weighbridge-samples SAMPLES [TESTS]
 //! ```
 //!
-//! SAMPLES gets a sound and a broken file of each format and `index.json`;
-//! TESTS gets large, odd and hostile ones.
+//! SAMPLES receives a sound and a broken file of each format and `index.json`; TESTS receives
+//! large, odd and hostile files.
 
 mod data;
 mod gguf;
@@ -18,18 +18,18 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file that the page offers.
+/// A sample file that the page offers.
 struct Sample {
-    /// Part of the page's address.
+    /// Used in the page's address.
     id: &'static str,
     file: &'static str,
     format: &'static str,
     title: &'static str,
     sound: bool,
-    /// A sentence on what there is to see.
+    /// One sentence on what the sample shows.
     what: &'static str,
     bytes: Vec<u8>,
-    /// The other files of its set: names and bytes.
+    /// Names and contents of the other files of its set.
     beside: Vec<(String, Vec<u8>)>,
 }
 
@@ -67,7 +67,7 @@ fn write_samples(folder: &Path) -> io::Result<()> {
             fs::write(folder.join(name), bytes)?;
         }
         let beside: Vec<_> = sample.beside.iter().map(|(name, _)| format!("\"{name}\"")).collect();
-        // The texts are ours and need no escapes.
+        // The texts are our own and need no escaping.
         index.push(format!(
             "{{\"id\":\"{}\",\"file\":\"{}\",\"beside\":[{}],\"format\":\"{}\",\"title\":\"{}\",\"sound\":{},\"what\":\"{}\"}}",
             sample.id,

@@ -1,4 +1,4 @@
-//! Samples of the formats that hold weights.
+//! Samples of the other weight formats.
 
 use weighbridge_tests::encode::bintensors::{self, Dtype};
 use weighbridge_tests::encode::npy::Npy;
@@ -113,7 +113,7 @@ pub(crate) fn oinf() -> Vec<Sample> {
     let make = sample("oinf", "OINF");
     let sound = model().encode();
     let mut broken = sound.clone();
-    // Two entries that share their bytes, one that says too few, one beyond the end.
+    // Two entries that share bytes, one that declares too few, one past the end.
     let [first, second] = [2, 3].map(|i| broken.get_u64(broken.tensors[i].data_offset));
     broken.put_u64(broken.tensors[3].data_offset, first + (second - first) / 2 / 8 * 8);
     broken.put_u64(broken.tensors[5].data_nbytes, 1000);
@@ -331,8 +331,7 @@ pub(crate) fn safetensors() -> Vec<Sample> {
             tensor("steps", "I64", &[], 12_000_i64.to_le_bytes().to_vec()),
         ],
     };
-    // A second entry of the same name, an unknown type, and an end
-    // that leaves bytes over.
+    // A duplicate name, an unknown type, and an end offset that leaves bytes over.
     let broken = || {
         let mut file = file();
         file.tensors[3].name = file.tensors[1].name.clone();

@@ -1,4 +1,4 @@
-//! A checkpoint in shards, and an index that it does not fit.
+//! A sharded checkpoint, and an index that does not match it.
 
 use weighbridge_tests::encode::safetensors::{File, Tensor};
 use weighbridge_tests::encode::shards::Index;
@@ -14,7 +14,7 @@ fn name_of(shard: usize, count: usize) -> String {
     format!("tiny-llama-{shard:05}-of-{count:05}.safetensors")
 }
 
-/// The tensors of a shard, from 1: a layer, and what comes before or after all of them.
+/// The tensors of a shard, counted from 1: one layer, plus those before or after all layers.
 fn tensors(shard: usize) -> Vec<Tensor> {
     let layer = shard - 1;
     let matrix = |name: &str, part: usize, rows: usize, columns: usize| {
@@ -61,7 +61,7 @@ pub(crate) fn samples() -> Vec<Sample> {
         beside.push((name, File { metadata: None, tensors }.encode()));
     }
     let sound = Index { total: Some(total), map };
-    // A tensor that lies in another shard, and a shard that is not there.
+    // A tensor stored in another shard, and a missing shard.
     let mut broken = sound.clone();
     broken.map[1].1 = name_of(2, SHARDS);
     broken.map.push(("model.layers.3.mlp.up_proj.weight".to_owned(), name_of(4, 4)));

@@ -1,4 +1,4 @@
-//! Files for the tests of the page: large, odd, hostile.
+//! Files for the page's tests: large, odd, hostile.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -22,7 +22,7 @@ pub(crate) fn write(folder: &Path) -> io::Result<()> {
     big(&folder.join("big.stb"))
 }
 
-/// Small tensors, as many as asked for.
+/// `count` small tensors.
 fn many(count: usize) -> Vec<u8> {
     let data = 1.0_f32.to_le_bytes();
     let tensors = (0..count)
@@ -57,7 +57,7 @@ fn weights(count: usize) -> Vec<u8> {
         .encode()
 }
 
-/// Names that try to change what surrounds them.
+/// Names that try to affect the surrounding markup.
 fn hostile() -> Vec<u8> {
     let long = "n".repeat(65_536);
     let names = [
@@ -88,8 +88,8 @@ fn hostile() -> Vec<u8> {
     bintensors::File { metadata: Some(metadata), tensors }.sorted().encode()
 }
 
-/// The sample model with one tensor removed, one added, one of another shape and
-/// one value changed by exactly 2.
+/// The sample model with one tensor removed, one added, one reshaped and one value changed by
+/// exactly 2.
 fn changed() -> Vec<u8> {
     let mut model = model();
     model.tensors.retain(|tensor| tensor.name != "layers.3.norm.weight");
@@ -106,7 +106,7 @@ fn changed() -> Vec<u8> {
     model.encode().bytes
 }
 
-/// 6 GB of which the disk holds the first bytes only.
+/// A sparse file of 6 GB, of which only the first bytes are on disk.
 fn big(path: &Path) -> io::Result<()> {
     let mut tensor = stb::Tensor::new(1, 0, &[1]);
     tensor.rank = 3;

@@ -1,7 +1,7 @@
 /**
- * `<weighbridge-viewer>`: the views of the page in any other page. Everything that it has
- * lies in the element: a worker, a shadow tree, its styles. It touches neither the address
- * nor the history nor anything that the browser stores.
+ * `<weighbridge-viewer>`: the page's views as an element for any other page. It is self-contained,
+ * with its own worker, shadow tree and styles. It does not touch the address, the history or the
+ * browser's storage.
  */
 
 import frame from '../style/element.css?inline';
@@ -20,7 +20,7 @@ import { Client } from '../worker/rpc.ts';
 
 export type { Ranges } from '../worker/port.ts';
 
-/** What the element can be given. */
+/** What the element can open. */
 type Given = string | File | Ranges;
 
 interface Entry {
@@ -29,15 +29,15 @@ interface Entry {
   tab: HTMLElement;
 }
 
-/** What there is while the element is part of a document. */
+/** State that exists while the element is connected to a document. */
 interface Running {
   client: Client<Api>;
   worker: Worker;
-  /** Aborted when it is taken out of the document, or given something else. */
+  /** Aborted when the element is disconnected or its file is replaced. */
   stop: AbortController;
 }
 
-/** The element, of a worker that `start` starts. */
+/** Creates the element class. `start` starts its worker. */
 export function viewer(start: () => Worker) {
   const sheets = [frame, styles, model].map((text) => {
     const sheet = new CSSStyleSheet();
@@ -66,7 +66,7 @@ export function viewer(start: () => Worker) {
       copyInFull(this.#root, () => (this.#root as Selecting).getSelection?.() ?? getSelection());
     }
 
-    /** The address of a file: https, or http on this computer, of a server that sends ranges. */
+    /** The file's URL: https, or http on this computer. The server must support range requests. */
     get src(): string {
       return this.getAttribute('src') ?? '';
     }
@@ -75,7 +75,7 @@ export function viewer(start: () => Worker) {
       this.setAttribute('src', address);
     }
 
-    /** `light` or `dark`; as the system says where there is neither. */
+    /** `light` or `dark`; otherwise the system setting applies. */
     get theme(): string {
       return this.getAttribute('theme') ?? '';
     }
@@ -84,18 +84,18 @@ export function viewer(start: () => Worker) {
       this.setAttribute('theme', theme);
     }
 
-    /** Files that the page has: one, or several, of which those of one model are shown as one. */
+    /** The page's own files: one or several. Files of the same model are shown as one. */
     set file(given: Blob | FileList | readonly Blob[] | null) {
       const blobs = given === null ? [] : given instanceof Blob ? [given] : Array.from(given);
       this.#give(blobs.map((blob) => (blob instanceof File ? blob : new File([blob], 'file'))));
     }
 
-    /** A file whose ranges the page reads. */
+    /** A file that the page reads by range. */
     set source(ranges: Ranges | null) {
       this.#give(ranges === null ? [] : [ranges]);
     }
 
-    /** The report on the file that is shown, as the command writes it. */
+    /** The report on the current file, in the format of the command-line tool. */
     async report(): Promise<unknown> {
       const file = this.#current?.file;
       if (file === undefined) {
@@ -163,7 +163,7 @@ export function viewer(start: () => Worker) {
         if (!left.delete(given)) {
           continue;
         }
-        // While the one before was checked.
+        // The element may have been stopped while the previous file was checked.
         if (signal.aborted) {
           return;
         }
@@ -178,13 +178,13 @@ export function viewer(start: () => Worker) {
         if (info === undefined) {
           continue;
         }
-        // They are part of it now.
+        // These files are now part of it.
         const own = new Set(info.parts?.filter(({ state }) => state !== 'surplus').map(({ name }) => name));
-        // Of several with one name, the first.
+        // If several share a name, take the first.
         files.forEach((one) => own.delete(one.name) && left.delete(one));
         const file = new OpenFile(info, client, this.#tasks, () => this.#reload());
         const view = new FileView(file, () => this.#entries.filter((other) => other.file !== file).map((other) => other.file));
-        // There may be several viewers on a page.
+        // There may be several viewers on a page, so include the file name in the labels.
         view.element.querySelectorAll('section, aside').forEach((part) => part.setAttribute('aria-label', `${part.getAttribute('aria-label')} of ${info.name}`));
         const tab = h('button', { type: 'button', class: 'file-name', title: info.name, onclick: () => this.#show(entry) }, h('bdi', {}, info.name));
         const entry: Entry = { file, view, tab };
@@ -197,14 +197,14 @@ export function viewer(start: () => Worker) {
       }
     }
 
-    /** Opens anew what has changed, if the page has nothing newer to give. */
+    /** Reopens the changed file, unless the page supplies a new one. */
     #reload(): void {
       if (this.dispatchEvent(new CustomEvent('weighbridge-reload', { cancelable: true }))) {
         this.#give(this.#given);
       }
     }
 
-    /** Says what was found, once it is. */
+    /** Dispatches the report once checking has finished. */
     async #tell(file: OpenFile): Promise<void> {
       if (file.checking || file.verdict === undefined || file.outdated !== undefined) {
         return;

@@ -1,18 +1,18 @@
 /**
- * The element in one file, for places that serve no others: notebooks and VS Code. It is a
- * widget of anywidget, too.
+ * The element in a single file, for environments that serve no other files: notebooks and VS Code.
+ * It also works as an anywidget widget.
  */
 
 import code from 'virtual:worker';
 import { viewer } from './element.ts';
 import { widget } from './widget.ts';
 
-// It is kept: workers of this one start from it, too.
+// The URL is never revoked: this worker starts further workers from it.
 const address = URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
 
 export const WeighbridgeViewer = viewer(() => new Worker(address, { type: 'module', name: 'weighbridge' }));
 
-// A page may have it already: each widget of a notebook brings this file along.
+// The element may already be defined: each widget of a notebook loads this file.
 if (customElements.get('weighbridge-viewer') === undefined) {
   customElements.define('weighbridge-viewer', WeighbridgeViewer);
 }

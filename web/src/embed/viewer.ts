@@ -1,4 +1,4 @@
-/** The element with its worker and its WebAssembly in files of their own, beside this one. */
+/** The element with its worker and its WebAssembly in separate files next to this one. */
 
 import { viewer } from './element.ts';
 

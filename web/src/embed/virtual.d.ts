@@ -1,4 +1,4 @@
-/** The code of the worker, with its WebAssembly. */
+/** The worker's code, including its WebAssembly. */
 declare module 'virtual:worker' {
   const code: string;
   export default code;

@@ -1,9 +1,9 @@
-/** The element in notebooks: a widget of anywidget, whose other half reads ranges in the kernel. */
+/** The element in notebooks: an anywidget widget. Its Python half reads ranges in the kernel. */
 
 import { patiently } from '../worker/patience.ts';
 import type { Ranges } from './element.ts';
 
-/** What of anywidget's model is used here. */
+/** The part of anywidget's model that is used here. */
 export interface Model {
   get(name: string): unknown;
   set(name: string, value: unknown): void;
@@ -15,20 +15,20 @@ export interface Model {
 
 type Viewer = HTMLElement & { source: Ranges | null; theme: string };
 
-/** What the kernel answers, with the bytes in a buffer. */
+/** The kernel's answer; the bytes come in a separate buffer. */
 interface Answer {
   id: number;
   failure?: string;
-  /** How long the file is that it has opened, and the number of that opening; no size if there is none. */
+  /** The opened file's size, or none if it does not exist, and the number of this opening. */
   size?: number;
   opening?: number;
-  /** Whether it opens others of the same model. */
+  /** Whether the kernel can open other files of the same model. */
   beside?: boolean;
 }
 
 type Answered = Omit<Answer, 'id' | 'failure'> & { bytes: Uint8Array };
 
-/** Whether a notebook is dark, as JupyterLab and VS Code say; `undefined` where nothing says. */
+/** Whether the notebook is dark, according to JupyterLab or VS Code; `undefined` if unknown. */
 function isDark({ body }: Document): boolean | undefined {
   const light = body.dataset.jpThemeLight;
   const kind = body.dataset.vscodeThemeKind;
@@ -52,7 +52,7 @@ export function widget(create: () => Viewer) {
       };
       const ask = (content: object) =>
         new Promise<Answered>((resolve, reject) => {
-          // Every view of the model hears every answer.
+          // Every view of the model receives every answer, so identifiers must not collide.
           const id = Math.floor(Math.random() * 2 ** 53);
           waiting.set(id, { resolve, reject });
           model.send({ ...content, id });
@@ -62,7 +62,7 @@ export function widget(create: () => Viewer) {
         const opened = ask({ kind: 'open' });
         try {
           const { size = 0, opening = 0, beside: others } = await patiently(opened, 'Asking the kernel');
-          // The kernel does one after the other, and what it was asked it does.
+          // The kernel handles requests in order and completes each one.
           const reader = (part?: string): Ranges['read'] => async (offset, length) => (await ask({ kind: 'read', opening, part, offset, length })).bytes;
           const beside: Ranges['beside'] = async (other) => {
             const found = await ask({ kind: 'beside', opening, name: other });
@@ -70,7 +70,7 @@ export function widget(create: () => Viewer) {
           };
           viewer.source = { name, size, read: reader(), ...(others && { beside }) };
         } catch (error) {
-          // Shown where what goes wrong is shown.
+          // A reader that fails, so that the viewer shows the error.
           viewer.source = { name, size: 1, read: () => Promise.reject(error) };
         }
       };

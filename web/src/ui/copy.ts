@@ -1,8 +1,8 @@
-/** Copying values in full that are shown with fewer digits. */
+/** Copies full values where fewer digits are shown. */
 
 import { setText } from './dom.ts';
 
-/** Shows `text` for a value that is `full`, which is what gets copied. */
+/** Shows `text` for the value `full`; copying yields `full`. */
 export function showWhole(cell: Element, text: string, full: string): void {
   setText(cell.firstElementChild ?? cell, text);
   cell.setAttribute('title', full);
@@ -13,11 +13,11 @@ export function showWhole(cell: Element, text: string, full: string): void {
   }
 }
 
-/** What is between the cells of a row, and between rows. */
+/** Separators between the cells of a row, and between rows. */
 const CELL = '\t';
 const ROW = '\n';
 
-/** The selection with values in full; `undefined` where what is shown is all of it. */
+/** The selection with full values; `undefined` if nothing in it is abbreviated. */
 function inFull(selection: Selection): string | undefined {
   if (selection.isCollapsed || selection.rangeCount === 0) {
     return undefined;
@@ -41,7 +41,7 @@ function inFull(selection: Selection): string | undefined {
   return (rows.length > 0 ? rows : [cells]).map((row) => row.join(CELL)).join(ROW);
 }
 
-/** What is copied below `root` is copied in full; `selected` gives the selection there. */
+/** Copies full values from the selection below `root`. `selected` returns that selection. */
 export function copyInFull(root: EventTarget, selected: () => Selection | null): void {
   root.addEventListener('copy', (event) => {
     const { clipboardData } = event as ClipboardEvent;

@@ -1,10 +1,10 @@
-/** Small helpers over the DOM. Text is only ever set as text, never as markup. */
+/** Small DOM helpers. Text is only ever set as text, never as markup. */
 
 type Child = Node | string | number | undefined | null | false;
 type Handlers = { [K in keyof HTMLElementEventMap as `on${K}`]?: (event: HTMLElementEventMap[K]) => void };
 type Attributes = Handlers & { class?: string } & Record<string, unknown>;
 
-/** An element with attributes, listeners (`onclick`) and children. */
+/** Creates an element with attributes, listeners (`onclick`) and children. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -33,13 +33,13 @@ function append(element: Element, children: readonly Child[]): void {
   }
 }
 
-/** Puts `children` in place of what `element` holds. */
+/** Replaces the contents of `element` with `children`. */
 export function fill(element: Element, ...children: Child[]): void {
   element.replaceChildren();
   append(element, children);
 }
 
-/** Sets text only where it differs: rows are drawn often. */
+/** Sets text only if it differs: rows are drawn often. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) {
     element.textContent = text;
@@ -48,7 +48,7 @@ export function setText(element: Element, text: string): void {
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** 16 × 16 outlines. */
+/** Outlines on a 16 × 16 grid. */
 const ICONS = {
   valid: 'M8 1.5a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13ZM5 8.2l2.1 2.1L11 6.2',
   fatal: 'M5.3 1.5h5.4l3.8 3.8v5.4l-3.8 3.8H5.3l-3.8-3.8V5.3ZM5.6 5.6l4.8 4.8M10.4 5.6l-4.8 4.8',
@@ -78,12 +78,12 @@ export function icon(name: Icon): SVGSVGElement {
   return svg;
 }
 
-/** A button with text. */
+/** A text button. */
 export function button(text: string, onclick: () => void, attributes: Attributes = {}): HTMLButtonElement {
   return h('button', { type: 'button', onclick: () => onclick(), ...attributes }, text);
 }
 
-/** A button with an icon, named for those who do not see it. */
+/** An icon button with a label for screen readers. */
 export function iconButton(name: Icon, label: string, onclick: () => void, attributes: Attributes = {}): HTMLButtonElement {
   return h(
     'button',
@@ -92,7 +92,7 @@ export function iconButton(name: Icon, label: string, onclick: () => void, attri
   );
 }
 
-/** A row of choices of which one is taken. */
+/** A row of choices; exactly one is selected. */
 export function segmented<T extends string>(
   label: string,
   choices: readonly (readonly [T, string])[],
@@ -112,7 +112,7 @@ export function segmented<T extends string>(
   return Object.assign(group, { choose });
 }
 
-/** Term and description. */
+/** A term and its description. */
 export function pair(term: string, ...description: Child[]): HTMLElement {
   return h('div', { class: 'pair' }, h('dt', {}, term), h('dd', {}, ...description));
 }
@@ -123,7 +123,7 @@ export function uniqueId(prefix: string): string {
   return `${prefix}-${++ids}`;
 }
 
-/** Something that happens, and who wants to know. */
+/** An event with listeners. */
 export class Topic<T = void> {
   readonly #listeners = new Set<(value: T) => void>();
 
@@ -137,7 +137,7 @@ export class Topic<T = void> {
   }
 }
 
-/** Calls `action` once things have been quiet for `ms`. */
+/** Calls `action` after `ms` without another call. */
 export function debounce<A extends unknown[]>(ms: number, action: (...args: A) => void): (...args: A) => void {
   let timer = 0;
   return (...args) => {

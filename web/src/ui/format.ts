@@ -1,4 +1,4 @@
-/** Numbers as people read them. */
+/** Formats numbers for people. */
 
 const GROUPED = new Intl.NumberFormat('en-GB');
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
@@ -12,7 +12,7 @@ export function counted(value: number | bigint, noun: string, plural = `${noun}s
   return `${count(value)} ${BigInt(value) === 1n ? noun : plural}`;
 }
 
-/** Bytes in the unit that leaves one to four digits. */
+/** A size in the unit that leaves one to four digits. */
 export function size(bytes: bigint | number): string {
   let value = Number(bytes);
   let unit = 0;
@@ -24,7 +24,7 @@ export function size(bytes: bigint | number): string {
   return `${value.toFixed(digits)} ${UNITS[unit]}`;
 }
 
-/** Both: for where the last byte matters. */
+/** The rounded and the exact size, where the last byte matters. */
 export function exactSize(bytes: bigint): string {
   return bytes < 1024n ? `${bytes} B` : `${size(bytes)} (${count(bytes)} B)`;
 }
@@ -33,12 +33,12 @@ export function hex(offset: bigint): string {
   return `0x${offset.toString(16).toUpperCase()}`;
 }
 
-/** A range of bytes, its end not included. */
+/** A byte range; the end is exclusive. */
 export function range(at: bigint, len: bigint | number): string {
   return BigInt(len) === 0n ? `at ${hex(at)}` : `${hex(at)}–${hex(at + BigInt(len))}`;
 }
 
-/** A statistic: seven significant digits, without a tail of zeros. */
+/** A statistic with seven significant digits and no trailing zeros. */
 export function real(value: number): string {
   if (Number.isNaN(value)) {
     return '–';
@@ -46,11 +46,11 @@ export function real(value: number): string {
   if (!Number.isFinite(value)) {
     return value > 0 ? '∞' : '-∞';
   }
-  // With the hyphen that programs take for a minus: numbers are copied.
+  // Keep the ASCII hyphen that programs parse as a minus: numbers get copied.
   return String(Number(value.toPrecision(7)));
 }
 
-/** An element as a statistic has it: integers in full, as far as a double holds them. */
+/** An element in a statistic: integers in full, as far as a double represents them. */
 export function element(value: number, dtype: string): string {
   if (!/^(?:[iut]\d+|bool|bitset)$/.test(dtype) || !Number.isInteger(value)) {
     return real(value);
@@ -58,12 +58,12 @@ export function element(value: number, dtype: string): string {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? String(value) : `≈ ${real(value)}`;
 }
 
-/** A short one, for axes. */
+/** A short number, for axes. */
 export function short(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
-/** `10 MiB`, `3k`, `4096`; `undefined` for what is none. */
+/** Parses `10 MiB`, `3k`, `4096`; `undefined` if invalid. */
 export function parseSize(text: string): bigint | undefined {
   const match = /^\s*([\d.]+)\s*([kmgt]?)(i?b)?\s*$/i.exec(text);
   if (match === null || Number.isNaN(Number(match[1]))) {
@@ -73,7 +73,7 @@ export function parseSize(text: string): bigint | undefined {
   return BigInt(Math.round(Number(match[1]) * 1024 ** power));
 }
 
-/** An offset in decimal or, after `0x`, in hexadecimal. */
+/** Parses an offset in decimal or, after `0x`, in hexadecimal. */
 export function parseOffset(text: string): bigint | undefined {
   const plain = text.trim().replaceAll(/[\s,_]/g, '');
   return /^(0x[\da-f]+|\d+)$/i.test(plain) ? BigInt(plain) : undefined;
@@ -82,8 +82,8 @@ export function parseOffset(text: string): bigint | undefined {
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /**
- * A value in at most `room` characters: of a number fewer digits, never a part
- * of it; of a list fewer elements. Text is left to be cut off where it is shown.
+ * Shortens a value to `room` characters: a number loses digits and a list loses elements, but a
+ * number is never cut. Text is left for CSS to cut off.
  */
 export function fit(text: string, room: number): string {
   if (text.length <= room) {
@@ -93,7 +93,7 @@ export function fit(text: string, room: number): string {
     const value = Number(text);
     for (let digits = Math.min(17, room); digits > 0; digits--) {
       for (const written of [value.toPrecision(digits), value.toExponential(digits - 1)]) {
-        // Without zeros at the end of the digits, and without the plus of an exponent.
+        // Drop trailing zeros and the plus sign of an exponent.
         const short = written.replace(/(\.\d*?)0+(?=e|$)/, '$1').replace(/\.(?=e|$)/, '').replace('e+', 'e');
         if (short.length <= room) {
           return short;
@@ -109,7 +109,7 @@ export function fit(text: string, room: number): string {
   return text;
 }
 
-/** Parameters as people say them: 7.24 B. */
+/** A parameter count as people say it: 7.24 B. */
 export function parameters(value: bigint): string {
   const units = ['', ' K', ' M', ' B', ' T'];
   let power = 0;
@@ -118,7 +118,7 @@ export function parameters(value: bigint): string {
     number /= 1000;
     power++;
   }
-  // 999.6 would be written as 1000.
+  // 999.6 would round to 1000.
   if (number >= 999.5 && power > 0 && power < units.length - 1) {
     number /= 1000;
     power++;

@@ -1,14 +1,14 @@
-/** Canvases take their colours when they are drawn. */
+/** Redraws canvases, which pick up their colours only when drawn. */
 
-/** On `window`, where others have events, too. */
+/** Dispatched on `window`, which carries other events too. */
 const EVENT = 'weighbridge-theme';
 
-/** Has all canvases drawn again. */
+/** Redraws all canvases. */
 export function recolour(): void {
   dispatchEvent(new Event(EVENT));
 }
 
-/** Draws again whenever colours change, until `signal` is aborted. */
+/** Calls `draw` whenever the colours change, until `signal` is aborted. */
 export function onRecolour(draw: () => void, signal: AbortSignal): void {
   addEventListener(EVENT, draw, { signal });
 }

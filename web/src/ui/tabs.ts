@@ -1,4 +1,4 @@
-/** Tabs whose contents are made when they are first shown. */
+/** Tabs whose contents are created when first shown. */
 
 import { h, uniqueId } from './dom.ts';
 
@@ -61,7 +61,7 @@ export class Tabs {
     }
   }
 
-  /** The number beside a label. */
+  /** Sets the number next to a label. */
   badge(id: string, text: string): void {
     const badge = this.#tabs.get(id)?.badge;
     if (badge !== undefined) {
@@ -91,10 +91,10 @@ export class Tabs {
         panel.hidden = !chosen;
       }
     }
-    // What the tabs are part of stays where it is.
+    // Scroll only the list of tabs, not its surroundings.
     const [list, tab] = [this.list.getBoundingClientRect(), entry.button.getBoundingClientRect()];
     this.list.scrollLeft += Math.min(0, tab.left - list.left) + Math.max(0, tab.right - list.right);
-    // A hidden view that has the focus gives it up.
+    // A hidden view must not keep the focus.
     if (held && !entry.panel.matches(':focus-within')) {
       entry.button.focus();
     }
@@ -107,7 +107,7 @@ export class Tabs {
     this.#tabs.get(this.#current)?.button.focus();
   }
 
-  /** The tab `step` further on. */
+  /** Selects the tab `step` places further on. */
   step(step: number): void {
     const { ids } = this;
     const next = (ids.indexOf(this.#current) + step + ids.length) % ids.length;

@@ -1,11 +1,11 @@
-/** What is going on, at the foot of the page, with a way to stop it. */
+/** Running tasks at the foot of the page, each with a cancel button. */
 
 import { isAbort, type CallOptions, type Report } from '../worker/rpc.ts';
 import { button, h, icon, setText } from './dom.ts';
 
-/** Below this, showing progress would only flicker. */
+/** Milliseconds before progress is shown: below this it would only flicker. */
 const PATIENCE = 200;
-/** Failures that are shown at once. */
+/** Maximum number of failures shown. */
 const FAILURES = 5;
 
 export class Tasks {
@@ -24,7 +24,7 @@ export class Tasks {
     setText(this.spoken, text);
   }
 
-  /** Shows what went wrong until it is put away, the last failures below each other. */
+  /** Shows a failure until it is dismissed, below the previous ones. */
   fail(text: string): void {
     this.#failures = [...this.#failures.filter((other) => other !== text), text].slice(-FAILURES);
     this.#alert.hidden = false;
@@ -35,7 +35,7 @@ export class Tasks {
     );
   }
 
-  /** Asks before something is done. */
+  /** Asks for confirmation before `action`. */
   ask(text: string, yes: string, action: () => void): void {
     this.#failures = [];
     this.#alert.hidden = false;
@@ -56,7 +56,7 @@ export class Tasks {
     this.#alert.replaceChildren();
   }
 
-  /** Stops everything. */
+  /** Cancels all tasks and returns whether there were any. */
   cancelAll(): boolean {
     const some = this.#running.size > 0;
     this.#running.forEach((controller) => controller.abort());
@@ -64,8 +64,8 @@ export class Tasks {
   }
 
   /**
-   * Runs `work`, showing its progress if it takes long. Gives `undefined` when it
-   * was cancelled, and also when it failed: then the user has seen the error.
+   * Runs `work` and shows its progress if it takes long. Returns `undefined` if it was cancelled or
+   * failed; a failure has then been shown to the user.
    */
   async run<T>(
     label: string,
@@ -119,7 +119,7 @@ export class Tasks {
   }
 }
 
-/** One line about an error, with the rule and the place where these are known. */
+/** One line about an error, with the rule and the location if known. */
 export function explain(error: unknown): string {
   if (!(error instanceof Error)) {
     return String(error);

@@ -1,4 +1,4 @@
-/** Light or dark: as the system says, until somebody says otherwise. */
+/** Light or dark: follows the system until the user chooses. */
 
 import { recolour } from './recolour.ts';
 

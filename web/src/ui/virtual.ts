@@ -1,24 +1,24 @@
-/** A list of rows of one height of which only the visible ones exist. */
+/** A list of rows of equal height that renders only the visible ones. */
 
 import { h } from './dom.ts';
 
-/** Browsers cap the height of an element; beyond this the scrollbar is scaled. */
+/** Browsers cap the height of an element; above this the scrollbar is scaled. */
 const MAX_HEIGHT = 8_000_000;
-/** Rows drawn beyond each edge. */
+/** Extra rows drawn beyond each edge. */
 const MARGIN = 6;
 
 export interface VirtualOptions {
   rowHeight: number;
-  /** Makes the element of a row; it is used for many rows. */
+  /** Creates a row element, which is reused for many rows. */
   make(): HTMLElement;
-  /** Puts row `index` into an element. */
+  /** Draws row `index` into an element. */
   draw(element: HTMLElement, index: number): void;
-  /** The rows that are on screen have changed. */
+  /** Called when the visible rows change. */
   shown?(from: number, to: number): void;
 }
 
 export class VirtualList {
-  /** The scroller. */
+  /** The scroll container. */
   readonly element: HTMLElement;
   readonly #spacer = h('div', { class: 'v-spacer', role: 'presentation' });
   readonly #layer = h('div', { class: 'v-layer', role: 'presentation' });
@@ -26,7 +26,7 @@ export class VirtualList {
   readonly #pool: HTMLElement[] = [];
   #count = 0;
   #height = 0;
-  /** First visible row, with a fraction; what counts when the bar is scaled. */
+  /** First visible row, with a fraction. Authoritative when the scrollbar is scaled. */
   #top = 0;
   #lastScroll = 0;
   #frame = 0;
@@ -52,7 +52,7 @@ export class VirtualList {
     this.redraw();
   }
 
-  /** Rows that fit on the screen. */
+  /** Number of rows that fit on the screen. */
   get page(): number {
     return Math.max(1, Math.floor(this.#height / this.#options.rowHeight));
   }
@@ -73,7 +73,7 @@ export class VirtualList {
     if (!this.#scaled) {
       this.#top = scrollTop / rowHeight;
     } else if (Math.abs(delta) < 2 * this.#height && scrollTop > 0 && scrollTop < MAX_HEIGHT - this.#height - 1) {
-      // Small steps are rows, whatever the bar stands for.
+      // Small steps move by rows, whatever the scrollbar's scale.
       this.#setTop(this.#top + delta / rowHeight);
     } else {
       this.#setTop((scrollTop / Math.max(1, MAX_HEIGHT - this.#height)) * this.#lastTop());
@@ -90,7 +90,7 @@ export class VirtualList {
     this.#top = Math.max(0, Math.min(top, this.#lastTop()));
   }
 
-  /** Brings a row into view; to the top third when it was not. */
+  /** Scrolls a row into view: a nearby row to the edge, any other to the top third. */
   scrollTo(index: number): void {
     const { page } = this;
     if (index >= Math.ceil(this.#top) && index < Math.floor(this.#top) + page) {
@@ -106,7 +106,7 @@ export class VirtualList {
     this.redraw();
   }
 
-  /** Draws the rows that are visible. */
+  /** Draws the visible rows. */
   redraw(): void {
     const { rowHeight, make, draw, shown } = this.#options;
     if (this.#height === 0) {
@@ -134,7 +134,7 @@ export class VirtualList {
   }
 }
 
-/** Rows that come in blocks from elsewhere. */
+/** Rows fetched in blocks. */
 export class Blocks<T> {
   static readonly SIZE = 128;
   readonly #blocks = new Map<number, T[]>();
@@ -148,14 +148,14 @@ export class Blocks<T> {
     this.#arrived = arrived;
   }
 
-  /** Forgets everything. */
+  /** Discards all blocks. */
   clear(): void {
     this.#epoch++;
     this.#blocks.clear();
     this.#pending.clear();
   }
 
-  /** Puts a block that is known already. */
+  /** Adds a block that has been fetched already. */
   seed(block: number, rows: T[]): void {
     this.#blocks.set(block, rows);
   }
@@ -164,7 +164,7 @@ export class Blocks<T> {
     return this.#blocks.get(Math.floor(index / Blocks.SIZE))?.[index % Blocks.SIZE];
   }
 
-  /** Fetches the missing rows of `from..to`. */
+  /** Fetches the missing blocks of rows `from..to`. */
   want(from: number, to: number): void {
     const epoch = this.#epoch;
     for (let block = Math.floor(from / Blocks.SIZE); block * Blocks.SIZE < to; block++) {

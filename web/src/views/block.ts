@@ -7,7 +7,7 @@ import type { BlockResult } from '../worker/jobs.ts';
 import type { TensorDetails } from '../worker/tables.ts';
 import { position } from './statistics.ts';
 
-/** Elements in a row of the table. */
+/** Elements per table row. */
 const ROW = 16;
 
 export class BlockView {
@@ -78,7 +78,7 @@ export class BlockView {
     const size = scale.length;
     const first = BigInt(this.#at) * BigInt(size);
     const least = min.some((one) => one !== 0);
-    // Neighbours with the same scale and minimum are one part.
+    // Merge neighbours with the same scale and minimum.
     const parts: number[] = [];
     for (let i = 0; i < size; i++) {
       if (i === 0 || !Object.is(scale[i], scale[i - 1]) || !Object.is(min[i], min[i - 1])) {

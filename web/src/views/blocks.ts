@@ -1,10 +1,10 @@
-/** The blocks of a model as columns: what each takes, and of what it consists. */
+/** The blocks of a model as columns: size and composition of each. */
 
 import type { ModelSummary } from 'weighbridge';
 import { h, setText } from '../ui/dom.ts';
 import { count, counted, parameters, size } from '../ui/format.ts';
 
-/** Blocks that are drawn of a stack, and stacks. */
+/** Maximum number of blocks per stack, and of stacks. */
 const MOST_BLOCKS = 512;
 const MOST_STACKS = 12;
 const SVG = 'http://www.w3.org/2000/svg';

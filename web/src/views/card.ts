@@ -1,17 +1,17 @@
-/** What people wrote of a model: its metadata as a card. */
+/** The model card: the descriptive metadata. */
 
 import { h } from '../ui/dom.ts';
 import type { CardEntry } from '../worker/summary.ts';
 import { visible } from './metadata.ts';
 
-/** Groups by how keys begin; a key belongs to the first that fits. */
+/** Groups by key prefix; a key belongs to the first match. */
 const GROUPS = [
   ['Model', /^(?:general|modelspec)\./],
   ['Training', /^ss_/],
   ['Others', /^/],
 ] as const;
 
-/** Characters of a value that is shown at once. */
+/** Characters above which a value is collapsed. */
 const LONG = 240;
 
 export function cardView(entries: CardEntry[]): HTMLElement {
@@ -48,9 +48,9 @@ function value(key: string, text: string): HTMLElement {
   return h('bdi', { class: 'card-value' }, whole === '' ? '(empty)' : whole);
 }
 
-/** JSON with line ends; `undefined` for what is none. */
+/** Indented JSON; `undefined` if the text is not JSON. */
 function pretty(text: string): string | undefined {
-  // What is nested deeply would be mostly spaces.
+  // Deeply nested JSON would be mostly spaces.
   let [depth, deepest] = [0, 0];
   for (const c of text) {
     depth += c === '[' || c === '{' ? 1 : c === ']' || c === '}' ? -1 : 0;

@@ -1,4 +1,4 @@
-/** Chat templates: what they touch, and their text with its parts marked. */
+/** Chat templates: what they access, and their highlighted text. */
 
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, pair, segmented } from '../ui/dom.ts';
@@ -6,10 +6,10 @@ import { count, counted } from '../ui/format.ts';
 import type { TemplateFacts } from '../worker/summary.ts';
 import { visible } from './metadata.ts';
 
-/** Characters that are shown before more are asked for, and at most. */
+/** Characters shown at first, and at most. */
 const FIRST = 64 << 10;
 const MOST = 1 << 20;
-/** Templates that can be chosen. */
+/** Maximum number of templates to choose from. */
 const MOST_TEMPLATES = 32;
 
 export function chatTemplate(file: OpenFile, templates: { name: string; index: number }[]): HTMLElement {
@@ -21,7 +21,7 @@ export function chatTemplate(file: OpenFile, templates: { name: string; index: n
     }
   };
   void show(templates[0].index);
-  // What names a template comes from the file; a choice is known by its place.
+  // Template names come from the file, so the choice is identified by index.
   const choices = templates.slice(0, MOST_TEMPLATES).map(({ name, index }) => [String(index), visible(name || 'default').slice(0, 60)] as const);
   return h('div', { class: 'scroll', tabindex: '0' }, choices.length > 1 && h('div', { class: 'toolbar' }, segmented('Templates', choices, choices[0][0], (index) => void show(Number(index)))),
     templates.length > MOST_TEMPLATES && h('p', { class: 'note' }, `${counted(templates.length - MOST_TEMPLATES, 'template')} more were not looked at.`),

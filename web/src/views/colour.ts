@@ -1,15 +1,15 @@
-/** Colours of heat maps: even steps in lightness, distinct for colour-blind readers. */
+/** Heat map colours: even steps in lightness, distinguishable for colour-blind readers. */
 
 export interface Scale {
   lo: number;
   hi: number;
-  /** Whether zero is the middle, with a hue on either side. */
+  /** Whether zero is the midpoint, with a different hue on each side. */
   two: boolean;
 }
 
 type Rgb = readonly [number, number, number];
 
-/** From the ends of the negative side over zero to those of the positive side. */
+/** From the negative end through zero to the positive end. */
 const TWO: readonly Rgb[] = [
   [20, 52, 104],
   [44, 109, 181],
@@ -43,7 +43,7 @@ const table = (stops: readonly Rgb[]) =>
 const TWO_TABLE = table(TWO);
 const ONE_TABLE = table(ONE);
 
-/** The colour of a finite value as a pixel. */
+/** The pixel colour of a finite value. */
 export function heatColour(value: number, { lo, hi, two }: Scale): number {
   const share = hi > lo ? (value - lo) / (hi - lo) : 0.5;
   return (two ? TWO_TABLE : ONE_TABLE)[Math.max(0, Math.min(STEPS - 1, Math.round(share * (STEPS - 1))))];

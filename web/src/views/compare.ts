@@ -37,7 +37,7 @@ export class CompareView {
   #only: Line['kind'] | 'all' | 'differ' = 'all';
   #column: Column | undefined;
   #down = false;
-  /** The line that is chosen, wherever it is sorted to. */
+  /** The selected line, wherever it is sorted to. */
   #chosen: Line | undefined;
   #other: OpenFile | undefined;
 
@@ -131,7 +131,7 @@ export class CompareView {
     void this.load();
   }
 
-  /** Pairs the tensors anew, under the names that were asked for. */
+  /** Pairs the tensors again, applying the user's renaming. */
   #match(): void {
     const { value } = this.#pattern;
     setText(this.#wrong, '');
@@ -145,7 +145,7 @@ export class CompareView {
     void this.load();
   }
 
-  /** Offers the files that are open. What has been compared is kept while the other file and the names stay. */
+  /** Lists the open files. Keeps the comparison while the other file and the names are the same. */
   async load(): Promise<void> {
     const others = this.#others();
     const chosen = this.#choice.value;
@@ -197,7 +197,7 @@ export class CompareView {
     this.#list.count = this.#shown.length;
   }
 
-  /** A bar for each layer whose values were compared. */
+  /** Draws a bar for each layer whose values were compared. */
   #drawLayers(): void {
     const held = this.#layers.contains(document.activeElement);
     const bars = layerBars(this.#lines, (line) => {
@@ -216,7 +216,7 @@ export class CompareView {
   }
 
   #sortBy(column: Column): void {
-    // Numbers: the greatest first. Then the other way round, then as it was.
+    // Numbers start descending. Clicking again reverses the order, then restores the original one.
     const first = column !== 'kind' && column !== 'name' && column !== 'text' && column !== 'cosine';
     if (this.#column !== column) {
       [this.#column, this.#down] = [column, first];
@@ -292,7 +292,7 @@ export class CompareView {
     );
   }
 
-  /** How many values differ by how much. */
+  /** A histogram of the differences. */
   #distances(line: Line): HTMLElement | false {
     const result = line.values && distances(line.values);
     if (result === undefined) {
@@ -316,11 +316,11 @@ export class CompareView {
     }
     const signal = AbortSignal.any([this.#file.closing.signal, other.closing.signal]);
     await this.#file.tasks.run(`Comparing ${line.name.slice(0, 40)}`, (options) => this.#difference(line, other, options), signal);
-    // What was cancelled can be asked for again, and so can what failed.
+    // A cancelled or failed comparison can be repeated.
     this.#filter();
   }
 
-  /** Compares all values. What cannot be read is left out, and named at the end. */
+  /** Compares all values. Unreadable pairs are skipped and listed at the end. */
   async #all(): Promise<void> {
     const other = this.#other;
     const lines = this.#lines.filter((line) => line.values === undefined && comparable(line));
@@ -366,7 +366,7 @@ export class CompareView {
 
   #frame = 0;
 
-  /** Shows what there is so far, but not more often than is seen. */
+  /** Redraws at most once per frame. */
   #settle(): void {
     cancelAnimationFrame(this.#frame);
     this.#frame = requestAnimationFrame(() => this.#filter());

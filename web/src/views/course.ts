@@ -1,4 +1,4 @@
-/** A number of weights of one kind along the layers, as a small chart. */
+/** A small chart of one measure across the layers. */
 
 import { h, setText } from '../ui/dom.ts';
 import { counted, real, short } from '../ui/format.ts';
@@ -17,14 +17,11 @@ function shape(name: string, attributes: Record<string, string | number>): SVGEl
   return element;
 }
 
-/**
- * From 0 to the greatest value. Arrow keys go from layer to layer, Enter opens
- * the tensor, and so does a click.
- */
+/** A chart from 0 up. Arrow keys move between layers; Enter or a click opens the tensor. */
 export function courseChart({ kind, points }: Course, measure: Measure, open: (tensor: number) => void): HTMLElement {
   const values = points.map((point) => point[measure]);
   const finite = values.filter(Number.isFinite);
-  // Layers may be more than arguments of a call can be.
+  // There may be more layers than a call can take arguments.
   const most = finite.reduce((a, b) => Math.max(a, b), 0);
   const [first, last] = [points[0].layer, points[points.length - 1].layer];
   const x = (layer: number) => EDGE + ((layer - first) / Math.max(1, last - first)) * (WIDTH - 2 * EDGE);
@@ -34,7 +31,7 @@ export function courseChart({ kind, points }: Course, measure: Measure, open: (t
   const drawn = points.filter((_, i) => Number.isFinite(values[i]));
   svg.append(shape('polyline', { class: 'course-line', points: drawn.map((point) => `${x(point.layer)},${y(point[measure])}`).join(' ') }));
   for (const point of drawn.filter(({ bits }) => bits !== 0)) {
-    // A dot, however the picture is stretched.
+    // A zero-length line stays a dot however the chart is stretched.
     svg.append(shape('path', { class: 'course-sign', d: `M${x(point.layer)} ${y(point[measure])}h0` }));
   }
   const cursor = shape('line', { class: 'course-cursor', y1: 0, y2: HEIGHT, visibility: 'hidden' });

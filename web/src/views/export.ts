@@ -1,32 +1,32 @@
-/** Saving: tensors, the index, the report. */
+/** Saves tensors, the index and the report. */
 
 import type { OpenFile } from '../file.ts';
 import { button, h } from '../ui/dom.ts';
 import type { TensorDetails } from '../worker/tables.ts';
 
-/** Beyond this size a file is written straight to the disk, where the browser can. */
+/** Files larger than this are written straight to disk, if the browser can. */
 const HELD = 256n << 20n;
 
 type Picker = (options: { suggestedName: string }) => Promise<FileSystemFileHandle>;
 
-/** About as large as the tensor is in a .npy file, where narrow types take a wider one. */
+/** Approximate size of the tensor as .npy, where narrow types are widened. */
 function npySize({ dtype, elements, bytes, stored }: TensorDetails): bigint {
   const widened = elements * (/^(bf|f4e|f8|i?q\d|tq|mxfp)/.test(dtype) ? 4n : 1n);
   const decoded = bytes ?? stored;
   return widened > decoded ? widened : decoded;
 }
 
-/** Longest name of a file that is made from that of a tensor. */
+/** Maximum length of a file name derived from a tensor name. */
 const LONGEST = 120;
 
-/** A name that every system takes for a file, as close to another name as can be. */
+/** A file name valid on every system, as close to `name` as possible. */
 export function fileName(name: string): string {
   const safe = name
     .normalize('NFC')
     .replaceAll(/[^\p{L}\p{N}._-]+/gu, '_')
     .replace(/^[._-]+|[._-]+$/g, '');
   const short = Array.from(safe).slice(0, LONGEST).join('');
-  // What Windows keeps for its devices.
+  // Device names reserved by Windows.
   return /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(short) ? `_${short}` : short;
 }
 
@@ -56,7 +56,7 @@ export function download(blob: Blob, name: string): void {
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
-/** The name of a file without its extension, as a base of others. */
+/** A file name without its extension, as a base for other names. */
 export function base(name: string): string {
   return fileName(name.replace(/\.[^.]*$/, '')) || 'file';
 }

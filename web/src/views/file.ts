@@ -1,4 +1,4 @@
-/** All about one file: verdict, layout, lists, and the tensor that is chosen. */
+/** Everything about one file: verdict, layout, lists and the selected tensor. */
 
 import type { OpenFile } from '../file.ts';
 import type { Place } from '../address.ts';
@@ -18,7 +18,7 @@ import { TensorsView } from './tensors.ts';
 import { VerdictView } from './verdict.ts';
 import { WeightsView } from './weights.ts';
 
-/** A view that is fetched when it is opened first. */
+/** A view that is loaded when first opened. */
 function later(kind: string, view: () => Promise<{ element: HTMLElement }>): HTMLElement {
   const place = h('div', { class: kind });
   const fetch = () =>
@@ -79,7 +79,7 @@ export class FileView {
     this.tabs.add({ id: 'layout', label: 'Layout', make: () => new LayoutView(file).element });
     this.tabs.add({ id: 'hex', label: 'Hex', make: () => this.#hexView().element });
     this.tabs.badge('tensors', count(file.info.tensorCount));
-    // Of data views only the columns have metadata.
+    // In data views only the columns have metadata.
     this.tabs.badge('metadata', file.isTable ? '' : count(file.info.metadataCount));
     this.tabs.select(isAlone ? 'files' : 'tensors');
     const body = h('div', { class: 'body' }, h('section', { class: 'lists', 'aria-label': 'Contents' }, h('div', { class: 'tab-bar' }, this.tabs.list, exportMenu(file)), this.tabs.panels), this.panel.element);
@@ -102,7 +102,7 @@ export class FileView {
     });
     file.revealed.on((span) => {
       this.tabs.select('hex', true);
-      // On a small screen the tensor covers the list.
+      // On a small screen the tensor panel covers the list.
       if (this.element.clientWidth < 900) {
         file.select(undefined);
       }
@@ -124,7 +124,7 @@ export class FileView {
       return;
     }
     this.tabs.badge('findings', count(verdict.fatal + verdict.violation + verdict.lint));
-    // What is wrong comes first, once.
+    // Show problems first, but only once.
     if (this.#first && !checking) {
       this.#first = false;
       if (!verdict.valid && this.tabs.current === 'tensors' && this.#file.tensor === undefined) {
@@ -136,7 +136,7 @@ export class FileView {
     }
   }
 
-  /** Files come and go. */
+  /** Updates the view when files are opened or closed. */
   filesChanged(): void {
     if (this.#others().length > 0) {
       this.tabs.add({
@@ -169,7 +169,7 @@ export class FileView {
     this.#hexView().element.querySelector('input')!.focus();
   }
 
-  /** Does what a single key stands for; whether it stands for anything. */
+  /** Handles a single-key shortcut; returns whether there is one. */
   key(key: string): boolean {
     const actions: Record<string, (() => void) | undefined> = {
       '/': () => this.focusSearch(),
@@ -193,7 +193,7 @@ export class FileView {
     };
   }
 
-  /** Goes where an address points to, as far as there is such a place. */
+  /** Navigates to the place in an address as far as it exists. */
   go({ view, tensor, panel, at }: Place): void {
     if (view === undefined && tensor === undefined && panel === undefined && at === undefined) {
       return;
@@ -208,7 +208,7 @@ export class FileView {
     }
   }
 
-  /** Puts the keyboard where the contents are. */
+  /** Moves the focus to the contents. */
   focus(): void {
     if (this.tabs.current === 'tensors') {
       this.#tensors.focus();

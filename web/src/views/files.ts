@@ -1,11 +1,11 @@
-/** The files of a model in several: which are there, and what is missing from them. */
+/** The files of a multi-file model: which are present, and which tensors they lack. */
 
 import type { OpenFile } from '../file.ts';
 import { fill, h, icon, type Icon } from '../ui/dom.ts';
 import { count, counted, size } from '../ui/format.ts';
 import type { Part } from '../worker/joined.ts';
 
-/** Most that are listed; all are counted. */
+/** Maximum number listed; all are counted. */
 const MOST = 1000;
 
 export class FilesView {

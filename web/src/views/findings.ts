@@ -6,7 +6,7 @@ import { count } from '../ui/format.ts';
 import type { Finding } from '../worker/tables.ts';
 import { SEVERITY } from './verdict.ts';
 
-/** Drawn at once. */
+/** Findings drawn at a time. */
 const PAGE = 100;
 const WHOLE = 0xffffffff;
 

@@ -1,4 +1,4 @@
-/** A two-dimensional slice as a picture, as near as one likes. */
+/** A two-dimensional slice as a zoomable picture. */
 
 import type { OpenFile } from '../file.ts';
 import { button, debounce, fill, h, segmented, setText } from '../ui/dom.ts';
@@ -12,16 +12,16 @@ import { SliceControls, type Slice } from './slice.ts';
 import { statisticsOf } from './statistics.ts';
 import { Viewport, type Area } from './viewport.ts';
 
-/** Cells of the picture in each direction; more are averaged. */
+/** Maximum cells of the picture in each direction; larger areas are averaged. */
 const CELLS = 512;
-/** Slices up to this size are read without being asked for. */
+/** Slices up to this size are read without asking. */
 const SMALL = 64n << 20n;
-/** How long the part that is shown must stay before it is drawn anew. */
+/** Milliseconds without movement before the visible area is read again. */
 const SETTLED = 120;
 
 type Mode = 'mean' | 'min' | 'max';
 
-/** What the ends of the colours stand for. */
+/** The values at the ends of the colour scale. */
 const COLOURS = {
   even: 'Around 0',
   range: 'Min to max',
@@ -30,11 +30,11 @@ const COLOURS = {
 } as const;
 type Colours = keyof typeof COLOURS;
 
-/** A picture, and the part of the slice that it shows. */
+/** A picture and the area of the slice it shows. */
 interface Drawn {
   picture: Picture;
   area: Area;
-  /** Its pixels. */
+  /** The rendered pixels. */
   pixels: HTMLCanvasElement;
 }
 
@@ -64,15 +64,15 @@ export class HeatView {
   readonly #controls: SliceControls;
   readonly #later = debounce(SETTLED, () => void this.#load());
   #viewport: Viewport;
-  /** All of the slice, and what is seen of it. */
+  /** The picture of the whole slice, and the one of the visible area. */
   #whole: Drawn | undefined;
   #drawn: Drawn | undefined;
   #slice: Slice;
   #mode: Mode = 'mean';
   #scales = false;
-  /** `undefined`: as suits the values. */
+  /** `undefined`: chosen to suit the values. */
   #colours: Colours | undefined;
-  /** Of the elements, where they are clipped. */
+  /** Quantiles of the elements, for clipping. */
   #quantiles: Float64Array | undefined;
   #loading = new AbortController();
   #row = 0;
@@ -149,13 +149,13 @@ export class HeatView {
     }
   }
 
-  /** What the picture that shall be shown is kept under. */
+  /** The cache key of the picture to show. */
   #name(): string {
     const { rowAxis, columnAxis, fixed } = this.#slice;
     return [this.#tensor.index, rowAxis, columnAxis, ...fixed, this.#scales, ...this.#viewport.window].join();
   }
 
-  /** Other axes, or something else of them: all of it. */
+  /** Starts over with the whole slice, after the axes or the kind of values changed. */
   #restart(): void {
     this.#viewport = new Viewport(this.#slice.rows, this.#slice.columns);
     this.#whole = undefined;
@@ -216,7 +216,7 @@ export class HeatView {
     this.#paint();
   }
 
-  /** Which values the colours stand for: those of the whole slice, however near one looks. */
+  /** The value range of the colours: that of the whole slice, whatever the zoom. */
   #range(): Scale & { colours: Colours } {
     const { picture } = (this.#whole ?? this.#drawn)!;
     const cells = picture[this.#mode];
@@ -236,13 +236,13 @@ export class HeatView {
         [lo, hi] = [this.#quantiles[clip], this.#quantiles[3 - clip]];
       }
     }
-    // Around zero, both sides get the same scale, so that zero is the middle.
+    // Around zero, both sides get the same scale, so that zero is in the middle.
     const two = colours === 'even' || (clip !== undefined && lo < 0 && hi > 0);
     const bound = Math.max(Math.abs(lo), Math.abs(hi));
     return two ? { lo: -bound, hi: bound, two, colours } : { lo, hi, two, colours };
   }
 
-  /** Gives the pictures their colours. */
+  /** Colours the pictures. */
   #paint(): void {
     if (this.#drawn === undefined) {
       return;
@@ -277,14 +277,14 @@ export class HeatView {
     this.#show();
   }
 
-  /** Puts what there is of the part that is looked at onto the screen. */
+  /** Draws what is available of the visible area. */
   #show(): void {
     const { picture } = this.#drawn!;
     const { area, whole, isWhole } = this.#viewport;
     const [high, wide] = [Math.min(whole.rows, CELLS), Math.min(whole.columns, CELLS)];
     this.#canvas.width = picture.width;
     this.#canvas.height = picture.height;
-    // Square cells, as long as there is room; the frame stays when one looks nearer.
+    // Square cells as long as there is room; zooming does not change the frame.
     this.#canvas.style.aspectRatio = `${wide} / ${high}`;
     this.#canvas.style.width = `min(100%, ${((56 * wide) / high).toFixed(2)}vh)`;
     this.#canvas.toggleAttribute('data-near', !isWhole);
@@ -303,7 +303,10 @@ export class HeatView {
     this.#read();
   }
 
-  /** `factor` 0 shows all. The place at these shares of the picture stays where it is. */
+  /**
+   * Zooms around a point given as fractions of the picture, which stays in place; `factor` 0 shows
+   * all.
+   */
   #zoomBy(factor: number, x = 0.5, y = 0.5): boolean {
     if (this.#drawn === undefined || !this.#viewport.zoom(factor, x, y)) {
       return false;
@@ -313,7 +316,7 @@ export class HeatView {
   }
 
   #moved(): void {
-    // What is known is drawn at once, what is not when there is time.
+    // Draw a cached picture at once; read others after a pause.
     if (this.#file.pictures.get(this.#name()) !== undefined) {
       void this.#load();
       return;
@@ -353,7 +356,7 @@ export class HeatView {
       const [columns, rows] = [(this.#held.x - event.clientX) / box.width, (this.#held.y - event.clientY) / box.height];
       const step = { rows: Math.round(rows * area.rows), columns: Math.round(columns * area.columns) };
       if (this.#viewport.pan(step.rows, step.columns)) {
-        // What was rounded off counts for the next step.
+        // Carry the rounding remainder over to the next step.
         this.#held = {
           x: step.columns === 0 ? this.#held.x : event.clientX,
           y: step.rows === 0 ? this.#held.y : event.clientY,
@@ -382,7 +385,7 @@ export class HeatView {
       const far = event.shiftKey ? 16 : 1;
       const [row, column] = [this.#row + step[0] * far, this.#column + step[1] * far];
       [this.#row, this.#column] = [clamp(row, height), clamp(column, width)];
-      // Beyond the edge the picture moves.
+      // Moving beyond the edge pans the picture.
       const { area } = this.#viewport;
       const cells = (beyond: number, all: number, many: number) => Math.sign(beyond) * Math.ceil((Math.abs(beyond) * all) / many);
       if (this.#viewport.pan(cells(row - this.#row, area.rows, height), cells(column - this.#column, area.columns, width))) {
@@ -397,7 +400,7 @@ export class HeatView {
     }
   }
 
-  /** What the cell under the cursor stands for. */
+  /** Shows the value of the cell under the cursor. */
   #read(): void {
     const drawn = this.#drawn;
     if (drawn === undefined || drawn.area !== this.#viewport.area) {

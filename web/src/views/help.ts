@@ -1,4 +1,4 @@
-/** What the keys do. */
+/** The list of keyboard shortcuts. */
 
 import { button, h } from '../ui/dom.ts';
 
@@ -19,7 +19,7 @@ const KEYS: readonly (readonly [string, string])[] = [
 
 const STORED = 'single-keys';
 
-/** Whether single keys do anything: people who dictate can turn them off. */
+/** Whether single-key shortcuts are on: people who dictate can turn them off. */
 export function singleKeys(): boolean {
   return localStorage.getItem(STORED) !== 'off';
 }

@@ -1,4 +1,4 @@
-/** The bytes of a file, as far as they are on screen. */
+/** The bytes of a file, fetched as they become visible. */
 
 import type { OpenFile, Span } from '../file.ts';
 import { h, setText } from '../ui/dom.ts';
@@ -6,9 +6,9 @@ import { hex, parseOffset, range } from '../ui/format.ts';
 import { VirtualList } from '../ui/virtual.ts';
 
 const ROW = 20;
-/** Bytes fetched at once. */
+/** Bytes per fetch. */
 const BLOCK = 4096;
-/** Blocks kept. */
+/** Number of blocks to keep. */
 const KEEP = 32;
 
 export class HexView {
@@ -20,14 +20,14 @@ export class HexView {
   readonly #where = h('span', { class: 'hex-where', 'aria-live': 'polite' });
   readonly #files: HTMLSelectElement | undefined;
   #window!: Span;
-  /** Where the file begins that is shown, and where it ends: of several, each is shown by itself. */
+  /** Start and end of the file shown. The files of a set are shown one at a time. */
   #base!: bigint;
   #end!: bigint;
   #digits!: number;
   #width = 16;
   #mark: Span | undefined;
 
-  /** Shows `window` only, or all of the file. */
+  /** Shows `window`, or the whole file. */
   constructor(file: OpenFile, window?: Span) {
     this.#file = file;
     this.#frame(window?.at ?? 0n, window);
@@ -76,7 +76,7 @@ export class HexView {
     this.#count();
   }
 
-  /** Scrolls to bytes and marks them. */
+  /** Scrolls to a byte range and marks it. */
   show(span: Span): void {
     this.#mark = span;
     if (this.#files !== undefined && this.#file.partAt(span.at)?.base !== this.#base) {
@@ -95,7 +95,7 @@ export class HexView {
     this.#list.element.focus();
   }
 
-  /** Shows `window`, or all of the file that a byte is in. */
+  /** Shows `window`, or the whole file that contains byte `at`. */
   #frame(at: bigint, window?: Span): void {
     const part = this.#file.partAt(at);
     this.#base = part?.base ?? 0n;
@@ -110,7 +110,7 @@ export class HexView {
   }
 
   #fit(width: number): void {
-    // A byte is three characters, and one more as text, in a font of 7.3 px.
+    // Each byte takes three characters in hex and one as text, at 7.3 px per character.
     const fits = (width - (this.#digits + 5) * 7.3) / (4 * 7.3);
     const bytes = fits >= 64 ? 64 : fits >= 32 ? 32 : fits >= 16 ? 16 : 8;
     if (bytes !== this.#width && width > 0) {
@@ -154,7 +154,7 @@ export class HexView {
     }
   }
 
-  /** What is there of `len` bytes from `at`; what is not is fetched. */
+  /** `len` bytes from `at`, or `undefined` if some still have to be fetched. */
   #bytes(at: bigint, len: number): Uint8Array | undefined {
     const local = at - this.#base;
     const first = Number(local / BigInt(BLOCK));

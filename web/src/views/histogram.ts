@@ -1,4 +1,4 @@
-/** A histogram on a canvas, with a table for those who do not see it. */
+/** A histogram on a canvas, with a table for screen readers. */
 
 import { fill, h, setText } from '../ui/dom.ts';
 import { count, real, short } from '../ui/format.ts';
@@ -6,7 +6,7 @@ import type { StatisticsResult } from '../worker/jobs.ts';
 
 const HEIGHT = 180;
 const FOOT = 18;
-/** The power of two of the first bin by magnitude. */
+/** The exponent of the first magnitude bin. */
 const FIRST_POWER = -1075;
 
 interface Bin {
@@ -65,7 +65,7 @@ export class Histogram {
     return Array.from(bins, (n, i) => ({ lo: summary.min + i * step, hi: summary.min + (i + 1) * step, count: n }));
   }
 
-  /** Negative ones by falling magnitude, zeros, positive ones by rising magnitude. */
+  /** Negative bins by falling magnitude, zero, positive bins by rising magnitude. */
   #logarithmic(): Bin[] {
     const { magnitudes, summary } = this.#result;
     const { first, negative, positive } = magnitudes;
@@ -102,7 +102,7 @@ export class Histogram {
     this.draw();
   }
 
-  /** To be called when the colours change. */
+  /** Draws the histogram; call it again when the colours change. */
   draw(): void {
     const width = this.element.clientWidth;
     if (width === 0) {

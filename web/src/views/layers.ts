@@ -1,4 +1,4 @@
-/** How much the layers of two models differ: a bar for each. */
+/** How much the layers of two models differ: one bar per layer. */
 
 import { h, setText } from '../ui/dom.ts';
 import { counted, real } from '../ui/format.ts';
@@ -7,7 +7,7 @@ import type { Line } from './pairs.ts';
 
 interface Layer {
   layer: number;
-  /** The greatest relative error of its tensors, and the tensor that has it. */
+  /** The greatest relative error among its tensors, and the tensor that has it. */
   error: number;
   worst: Line;
   tensors: number;
@@ -37,8 +37,8 @@ function layers(lines: readonly Line[]): Layer[] {
 }
 
 /**
- * Bars from 0 to the greatest error; `undefined` for less than two layers. Arrow keys go from
- * layer to layer, Enter or a click chooses the tensor that differs most.
+ * Bars from 0 to the greatest error; `undefined` if there are fewer than two layers. Arrow keys
+ * move between layers; Enter or a click selects the tensor that differs most.
  */
 export function layerBars(lines: readonly Line[], choose: (line: Line) => void): HTMLElement | undefined {
   const all = layers(lines);

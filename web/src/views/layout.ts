@@ -1,4 +1,4 @@
-/** The parts of the file in file order, as a table: the strip in words. */
+/** The parts of the file in file order, as a table: the accessible counterpart of the strip. */
 
 import type { OpenFile } from '../file.ts';
 import { h, setText, uniqueId } from '../ui/dom.ts';
@@ -8,7 +8,7 @@ import type { Part } from '../worker/tables.ts';
 
 const ROW = 24;
 
-/** What a part belongs to. */
+/** The name of the entry a part belongs to. */
 export function partName({ label, kind, entry }: Part): string {
   return label !== '' ? label : entry === undefined || kind === 'file' ? '' : `${kind} ${entry}`;
 }

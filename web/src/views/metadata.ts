@@ -8,7 +8,7 @@ import type { MetaEntry } from '../worker/tables.ts';
 
 const ROW = 24;
 
-/** The file's metadata: a list, and the value that is chosen in full. */
+/** The file's metadata: a list, and the full value of the selected entry. */
 export class MetadataView {
   readonly element: HTMLElement;
   readonly #file: OpenFile;
@@ -102,17 +102,17 @@ export class MetadataView {
   }
 }
 
-/** The entry that was asked for last, by where it is shown. */
+/** The latest entry requested, by the element it is shown in. */
 const latest = new WeakMap<HTMLElement, MetaEntry>();
 
-/** A value in full. */
+/** Shows a value in full. */
 export async function showValue(
   file: OpenFile,
   tensor: number | undefined,
   entry: MetaEntry,
   into: HTMLElement,
 ): Promise<void> {
-  // Only what was asked for last may be shown.
+  // Only the latest request may be shown.
   latest.set(into, entry);
   const value = await file.tasks.run('Reading the value', (options) =>
     file.client.with(options).metaValue(file.id, tensor, entry.index),
@@ -131,7 +131,7 @@ export async function showValue(
       ' · ',
       button(file.range(entry.at, entry.len), () => file.reveal(entry.at, entry.len), { class: 'link mono' }),
     ),
-    // A block of its own with its direction isolated: what it holds cannot reach what surrounds it.
+    // A separate block with isolated direction: its text cannot affect its surroundings.
     h('pre', { class: 'value-text', dir: 'auto' }, visible(text)),
     value.keyHex !== undefined && h('p', { class: 'note' }, 'Key in hex: ', h('code', { class: 'breakable' }, value.keyHex)),
     value.textHex !== undefined && h('p', { class: 'note' }, 'Not valid UTF-8. In hex: ', h('code', { class: 'breakable' }, value.textHex)),
@@ -139,7 +139,7 @@ export async function showValue(
   );
 }
 
-/** Control and direction characters made visible; line ends and tabs stay. */
+/** Makes control and direction characters visible; newlines and tabs stay. */
 export function visible(text: string): string {
   return text.replaceAll(
     /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,

@@ -1,4 +1,4 @@
-/** The model: what it is, what it takes to run, its tokens, its chat template, its card. */
+/** The model: what it is, what it needs to run, its tokens, chat template and card. */
 
 import styles from '../style/model.css?inline';
 import type { OpenFile } from '../file.ts';
@@ -11,11 +11,11 @@ import { chatTemplate } from './chat.ts';
 import { overview } from './overview.ts';
 import { TokensView } from './tokens.ts';
 
-/** Its own styles, which are fetched with it. */
+/** The view's own styles, loaded with it. */
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(styles);
 
-/** Gives the styles to the tree that the view will be in: the page, or that of an element. */
+/** Adds the styles to the tree that will contain the view: the page's or the element's. */
 export function dress(root: Node): void {
   const tree = root instanceof ShadowRoot ? root : document;
   if (!tree.adoptedStyleSheets.includes(sheet)) {

@@ -1,4 +1,4 @@
-/** What a model is, on one page: numbers, settings, parts, blocks. */
+/** A model on one page: numbers, settings, parts, blocks. */
 
 import type { Fact, ModelSummary, Share } from 'weighbridge';
 import type { OpenFile } from '../file.ts';
@@ -8,7 +8,7 @@ import type { ModelFacts } from '../worker/summary.ts';
 import { blockChart } from './blocks.ts';
 import { visible } from './metadata.ts';
 
-/** What facts are called, in the order in which they are shown. */
+/** Labels of the facts, in display order. */
 const LABELS: Record<string, string> = {
   architecture: 'Architecture',
   size_label: 'Size label',
@@ -56,7 +56,7 @@ function plain(value: unknown): string {
   return typeof value === 'number' ? (Number.isInteger(value) ? count(value) : real(value)) : visible(String(value));
 }
 
-/** A value; of a list how often each item occurs. */
+/** A value as text; for a list, how often each item occurs. */
 function shown(value: unknown): string {
   if (!Array.isArray(value)) {
     return plain(value);
@@ -139,7 +139,7 @@ function architecture(file: OpenFile, facts: Fact[]): HTMLElement {
   );
 }
 
-/** Bytes of an element: of a float, and of blocks with their scales. */
+/** Bytes per element of the cache, including the scales of block types. */
 const CACHES = [
   ['f16', 'f16', 2],
   ['q8_0', 'q8_0', 34 / 32],
@@ -196,7 +196,7 @@ function swatched(label: string, kind: string, value: HTMLElement): HTMLElement 
   return h('div', { class: 'pair' }, h('dt', {}, h('span', { class: `swatch ${kind}` }), ` ${label}`), value);
 }
 
-/** Tensors by what they have in common. */
+/** A table of tensors grouped by a common property. */
 function shares(title: string, rows: (Share & { name: string })[], all: Share, coloured: boolean): HTMLElement {
   const head = ['', 'Parameters', '', 'Stored', 'Bits'].map((label, i) => h('th', { scope: 'col', class: i === 0 || i === 2 ? '' : 'number' }, label === '' ? h('span', { class: 'visually-hidden' }, i === 0 ? 'Name' : 'Share') : label));
   const body = rows.map((row) => {

@@ -1,4 +1,4 @@
-/** Pairs of tensors of two files: what they are called, how they sort, how they are exported. */
+/** Pairs of tensors of two files: labels, sorting, export. */
 
 import { line } from '../csv.ts';
 import { accessOf } from '../storage.ts';
@@ -13,7 +13,7 @@ const CHANGES = [
   [8, 'encoding'],
 ] as const;
 
-/** `open`: nothing differs but perhaps the values, which have not been compared. */
+/** `open`: nothing but the values may differ, and those have not been compared. */
 export type Kind = 'added' | 'removed' | 'changed' | 'open' | 'same';
 
 export interface Line {
@@ -27,7 +27,7 @@ export interface Line {
   error?: string;
 }
 
-/** In the order in which they are sorted: what matters most comes first. */
+/** In sort order: the most important first. */
 export const KINDS: Record<Kind, string> = {
   changed: '≠ changed',
   added: '+ added',
@@ -47,7 +47,7 @@ export function describe(pair: Pair): Line {
   return { pair, name, kind: parts.length > 0 ? 'changed' : 'open', text: parts.join(', ') };
 }
 
-/** Takes note of what a comparison of values has found. */
+/** Records the result of a comparison of values. */
 export function settle(line: Line, values: DifferenceResult): void {
   const parts = CHANGES.filter(([bit]) => (line.pair.differs & bit) !== 0).map(([, text]) => text as string);
   line.values = values;
@@ -59,7 +59,7 @@ export function settle(line: Line, values: DifferenceResult): void {
   line.text = parts.join(', ');
 }
 
-/** Whether the values of a pair can be compared one by one. */
+/** Whether the values of a pair can be compared element by element. */
 export function comparable({ pair: { a, b } }: Line): boolean {
   return (
     a !== undefined &&
@@ -89,7 +89,7 @@ export const COLUMNS = [
 
 export type Column = (typeof COLUMNS)[number][0];
 
-/** What a column shows of a line. */
+/** The text of a line in a column. */
 export function shown(line: Line, column: Column): string {
   const { values } = line;
   switch (column) {
@@ -106,14 +106,14 @@ export function shown(line: Line, column: Column): string {
     case 'error':
       return values === undefined ? '' : fit(real(values.relativeRms), 8);
     case 'cosine':
-      // NumPy has no cosine either once there is a NaN.
+      // As in NumPy, there is no cosine if there is a NaN.
       return values === undefined ? '' : nans(line)! > 0n ? '–' : fit(real(values.cosine), 8);
     case 'nans':
       return values === undefined ? '' : count(nans(line)!);
   }
 }
 
-/** What a column is sorted by; lines without it come last. */
+/** The sort key of a column; lines without one come last. */
 function keyOf(line: Line, column: Column): number | string | undefined {
   const { values } = line;
   switch (column) {
@@ -136,7 +136,7 @@ function keyOf(line: Line, column: Column): number | string | undefined {
   }
 }
 
-/** Lines in order; those of equal keys stay as they are. */
+/** Sorts lines; those with equal keys keep their order. */
 export function sorted(lines: readonly Line[], column: Column, down: boolean): Line[] {
   const compare = new Intl.Collator('en', { numeric: true }).compare;
   const sign = down ? -1 : 1;
@@ -151,7 +151,7 @@ export function sorted(lines: readonly Line[], column: Column, down: boolean): L
     .map(([, line]) => line);
 }
 
-/** What was found about the values of a pair, in a sentence. */
+/** The result of comparing a pair's values, in a sentence. */
 export function sentence({ values, error, pair: { a, b } }: Line): string {
   if (error !== undefined) {
     return error;
@@ -180,7 +180,7 @@ export function sentence({ values, error, pair: { a, b } }: Line): string {
   return `${parts.join('; ')}.${order}`;
 }
 
-/** Differences as a histogram has them; `undefined` when no finite value differs. */
+/** The differences as histogram data; `undefined` if no finite values differ. */
 export function distances({ count: all, different, finite, power, magnitudes }: DifferenceResult): StatisticsResult | undefined {
   if (magnitudes.length === 0) {
     return undefined;
@@ -196,7 +196,7 @@ export function distances({ count: all, different, finite, power, magnitudes }: 
   };
 }
 
-/** Counts by kind, and what the values come to. */
+/** Counts by kind, and a summary of the values. */
 export function totals(lines: readonly Line[]): string {
   const tally = (kind: Kind) => lines.filter((line) => line.kind === kind).length;
   const parts = [
@@ -226,7 +226,7 @@ export function totals(lines: readonly Line[]): string {
   return parts.join(' · ');
 }
 
-/** Every line, compared or not, with numbers in full. */
+/** All lines as CSV, compared or not, with full numbers. */
 export function csv(lines: readonly Line[]): string {
   const head = line(['name', 'change', 'what', 'type_a', 'shape_a', 'type_b', 'shape_b', 'values', 'differing', 'nan_a_only', 'nan_b_only', 'max_abs', 'max_at', 'cosine_of_finite', 'relative_rms', 'reordered', 'name_b']);
   return (

@@ -1,4 +1,4 @@
-/** One tensor: what it is, its statistics, its picture, its values, its bytes. */
+/** One tensor: overview, statistics, picture, values, bytes. */
 
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, iconButton, pair, type Icon } from '../ui/dom.ts';
@@ -13,9 +13,9 @@ import { showValue } from './metadata.ts';
 import { StatisticsView } from './statistics.ts';
 import { ValuesView } from './values.ts';
 
-/** Chunks listed in the overview. */
+/** Maximum number of chunks listed in the overview. */
 const CHUNKS = 50;
-/** Its own metadata listed there. */
+/** Maximum number of attributes listed in the overview. */
 const ATTRIBUTES = 50;
 
 const VERIFIED: Record<Verified, readonly [Icon, string]> = {
@@ -41,10 +41,10 @@ export class TensorPanel {
   readonly #bodies = new Map<string, HTMLElement>();
   readonly #statistics: StatisticsView;
   #tensor: TensorDetails | undefined;
-  /** Which tensor each tab shows. */
+  /** The tensor each tab shows. */
   readonly #drawn = new Map<string, number>();
   #leave = new AbortController();
-  /** The view that was asked for last; not every tensor has it. */
+  /** The view requested last; not every tensor has it. */
   #wanted = '';
 
   constructor(file: OpenFile) {
@@ -73,7 +73,7 @@ export class TensorPanel {
     file.closing.signal.addEventListener('abort', () => this.#leave.abort());
   }
 
-  /** Shows a view of the tensor, without writing it into the address. */
+  /** Shows a view of the tensor without recording it in the address. */
   view(id: string): void {
     this.#wanted = id;
     this.tabs.select(id);
@@ -122,7 +122,7 @@ export class TensorPanel {
     this.#draw();
   }
 
-  /** A check may have found that an entry is broken. */
+  /** Redraws if a check has found that the entry is broken. */
   async #recheck(): Promise<void> {
     const tensor = this.#tensor;
     const { checking, closing, outdated, api, id } = this.#file;
@@ -170,7 +170,7 @@ export class TensorPanel {
     }
   }
 
-  /** Shows a view whose code is fetched when it is first wanted. */
+  /** Shows a view whose code is loaded when first needed. */
   async #load(body: HTMLElement, make: () => Promise<{ element: HTMLElement }>): Promise<void> {
     const tensor = this.#tensor;
     fill(body);
@@ -339,7 +339,7 @@ export class TensorPanel {
   }
 }
 
-/** Whether there is a dense array of numbers to save. */
+/** Whether the tensor is a dense array of numbers that can be saved. */
 function isSavable(tensor: TensorDetails): boolean {
   const access = savedAs(tensor);
   return access === 'dense' || access === 'rows';

@@ -1,4 +1,4 @@
-/** A data view as a table: a row of the file is a row here. */
+/** A data view as a table with the rows of the file. */
 
 import type { OpenFile } from '../file.ts';
 import { showWhole } from '../ui/copy.ts';
@@ -9,7 +9,7 @@ import type { Row } from '../worker/tables.ts';
 
 const ROW = 24;
 const BLOCK = 64;
-/** Columns beside each other; others are a page further. */
+/** Columns per page. */
 const COLUMNS = 12;
 
 export class RowsView {
@@ -22,7 +22,7 @@ export class RowsView {
   #columns: Row[] = [];
   #first = 0;
   #total = 0;
-  /** Characters that fit into a cell. */
+  /** Number of characters that fit into a cell. */
   #room = 12;
 
   constructor(file: OpenFile) {
@@ -50,7 +50,7 @@ export class RowsView {
     void this.#load();
   }
 
-  /** Cells share the width, but have 110 pixels at least (style/panel.css). */
+  /** Cells share the width, but are at least 110 pixels wide (style/panel.css). */
   #fit(): void {
     const width = Math.max(110, (this.element.clientWidth - 80) / Math.max(1, this.#columns.length));
     const room = Math.floor((width - 18) / 7.8);

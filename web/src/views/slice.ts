@@ -1,20 +1,20 @@
-/** Which two axes of a tensor are shown, and where on the others. */
+/** Which two axes of a tensor are shown, and the position on the others. */
 
 import { h } from '../ui/dom.ts';
 import { count } from '../ui/format.ts';
 
-/** A table within a tensor in row-major order. */
+/** A two-dimensional slice of a tensor in row-major order. */
 export interface Slice {
-  /** Axes; -1 where there is none. */
+  /** Axes, or -1 if there is none. */
   rowAxis: number;
   columnAxis: number;
   fixed: BigUint64Array;
   rows: bigint;
   columns: bigint;
-  /** Distances in elements. */
+  /** Strides in elements. */
   rowStep: bigint;
   columnStep: bigint;
-  /** First element. */
+  /** Index of the first element. */
   from: bigint;
 }
 
@@ -85,7 +85,7 @@ export class SliceControls {
         ),
       );
     const choose = (row: boolean) => (axis: number) => {
-      // Taking the other's axis swaps the two.
+      // Choosing the other's axis swaps the two.
       if (row) {
         this.#columnAxis = axis === this.#columnAxis ? this.#rowAxis : this.#columnAxis;
         this.#rowAxis = axis;

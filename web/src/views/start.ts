@@ -1,12 +1,12 @@
-/** What the page shows before a file is open. */
+/** The page before a file is open. */
 
 import { forget, recents, type Recent } from '../recent.ts';
 import { button, fill, h, icon } from '../ui/dom.ts';
 
 export interface Sample {
-  /** Part of the address. */
+  /** Used in the address. */
   id: string;
-  /** Its file. */
+  /** The file, or the main file of a set. */
   file: string;
   /** The other files of its set. */
   beside: string[];
@@ -23,15 +23,15 @@ export interface StartActions {
   openUrl?: (address: string) => void;
 }
 
-/** What most people come with comes first. */
+/** The most common formats come first. */
 const FIRST = ['safetensors', 'GGUF'];
 
-/** A set by what its files have in common. */
+/** The file name; for a set, the common part of the names. */
 function nameOf({ file, beside }: Sample): string {
   return beside.length === 0 ? file : `${file.replace('.safetensors.index.json', '')} (${beside.length} shards)`;
 }
 
-/** What the page may do, in words that its policy can be held to. */
+/** What the page may do, in terms its policy enforces. */
 function policy(byUrl: boolean): HTMLElement {
   return h(
     'p',
@@ -44,7 +44,7 @@ function policy(byUrl: boolean): HTMLElement {
   );
 }
 
-/** Files that were opened lately; hidden where there are none. */
+/** The recently opened files; hidden if there are none. */
 function recentList(actions: StartActions): { element: HTMLElement; refresh(): void } {
   const list = h('ul', { class: 'recent-list' });
   const element = h(
@@ -80,7 +80,7 @@ export function startView(samples: Promise<Sample[]>, actions: StartActions): { 
     );
   });
   const address = h('input', {
-    // Names of models are no addresses to the browser.
+    // To the browser, model names are not URLs.
     type: 'text',
     inputmode: 'url',
     autocapitalize: 'off',

@@ -9,9 +9,9 @@ import type { TensorDetails } from '../worker/tables.ts';
 import { accessOf } from '../storage.ts';
 import { Histogram } from './histogram.ts';
 
-/** Up to this size statistics are computed without asking. */
+/** Up to this size, statistics are computed without asking. */
 const SMALL = 64n << 20n;
-/** Statistics of a tensor, computed if they are not known; `undefined` if that was cancelled. */
+/** A tensor's statistics, computed if not cached; `undefined` if cancelled. */
 export async function statisticsOf(file: OpenFile, tensor: number, signal: AbortSignal): Promise<StatisticsResult | undefined> {
   const known = file.statistics.get(tensor);
   if (known !== undefined) {
@@ -27,7 +27,7 @@ export async function statisticsOf(file: OpenFile, tensor: number, signal: Abort
 export class StatisticsView {
   readonly #file: OpenFile;
   #scale: 'linear' | 'log' = 'linear';
-  /** The histogram that is shown: only this one may be reached from listeners. */
+  /** The histogram shown now: listeners must not refer to an earlier one. */
   #histogram: Histogram | undefined;
 
   constructor(file: OpenFile) {
@@ -119,9 +119,9 @@ export class StatisticsView {
   }
 }
 
-/** The position of an element, counted as it is stored, by axis where that is known. */
+/** The position of an element in storage order, by axis if the layout is known. */
 export function position(element: bigint, { shape, layout }: { shape: BigUint64Array; layout: string }): string {
-  // Which axis other layouts store densest, their specifications leave open.
+  // The specifications do not say which axis other layouts store densest.
   if (shape.length < 2 || (layout !== 'row-major' && layout !== 'blocks')) {
     return `[${count(element)}]`;
   }

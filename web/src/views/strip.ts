@@ -7,7 +7,7 @@ import { onRecolour } from '../ui/recolour.ts';
 import type { Part } from '../worker/tables.ts';
 import { partName, shared } from './layout.ts';
 
-/** Bits of a column, in the order in which they are drawn. */
+/** Bits of a column, in drawing order. */
 const KINDS = [
   [8, 'payload'],
   [16, 'quantization'],
@@ -20,7 +20,7 @@ const KINDS = [
 ] as const;
 
 const FINDING = 256;
-/** Up to so many parts, each gets an edge. */
+/** Up to this many parts, each is drawn with an edge. */
 const EDGES = 512;
 const HEIGHT = 30;
 
@@ -122,7 +122,7 @@ export class StripView {
         }
         seen.add(name);
         paint.fillStyle = colour(name);
-        // Gaps and overlaps are hatched, so that they differ not by colour alone.
+        // Gaps and overlaps are hatched, so that colour is not the only difference.
         if (name === 'gap' || name === 'overlap') {
           const step = Math.round((name === 'gap' ? 6 : 4) * ratio);
           for (let y = -(x % step); y < height; y += step) {
@@ -137,7 +137,7 @@ export class StripView {
         paint.fillStyle = colour('finding');
         for (let y = 0; y < mark; y++) {
           const half = mark - y;
-          // At the ends of the bar it moves in, so that all of it is seen.
+          // At the ends of the bar the mark moves inwards to stay fully visible.
           const middle = Math.max(mark / 2, Math.min(width - mark / 2, x + 0.5));
           paint.fillRect(middle - half / 2, y, half, 1);
         }
@@ -164,7 +164,7 @@ export class StripView {
     );
   }
 
-  /** The parts in view, when they are few enough to be drawn one by one. */
+  /** The visible parts, if they are few enough to be drawn one by one. */
   async #visible(): Promise<Part[]> {
     const { api, id } = this.#file;
     const [from, to] = await Promise.all([api.locate(id, this.#at), api.locate(id, this.#at + this.#len - 1n)]);
@@ -193,7 +193,7 @@ export class StripView {
     this.#bar.setAttribute('aria-valuenow', String(Math.round((100 * Number(offset)) / (Number(this.#file.info.extent) || 1))));
   }
 
-  /** Puts the cursor at a byte; `open` shows what is there. */
+  /** Moves the cursor to a byte; `open` shows the part there. */
   async #go(offset: bigint, open: boolean): Promise<void> {
     if (this.#file.depth === 'index') {
       return;

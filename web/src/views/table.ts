@@ -1,4 +1,4 @@
-/** Tensors as a sorted table of which only the visible rows exist. */
+/** A sortable table of tensors that renders only the visible rows. */
 
 import type { OpenFile } from '../file.ts';
 import { debounce, h, icon, setText, uniqueId } from '../ui/dom.ts';
@@ -11,7 +11,7 @@ import type { Row } from '../worker/tables.ts';
 /** A column to sort by. */
 type Key = Exclude<Order, `-${string}`>;
 
-/** Which columns are shown beside name, type and shape: how tensors are stored, or what was measured. */
+/** Which columns follow name, type and shape: storage or measurements. */
 export type Columns = 'storage' | 'weights';
 
 const ROW = 24;
@@ -34,7 +34,7 @@ const COLUMNS: readonly (readonly [Key | undefined, string, string])[] = [
   [undefined, 'Signs', 'weights signs'],
 ];
 
-/** Characters of a number in a column. */
+/** Maximum characters of a number in a column. */
 const ROOM = 8;
 
 export class TensorTable {
@@ -42,7 +42,7 @@ export class TensorTable {
   readonly #file: OpenFile;
   readonly #list: VirtualList;
   readonly #blocks: Blocks<Row>;
-  /** Of a model in several files, how tensors are encoded makes room for where they are. */
+  /** For multi-file models, the file column replaces the encoding column. */
   readonly #all: typeof COLUMNS;
   readonly #headers: HTMLElement[];
   readonly #prefix = uniqueId('row');
@@ -51,9 +51,9 @@ export class TensorTable {
   #columns: Columns = 'storage';
   #filter: Choice = {};
   #active = 0;
-  /** How often a reader moved: what was asked for before a move no longer moves the mark. */
+  /** Counts the user's moves: an answer to an earlier request must not move the mark. */
   #moves = 0;
-  /** Characters of the name column; it only grows. */
+  /** Width of the name column in characters; it only grows. */
   #widest = 24;
 
   constructor(file: OpenFile) {
@@ -104,24 +104,24 @@ export class TensorTable {
     return this.#columns;
   }
 
-  /** Shows other columns. */
+  /** Selects the columns shown. */
   set columns(columns: Columns) {
     this.#columns = columns;
     this.element.dataset.columns = columns;
     const [key] = this.#sortable.find(([key]) => key === this.#sort.replace('-', '')) ?? [];
     if (key === undefined && this.#sort !== 'index') {
-      // No column says so any more.
+      // The sorted column is no longer shown.
       this.#order('index');
     }
   }
 
-  /** Columns that are shown and can be sorted by. */
+  /** The visible columns that can be sorted by. */
   get #sortable() {
     const hidden = this.#columns === 'storage' ? 'weights' : 'storage';
     return this.#all.filter(([key, , kind]) => key !== undefined && !kind.startsWith(hidden));
   }
 
-  /** Says that other rows will come. */
+  /** Marks the table as waiting for new rows. */
   expect(filter: Choice): void {
     this.#filter = filter;
     this.element.setAttribute('aria-busy', 'true');
@@ -140,7 +140,7 @@ export class TensorTable {
     if (filter !== this.#filter) {
       return;
     }
-    // Only now, so that the old rows stay until the new ones are there.
+    // Only now, so that the old rows stay until the new ones arrive.
     this.#blocks.clear();
     this.#blocks.seed(from, rows);
     this.element.setAttribute('aria-rowcount', String(total + 1));
@@ -155,7 +155,7 @@ export class TensorTable {
     }
   }
 
-  /** Marks the row of a tensor that was chosen elsewhere. */
+  /** Marks the row of a tensor selected elsewhere. */
   async follow(tensor: number, scroll = true): Promise<void> {
     const moves = this.#moves;
     const rank = await this.#file.api.rankOf(this.#file.id, tensor, this.#sort, this.#filter);
@@ -289,7 +289,7 @@ export class TensorTable {
         this.element.dispatchEvent(new CustomEvent('enter', { bubbles: true }));
       }
     } else if (event.key === 's' || event.key === 'S') {
-      // Next column to sort by, or the other way round.
+      // Next column to sort by, or the opposite direction.
       const bare = this.#sort.replace('-', '');
       const at = sortable.findIndex(([key]) => key === bare);
       this.#sortBy(event.key === 'S' && at >= 0 ? sortable[at][0]! : sortable[(at + 1) % sortable.length][0]!);

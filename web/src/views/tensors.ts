@@ -63,7 +63,7 @@ export class TensorsView {
       'list',
       (choice) => this.#show(choice),
     );
-    // Once there is something to show in them.
+    // Shown once there are measurements.
     const columns = segmented(
       'Show columns of',
       [
@@ -112,7 +112,7 @@ export class TensorsView {
         (this.#mode === 'list' ? this.table : this.#tree).focus();
       }
     });
-    // Findings mark rows: they are fetched again when there are others.
+    // Findings mark rows, so refetch the rows when their number changes.
     file.validated.on(() => {
       const { verdict } = file;
       const findings = verdict === undefined ? 0 : verdict.fatal + verdict.violation + verdict.lint;
@@ -128,14 +128,14 @@ export class TensorsView {
     (this.#mode === 'list' ? this.table : this.#tree).focus();
   }
 
-  /** Whether something is being fetched, and whether what it is fetched by has changed since. */
+  /** Whether a fetch is running, and whether the filter has changed since it began. */
   #fetching = false;
   #stale = false;
   #trying = new AbortController();
-  /** Why the expressions that are searched for were given up. */
+  /** Why the regular expressions were abandoned. */
   #endless: string | undefined;
 
-  /** Fetches again what is shown: once at a time, so that the last letter waits for one search at most. */
+  /** Refetches the list, one fetch at a time, so the last keystroke waits for one at most. */
   async refresh(): Promise<void> {
     this.#stale = true;
     this.table.expect(this.#filter);
@@ -169,7 +169,7 @@ export class TensorsView {
     await this.#drawTotals(filter);
   }
 
-  /** Has expressions tried before anything is fetched by them: they may take for ever. */
+  /** Tries the regular expressions before anything is fetched with them: they may never finish. */
   async #attempt(filter: Choice): Promise<boolean> {
     const { signal } = (this.#trying = new AbortController());
     try {
@@ -188,7 +188,7 @@ export class TensorsView {
     }
   }
 
-  /** Says that nothing matches, in place of an empty list. */
+  /** Shows that nothing matches instead of an empty list. */
   #drawNothing(empty: boolean): void {
     const fault = this.#endless ?? parseQuery(this.search.value).fault;
     const none = fault !== undefined || (empty && Object.keys(this.#filter).length > 0);
@@ -227,7 +227,7 @@ export class TensorsView {
   }
 
   #apply(): void {
-    // What is tried for what was asked before.
+    // Stops trying the previous expressions.
     this.#trying.abort();
     const dtypes = Array.from(this.#totals.querySelectorAll<HTMLElement>('[aria-pressed=true]'), (one) => one.dataset.dtype!);
     this.#filter = {};

@@ -1,4 +1,4 @@
-/** The table of a tokenizer: found by text, id and type. */
+/** A tokenizer's table, searchable by text, id and type. */
 
 import type { Token } from 'weighbridge';
 import type { OpenFile } from '../file.ts';
@@ -116,7 +116,7 @@ export class TokensView {
     await this.#nameSpecial();
   }
 
-  /** Writes the texts of special tokens on their buttons. */
+  /** Labels the buttons of the special tokens with their texts. */
   async #nameSpecial(): Promise<void> {
     const { special } = this.#facts;
     const texts = new Map((await this.#file.api.tokensOf(this.#file.id, special.map(({ id }) => id))).map(({ id, text }) => [id, text]));
@@ -144,7 +144,7 @@ export class TokensView {
     );
   }
 
-  /** Shows the token of an id, among all. */
+  /** Clears the filter and shows the token with this id. */
   async #go(id: number): Promise<void> {
     this.#search.value = '';
     this.#kind.value = '0';
@@ -193,7 +193,7 @@ export class TokensView {
     }
   }
 
-  /** Without a selection the chosen token is copied, as it is in the file. */
+  /** Without a selection, copies the selected token as it is in the file. */
   #copy(event: ClipboardEvent): void {
     const token = this.#blocks.get(this.#active);
     if (token !== undefined && getSelection()?.isCollapsed !== false) {

@@ -1,4 +1,4 @@
-/** Tensors as a tree by the parts of their names. */
+/** Tensors as a tree, split by the parts of their names. */
 
 import type { OpenFile } from '../file.ts';
 import { h, icon, setText, uniqueId } from '../ui/dom.ts';
@@ -61,7 +61,7 @@ export class TensorTree {
   async refresh(filter: Choice): Promise<void> {
     this.#filter = filter;
     this.#nodes = await this.#level('', 1);
-    // What was open stays open.
+    // Nodes that were open stay open.
     for (let i = 0; i < this.#nodes.length; i++) {
       if (this.#open.has(this.#nodes[i].prefix) && this.#nodes[i].index === undefined) {
         await this.#expand(i);

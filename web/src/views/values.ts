@@ -1,4 +1,4 @@
-/** Values: a table of a slice of which only what is visible is read. */
+/** The values of a slice, read as they become visible. */
 
 import type { OpenFile } from '../file.ts';
 import { showWhole } from '../ui/copy.ts';
@@ -9,15 +9,15 @@ import type { TensorDetails } from '../worker/tables.ts';
 import { SliceControls, type Slice } from './slice.ts';
 
 const ROW = 22;
-/** Pixels of a column, of those around its text, and of a character (style/panel.css). */
+/** Pixels of a column, of its padding, and of a character (style/panel.css). */
 const COLUMN = 92;
 const PADDING = 12;
 const CHARACTER = 7.3;
-/** Pixels of the column of positions. */
+/** Pixels of the position column. */
 const POSITION = 72;
-/** Rows read at once. */
+/** Rows per read. */
 const BLOCK = 64;
-/** Most entries of a sparse tensor that are shown. */
+/** Maximum number of entries shown of a sparse tensor. */
 const ENTRIES = 1 << 16;
 const VARIABLE = 0xffffffffffffffffn;
 
@@ -30,17 +30,17 @@ export class ValuesView {
   readonly #head = h('div', { role: 'row', class: 'value-row' });
   readonly #pager = h('div', { class: 'toolbar pager' });
   readonly #blocks = new Map<number, string[] | undefined>();
-  /** A row is one element of storage, in full: text, vectors, sparse layouts. */
+  /** Each row shows one stored element in full: text, vectors, sparse layouts. */
   readonly #whole: boolean;
   #slice: Slice;
   #columns = 0;
-  /** Characters that fit into a cell. */
+  /** Number of characters that fit into a cell. */
   #room = 10;
-  /** First column shown. */
+  /** First visible column. */
   #first = 0n;
-  /** Elements of a list of numbers in one row. */
+  /** Elements per row when a list of numbers is wrapped. */
   #wrap = 1n;
-  /** Entries of a sparse tensor, once they are counted. */
+  /** Number of entries of a sparse tensor, once counted. */
   #entries: bigint | undefined;
 
   constructor(file: OpenFile, tensor: TensorDetails) {
@@ -105,10 +105,10 @@ export class ValuesView {
     return this.#flat ? (elements + this.#wrap - 1n) / this.#wrap : this.#slice.rows;
   }
 
-  /** As many columns as fit. */
+  /** Shows as many columns as fit. */
   #fit(width: number): void {
     const columns = this.#whole ? 1 : Math.max(1, Math.floor((width - POSITION) / COLUMN));
-    // A scroll bar takes a little of it.
+    // A scrollbar takes some of the width.
     const room = Math.max(10, Math.floor((this.#whole ? width - POSITION - 2 * PADDING - 16 : COLUMN - PADDING) / CHARACTER));
     if (room !== this.#room) {
       this.#room = room;
@@ -116,7 +116,7 @@ export class ValuesView {
     }
     if (width > 0 && columns !== this.#columns) {
       this.#columns = columns;
-      // Lists are wrapped at round numbers.
+      // Lists are wrapped at a power of two where possible.
       this.#wrap = BigInt(columns >= 16 ? 16 : columns >= 8 ? 8 : columns >= 4 ? 4 : columns);
       this.#reset();
     }
@@ -194,7 +194,7 @@ export class ValuesView {
     }
   }
 
-  /** The values of `BLOCK` rows; what is not there is fetched. */
+  /** The values of a block of `BLOCK` rows; fetched if missing. */
   #block(block: number): string[] | undefined {
     if (!this.#blocks.has(block)) {
       this.#blocks.set(block, undefined);

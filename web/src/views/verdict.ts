@@ -4,7 +4,7 @@ import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, segmented, type Icon } from '../ui/dom.ts';
 import { count, counted, exactSize, parameters } from '../ui/format.ts';
 
-/** Names of severities in sentences. */
+/** Severities for use in sentences. */
 export const SEVERITY: Record<string, string> = {
   fatal: 'fatal error',
   violation: 'violation',
@@ -12,7 +12,7 @@ export const SEVERITY: Record<string, string> = {
   unchecked: 'unchecked part',
 };
 
-/** With a capital letter. */
+/** Capitalises the first letter. */
 function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
@@ -65,7 +65,7 @@ export class VerdictView {
 
   #draw(): void {
     const { verdict, checking, depth, outdated } = this.#file;
-    // What is in the headline already is not said again.
+    // Do not repeat the headline.
     const inHead = outdated !== undefined || verdict?.verdict === 'unsupported' || verdict?.missing !== undefined;
     const diagnosis = inHead ? undefined : verdict?.diagnosis;
     this.#diagnosis.hidden = diagnosis === undefined;
@@ -83,7 +83,7 @@ export class VerdictView {
       fill(this.#counts, '\u00a0');
     } else {
       const remarks = verdict.lint + (verdict.valid ? verdict.violation : 0);
-      // No more is said than was checked.
+      // Claim no more than was checked.
       const { checkable, checked } = verdict;
       const valid = checkable && checked.includes('payloads') ? 'Valid' : checked.includes('structure') ? 'Structure valid' : 'Valid so far';
       const states: Record<typeof verdict.verdict, [string, Icon, string]> = {
@@ -116,7 +116,7 @@ export class VerdictView {
     );
   }
 
-  /** What was looked at of the weights, for which formats have no rules. */
+  /** What was scanned of the weights, for which the formats have no rules. */
   #weights(): HTMLElement | false {
     const { hasWeights, health, sweeping } = this.#file;
     if (!hasWeights) {

@@ -1,4 +1,4 @@
-/** The part of a table that is looked at. */
+/** The visible area of a table. */
 
 export interface Area {
   top: number;
@@ -7,12 +7,12 @@ export interface Area {
   columns: number;
 }
 
-/** Rows or columns that are seen at least, as far as there are so many. */
+/** Minimum number of visible rows or columns, unless the table has fewer. */
 const LEAST = 8;
 
 export class Viewport {
   readonly whole: Area;
-  /** Another object whenever it is another part. */
+  /** Replaced by a new object on every change. */
   area: Area;
 
   constructor(rows: bigint, columns: bigint) {
@@ -30,7 +30,10 @@ export class Viewport {
     return [top, top + rows, left, left + columns].map(BigInt);
   }
 
-  /** Looks nearer (0: at all); the place at these shares of the part stays. Says whether anything changes. */
+  /**
+   * Zooms around a point given as fractions of the area (factor 0: shows all). Returns whether
+   * anything changed.
+   */
   zoom(factor: number, x: number, y: number): boolean {
     const { whole, area } = this;
     const nearer = factor > 1;
@@ -42,7 +45,7 @@ export class Viewport {
     return this.#move(area.top + Math.round((area.rows - rows) * y), area.left + Math.round((area.columns - columns) * x), rows, columns);
   }
 
-  /** Moves by so many rows and columns. Says whether anything changes. */
+  /** Moves by a number of rows and columns. Returns whether anything changed. */
   pan(rows: number, columns: number): boolean {
     const { area } = this;
     return this.#move(area.top + rows, area.left + columns, area.rows, area.columns);

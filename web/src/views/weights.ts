@@ -1,4 +1,4 @@
-/** The weights: one action reads them all; then what is suspicious, and charts along the layers. */
+/** The weights: scans them on request, then shows suspects and charts across the layers. */
 
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, segmented } from '../ui/dom.ts';
@@ -7,12 +7,12 @@ import type { Course, Suspect } from '../worker/swept.ts';
 import { courseChart, type Measure } from './course.ts';
 import { base, download } from './export.ts';
 
-/** Suspects drawn at once. */
+/** Suspects drawn at a time. */
 const PAGE = 100;
-/** Charts drawn at once. */
+/** Charts drawn at a time. */
 const CHARTS = 24;
 
-/** What a sign says of a tensor. */
+/** Explains a sign of a tensor. */
 function sentence(sign: string, it: Suspect): string {
   const first = (at: bigint | undefined) => (at === undefined ? '' : `; the first is element ${count(at)}`);
   const all = counted(it.elements, 'element');

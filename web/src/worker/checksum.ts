@@ -1,12 +1,12 @@
-/** Checksums of data that comes in pieces; the browser's own take only whole buffers. */
+/** Checksums of data that arrives in pieces; the browser's own take only whole buffers. */
 
 export interface Checksum {
   push(bytes: Uint8Array): void;
-  /** In hexadecimal, lower case. */
+  /** The checksum as lower-case hexadecimal. */
   finish(): string;
 }
 
-/** The checksum that a file spells as `kind:value`; `undefined` for an unknown kind. */
+/** Parses a checksum that a file writes as `kind:value`; `undefined` if the kind is unknown. */
 export function checksumOf(text: string): { expected: string; sum: Checksum } | undefined {
   const [kind, value] = text.toLowerCase().split(':');
   const expected = (value ?? '').replace(/^0x/, '');
@@ -41,7 +41,7 @@ class Crc32c implements Checksum {
   }
 }
 
-/** The first 32 fractional bits of the roots of the first primes. */
+/** The first 32 bits of the fractional parts of the roots of the first primes. */
 function constants(count: number, power: number): Uint32Array {
   const out: number[] = [];
   for (let n = 2; out.length < count; n++) {

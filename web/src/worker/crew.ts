@@ -1,23 +1,23 @@
-/** Workers that measure stretches of a file at the same time. */
+/** Workers that measure stretches of a file in parallel. */
 
 import type { Weights } from 'weighbridge';
 import { GAUGE, type Order, type Reply } from './gauge.ts';
 import type { Stretch } from './gauging.ts';
 import { FileChanged } from './sources.ts';
 
-/** More of them wait for the disk only. */
+/** More workers would only wait for the disk. */
 const MOST = 4;
 
 /** Bytes below which starting a worker takes longer than the work. */
 const WORTH = 24 << 20;
 
-/** How many workers so many bytes are worth; none for little. */
+/** The number of workers worth starting for `bytes`; 0 if there is little to read. */
 export function crewSize(bytes: number): number {
   const cores = Math.min(MOST, navigator.hardwareConcurrency || 1);
   return Math.min(cores, Math.floor(bytes / WORTH));
 }
 
-/** Has all stretches measured, the longest first. */
+/** Measures all stretches, longest first. */
 export function share(
   files: File[],
   stretches: readonly Stretch[],
@@ -43,7 +43,7 @@ export function share(
     signal.throwIfAborted();
     signal.addEventListener('abort', abort, { once: true });
     for (let i = 0; i < Math.min(size, stretches.length); i++) {
-      // The script that runs here: nothing more has to be fetched.
+      // The running script itself: no further download is needed.
       const worker = new Worker(self.location.href, { type: 'module', name: GAUGE });
       workers.push(worker);
       worker.addEventListener('error', ({ message }) => reject(new Error(message || 'a worker stopped')));

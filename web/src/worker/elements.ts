@@ -1,22 +1,22 @@
-/** The elements of tensors whose bytes are not elements one after the other. */
+/** The elements of tensors whose bytes are not the elements in order. */
 
 import type { Numbers, Values } from 'weighbridge';
 import type { Context } from './rpc.ts';
 import { details } from './scan.ts';
 import type { Session } from './session.ts';
 
-/** Elements that are asked for at once, about. */
+/** Approximate number of elements per read. */
 const ELEMENTS = 1 << 16;
 
-/** Longest row of a sparse vector that is filled up with its zeros. */
+/** Maximum number of elements of sparse rows that are expanded with their zeros. */
 const LONGEST = 1 << 24;
 
-/** What cannot be computed with, however often it is tried. */
+/** Rows too long to compute with, now or later. */
 export class TooLong extends Error {
   override name = 'TooLong';
 }
 
-/** The name of the type that an array's elements have in memory. */
+/** The element type of an array in memory. */
 export function nameOf(data: Numbers): string {
   const names = new Map<unknown, string>([
     [Float32Array, 'f32'],
@@ -36,8 +36,8 @@ export function bytesOf(data: ArrayBufferView): Uint8Array {
 }
 
 /**
- * Calls `take` with the elements of a column, row by row, zeros of sparse
- * vectors included; missing ones are left out, and counted in what is returned.
+ * Calls `take` with the elements of a column, row by row, including the zeros of sparse vectors.
+ * Missing elements are skipped; returns their number.
  */
 export async function rowElements(
   file: Session,
@@ -45,7 +45,7 @@ export async function rowElements(
   context: Context,
   label: string,
   take: (data: Numbers) => void,
-  /** Waited for before more is read. */
+  /** Awaited before more is read. */
   settled?: () => Promise<void>,
 ): Promise<number> {
   const { shape, elements } = await details(file, tensor, context);
@@ -79,7 +79,7 @@ export async function entries(
   }
 }
 
-/** Rows with all their elements. */
+/** Expands sparse rows to all their elements. */
 function filled({ data, ends, indices, lengths }: Values): Numbers {
   if (ends === undefined || indices === undefined || lengths === undefined) {
     return data;
@@ -104,7 +104,7 @@ function filled({ data, ends, indices, lengths }: Values): Numbers {
   return all;
 }
 
-/** Without the elements that are missing, which only rows without zeros have. */
+/** Drops missing elements, which occur only in rows without zeros. */
 function present(data: Numbers, { missing }: Values): Numbers {
   if (missing.length === 0 || data.length === 0) {
     return data;

@@ -1,4 +1,4 @@
-/** Files that the page hands out: .npy, JSON, CSV. */
+/** The files that the page exports: .npy, JSON, CSV. */
 
 import type { MetaValue, Numbers, Profile } from 'weighbridge';
 import type { Context } from './rpc.ts';
@@ -10,13 +10,10 @@ import { session, type Session } from './session.ts';
 import { findings, local, rows, verdict as judge, type Finding, type Row } from './tables.ts';
 import { NOWHERE, valueList } from './text.ts';
 
-/** Rows taken at once. */
+/** Rows per request. */
 const PAGE = 4096;
 
-/**
- * A tensor as .npy: a `Blob`, or, when `target` is given, written there without
- * being held in memory.
- */
+/** A tensor as .npy: a `Blob`, or written to `target` without being held in memory. */
 export async function npy(
   context: Context,
   id: number,
@@ -37,7 +34,7 @@ export async function npy(
   const out = await target?.createWritable();
   const parts: Uint8Array<ArrayBuffer>[] = [];
   const put = (bytes: Uint8Array) => parts.push(new Uint8Array(bytes));
-  // Nothing more is read before the disk has taken what is there.
+  // Read no more until the disk has taken what is pending.
   const written = async () => {
     for (const part of parts.splice(0)) {
       await out!.write(part);
@@ -69,13 +66,13 @@ export async function npy(
   }
 }
 
-/** Elements in the type that the column has. */
+/** Converts elements to the column's type. */
 function stored(data: Numbers, dtype: string): ArrayBufferView {
   const narrow = { i8: Int8Array, u8: Uint8Array, i16: Int16Array, u16: Uint16Array }[dtype];
   return narrow === undefined ? data : narrow.from(data as Int32Array);
 }
 
-/** JSON that is written already. */
+/** Text that is already JSON. */
 class Written {
   readonly text: string;
   constructor(text: string) {
@@ -92,7 +89,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** JSON of plain values; integers of any size keep their digits. */
+/** JSON of plain values; integers of any size keep all digits. */
 function json(value: unknown): string {
   if (typeof value === 'bigint') {
     return String(value);
@@ -110,7 +107,7 @@ function json(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }
 
-/** Tells how far an export is, and now and then lets the page stop it. */
+/** Reports an export's progress, and yields now and then so that the page can cancel it. */
 function pace(context: Context): (label: string, done: number) => Promise<void> {
   let last = performance.now();
   return async (label, done) => {
@@ -135,7 +132,7 @@ async function* allRows(context: Context, id: number) {
   }
 }
 
-/** A name as the file has it. What is shown differs only where it is cut or something in it is escaped. */
+/** The exact name in the file. The displayed name differs only if it is truncated or escaped. */
 async function exactName(context: Context, file: Session, { index, name }: Row) {
   if (!/[\\…]/.test(name)) {
     return { name };
@@ -144,7 +141,7 @@ async function exactName(context: Context, file: Session, { index, name }: Row) 
   return { name: exact.name, name_hex: exact.nameHex };
 }
 
-/** A value of the metadata for JSON: text, a number, a list, or what the file has as a tree. */
+/** A metadata value for JSON: text, a number, a list, or the tree in the file. */
 function plain({ type, text, values, shape }: MetaValue): unknown {
   if (text !== undefined || values === undefined) {
     return text !== undefined && type !== 'string' && isJson(text) ? new Written(text) : text;
@@ -160,7 +157,7 @@ function extents(shape: string): (bigint | null)[] {
   return shape === 'scalar' ? [] : shape.split(' × ').map((dim) => (dim === 'var' ? null : BigInt(dim)));
 }
 
-/** The index: what the file holds, without values. */
+/** The index: the contents of the file without values. */
 export async function indexJson(context: Context, id: number): Promise<Blob> {
   const file = session(id);
   const { document } = file;
@@ -192,7 +189,7 @@ export async function indexJson(context: Context, id: number): Promise<Blob> {
   return new Blob(parts, { type: 'application/json' });
 }
 
-/** One row for each tensor. Names that a spreadsheet would take for a formula are quoted as text. */
+/** One row per tensor. Names that a spreadsheet would evaluate as a formula are quoted as text. */
 export async function indexCsv(context: Context, id: number): Promise<Blob> {
   const { parts: set } = session(id).source;
   const parts = [`name,dtype,shape,elements,layout,encoding,status,offset,stored,chunks,findings${set === undefined ? '' : ',file'}\r\n`];
@@ -204,7 +201,7 @@ export async function indexCsv(context: Context, id: number): Promise<Blob> {
   return new Blob(parts, { type: 'text/csv' });
 }
 
-/** The report, as the command line writes it. */
+/** The report, in the format of the command-line tool. */
 export async function report(context: Context, id: number, profile: Profile): Promise<Blob> {
   const file = session(id);
   const { document } = file;

@@ -1,23 +1,23 @@
-/** Regular expressions of users: one that goes on and on must stop nothing but itself. */
+/** Runs the user's regular expressions in a worker: one that never ends must block nothing else. */
 
-/** The name of the worker that tries them. */
+/** The name of that worker. */
 export const EXPRESSION = 'expression';
 
-/** Milliseconds for all names together: a hundred thousand take less than 100. */
+/** Milliseconds for all names together: 100,000 names take less than 100. */
 const PATIENCE = 2000;
 
 export interface Expression {
   source: string;
   flags: string;
-  /** What is put in the place of what is found; without it, the answer is 1 where there is any, else 0. */
+  /** Replaces the match. Without it, the result is 1 for a match and 0 otherwise. */
   replacement?: string;
   names: readonly string[];
 }
 
-/** The worker is sent names once. */
+/** The names are sent to the worker only once. */
 type Message = { names: readonly string[] } | Omit<Expression, 'names'>;
 
-/** What became of each name. */
+/** The result per name. */
 export type Outcome = Uint8Array | string[];
 
 export class Endless extends Error {
@@ -25,20 +25,20 @@ export class Endless extends Error {
 }
 
 let worker: Worker | undefined;
-/** The names that it has. */
+/** The names the worker has. */
 let sent: readonly string[] | undefined;
 let tail: Promise<unknown> = Promise.resolve();
 
-/** What becomes of each name. One expression is tried at a time. */
+/** Applies an expression to all names. Only one expression runs at a time. */
 export function expressed(expression: Expression, signal: AbortSignal): Promise<Outcome> {
   const turn = tail.then(() => attempt(expression, signal));
   tail = turn.catch(() => undefined);
   return turn;
 }
 
-/** Starts the worker, which takes longer than most expressions, and gives it names. */
+/** Starts the worker, which takes longer than most expressions, and sends it the names. */
 export function prepareExpressions(names: readonly string[]): Worker {
-  // The script that runs here: nothing more has to be fetched.
+  // The running script itself: no further download is needed.
   worker ??= new Worker(self.location.href, { type: 'module', name: EXPRESSION });
   if (sent !== names) {
     worker.postMessage({ names } satisfies Message);
@@ -69,7 +69,7 @@ function attempt({ names, ...expression }: Expression, signal: AbortSignal): Pro
   }).finally(() => listening.abort());
 }
 
-/** Tries what this worker is given. */
+/** Runs the expressions sent to this worker. */
 export function serveExpression(): void {
   let names: readonly string[] = [];
   self.addEventListener('message', ({ data }: MessageEvent<Message>) => {

@@ -1,4 +1,7 @@
-/** A worker that measures tensors, beside others: it has the files, and is told what to read. */
+/**
+ * A worker that measures tensors in parallel with others: it has the files and is told what to
+ * read.
+ */
 
 import { load, type Weights } from 'weighbridge';
 import { measure, type Stretch } from './gauging.ts';
@@ -16,7 +19,7 @@ export type Reply =
   | { done: true }
   | { failure: { name: string; message: string } };
 
-/** What is read at a time: several workers hold two of these each. */
+/** Bytes per read: several workers hold two of these each. */
 const PIECE = 1 << 20;
 
 let source: Source;
@@ -24,7 +27,7 @@ let seed: bigint;
 const never = new AbortController().signal;
 const post = (reply: Reply) => self.postMessage(reply);
 
-/** Does what this worker is told. */
+/** Handles this worker's orders. */
 export function serveGauge(): void {
   self.addEventListener('message', async ({ data }: MessageEvent<Order>) => {
     if ('files' in data) {

@@ -1,9 +1,9 @@
-/** Measures the tensors of one stretch of a file, whose bytes are those of their elements. */
+/** Measures the tensors of one stretch of a file, stored as raw contiguous bytes. */
 
 import type { ComputeLibrary, Gauge, Weights } from 'weighbridge';
 import type { Source } from './sources.ts';
 
-/** A tensor that lies in one piece, as it is. */
+/** A tensor stored as one raw contiguous range. */
 export interface Part {
   tensor: number;
   at: bigint;
@@ -11,26 +11,26 @@ export interface Part {
   dtype: string;
   endianness: 'little' | 'big';
   elements: bigint;
-  /** Extent of the first axis, where rows are looked at; else 0. */
+  /** Extent of the first axis if rows are measured, otherwise 0. */
   rows: bigint;
-  /** Where its file begins, of several. */
+  /** Offset of its file within a set. */
   base?: bigint;
 }
 
-/** Tensors that follow each other closely: they are read together. */
+/** Tensors close enough to be read together. */
 export interface Stretch {
   at: bigint;
   len: bigint;
   parts: Part[];
 }
 
-/** How a tensor is measured. */
+/** Creates the gauge for a tensor. */
 export function gaugeOf({ Gauge }: ComputeLibrary, part: Omit<Part, 'tensor' | 'at' | 'len' | 'base'>, seed: bigint): Gauge {
   const { dtype, endianness, elements, rows } = part;
   return new Gauge(dtype, { endianness, elements, rows, seed });
 }
 
-/** Reads a stretch once, and gives what was measured, tensor by tensor. */
+/** Reads a stretch once and passes on the measurements tensor by tensor. */
 export async function measure(
   library: ComputeLibrary,
   source: Source,

@@ -1,27 +1,30 @@
-/** Addresses of pages about a file, as those of the file itself; names of repositories of the hub. */
+/**
+ * Maps addresses of web pages about a file to the file itself, and parses names of hub
+ * repositories.
+ */
 
-/** The hub whose repositories are opened by name. */
+/** The hub whose repositories can be opened by name. */
 export const HUB = 'https://huggingface.co';
 
-/** A folder of a repository of the hub. */
+/** A folder of a hub repository. */
 export interface Repository {
-  /** As its API has it. */
+  /** The kind in the hub's API. */
   kind: 'models' | 'datasets' | 'spaces';
   /** Owner and name. */
   name: string;
   revision: string;
-  /** Of the folder, or of a file; empty for all of it. */
+  /** The path of the folder or of a file; empty for the whole repository. */
   path: string;
 }
 
-/** The address of a page of the hub: of a repository, or of a folder in it. */
+/** The URL of a hub page: a repository or a folder in it. */
 const PAGE = /^(?:https?:\/\/)?(?:huggingface\.co|hf\.co)\/(?:(datasets|spaces)\/)?([^/?#]+\/[^/?#]+)(?:\/tree\/([^/?#]+)(\/[^?#]*)?)?\/?(?:[?#].*)?$/;
-/** As people and the command name one: `org/model`, `org/model@revision/folder`. */
+/** A name as users and the command line write it: `org/model`, `org/model@revision/folder`. */
 const NAMED = /^(?!(?:huggingface|hf)\.co\/)(?:hf:\/\/)?(?:(datasets|spaces)\/)?([^/@]+\/[^/@]+)(?:@(refs\/[^/?#]+\/[^/?#]+|[^/?#]+))?(\/[^?#]*)?$/;
-/** An owner, or a name. */
+/** An owner or a name. */
 const WORD = /^(?!\.{1,2}$)[\w.-]{1,96}$/;
 
-/** The repository that a text names, if it does. */
+/** The repository that a text names, if any. */
 export function repositoryOf(text: string): Repository | undefined {
   const page = PAGE.exec(text);
   const [, kind = 'models', name = '', branch = 'main', folder = ''] = page ?? NAMED.exec(text) ?? [];
@@ -33,22 +36,22 @@ export function repositoryOf(text: string): Repository | undefined {
   return isOne ? { kind: kind as Repository['kind'], name, revision, path } : undefined;
 }
 
-/** Whether a path leads nowhere else, and is shown as it is. */
+/** Whether a path stays inside its folder and contains only visible characters. */
 export function isWithin(path: string): boolean {
   return path.length <= 1024 && !/[\p{C}\p{Zl}\p{Zp}]/u.test(path) && path.split('/').every((part) => !['', '.', '..'].includes(part));
 }
 
-/** The address of a file of a repository. */
+/** The URL of a file in a repository. */
 export function addressOf({ kind, name, revision }: Repository, path: string): string {
   return `${HUB}/${kind === 'models' ? '' : `${kind}/`}${name}/resolve/${encodeURIComponent(revision)}/${quoted(path)}`;
 }
 
-/** A path as it stands in an address. */
+/** A path encoded for a URL. */
 export function quoted(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
 
-/** A part of an address as people write it; as it is where it is not UTF-8. */
+/** Decodes a part of a URL; returns it unchanged if it is not UTF-8. */
 export function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -57,12 +60,12 @@ export function decoded(part: string): string {
   }
 }
 
-/** Whether an address is one that may be opened: encrypted, or on this computer. */
+/** Whether a URL may be opened: encrypted, or on this computer. */
 export function isOpenable({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && (hostname === 'localhost' || hostname === '127.0.0.1'));
 }
 
-/** Where the bytes are of what an address shows. */
+/** The URL of the raw bytes of the file that a URL shows. */
 export function direct(address: string): URL {
   let url: URL;
   try {
@@ -75,7 +78,7 @@ export function direct(address: string): URL {
   }
   const { hostname, pathname } = url;
   if (hostname === 'huggingface.co' || hostname === 'hf.co') {
-    // org/model/blob/revision/path; data sets have one more part in front.
+    // org/model/blob/revision/path; data sets have one more segment in front.
     url.pathname = pathname.replace(/^((?:\/(?:datasets|spaces))?\/[^/]+\/[^/]+)\/blob\//, '$1/resolve/');
   } else if (hostname === 'github.com') {
     const match = /^\/([^/]+)\/([^/]+)\/(?:blob|raw)\/(.+)$/.exec(pathname);
@@ -85,7 +88,7 @@ export function direct(address: string): URL {
       url.search = '';
     }
   } else if (pathname.includes('/-/blob/')) {
-    // GitLab, wherever it runs.
+    // GitLab, on any host.
     url.pathname = pathname.replace('/-/blob/', '/-/raw/');
   }
   return url;

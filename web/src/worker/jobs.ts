@@ -1,4 +1,4 @@
-/** What reads payloads: statistics, pictures, comparisons, checksums. */
+/** Jobs that read payloads: statistics, pictures, comparisons, checksums. */
 
 import type { Block, DifferenceSummary, Summary, Tensor } from 'weighbridge';
 import { accessOf } from '../storage.ts';
@@ -9,7 +9,7 @@ import type { Context } from './rpc.ts';
 import { bitsOf, details, scan, scanBytes } from './scan.ts';
 import { computing, session, type Session } from './session.ts';
 
-/** Audits as far as `goal`; calls in between let the page go on. */
+/** Audits up to `goal`; other calls may run in between. */
 export async function audit(context: Context, id: number, goal: 'structure' | 'payloads'): Promise<void> {
   const file = session(id);
   const size = Number(file.document.length) || 1;
@@ -31,18 +31,18 @@ export async function audit(context: Context, id: number, goal: 'structure' | 'p
 
 export interface StatisticsResult {
   summary: Summary;
-  /** Elements by magnitude, without the empty ends. */
+  /** Number of elements per magnitude bin, without the empty ends. */
   magnitudes: { first: number; negative: Float64Array; positive: Float64Array };
-  /** Equal steps from the least to the greatest finite element; empty when there are none. */
+  /** Equal-width bins from the least to the greatest finite element; empty if there is none. */
   bins: Float64Array;
-  /** What the shares of `SHARES` are less than. */
+  /** The quantiles at `SHARES`. */
   quantiles: Float64Array;
 }
 
-/** A thousandth and a hundredth at either end. */
+/** A thousandth and a hundredth at each end. */
 const SHARES = [0.001, 0.01, 0.99, 0.999];
 
-/** Bins of a magnitude histogram on either side of zero. */
+/** Magnitude bins on each side of zero. */
 const MAGNITUDES = 2100;
 const BINS = 128;
 
@@ -54,7 +54,7 @@ export async function statistics(context: Context, id: number, tensor: number): 
   if (access === undefined) {
     throw new Error(`there are no statistics for ${about.dtype} in ${about.layout} layout`);
   }
-  // What has to be taken apart comes in the type that it has in memory.
+  // Elements that have to be decoded come in their in-memory type.
   const dense = access === 'dense';
   const dtype = dense ? about.dtype : nameOf((await file.settle(() => file.document.values(tensor, 0n, 0), context)).data);
   const endianness = dense ? about.endianness : 'little';
@@ -131,20 +131,20 @@ export async function heatmap(
   }
 }
 
-/** Loads what computes, before it is needed. */
+/** Loads the compute module before it is needed. */
 export async function prepareComputing(): Promise<void> {
   await computing().catch(() => undefined);
 }
 
 export interface BlockResult extends Block {
-  /** Where its bytes lie. */
+  /** Byte range of the block. */
   at: bigint;
   len: number;
-  /** How many blocks the tensor has. */
+  /** Number of blocks of the tensor. */
   blocks: number;
 }
 
-/** One block of a quantised tensor, and what its elements are made of. */
+/** One block of a quantised tensor with its scales and codes. */
 export async function block(context: Context, id: number, tensor: number, number: number): Promise<BlockResult> {
   const file = session(id);
   const library = await computing();
@@ -159,10 +159,10 @@ export async function block(context: Context, id: number, tensor: number, number
   return { ...library.block(dtype, endianness as 'little' | 'big', bytes), at, len, blocks: Number(stored) / len };
 }
 
-/** What a tensor's stored bytes come to. */
+/** The result of comparing a tensor's stored bytes with the file's checksum. */
 export type Verified = 'right' | 'wrong' | 'unknown' | 'none';
 
-/** The stored bytes against the checksum that the file has for them; compressed ones are decoded too. */
+/** Compares the stored bytes with the checksum in the file; compressed data is decoded too. */
 export async function verify(context: Context, id: number, tensor: number): Promise<Verified> {
   const file = session(id);
   const { checksum } = await details(file, tensor, context);
@@ -174,7 +174,7 @@ export async function verify(context: Context, id: number, tensor: number): Prom
   return check === undefined ? 'unknown' : check.sum.finish() === check.expected ? 'right' : 'wrong';
 }
 
-/** Tensors of two files: by name, then by what is known of names. */
+/** Pairs the tensors of two files: by name, then by known naming schemes. */
 export async function pairs({ signal }: Context, a: number, b: number, rename?: Rename) {
   const { compare, ggufNames } = await computing();
   const first = session(a);
@@ -215,7 +215,7 @@ export async function pairs({ signal }: Context, a: number, b: number, rename?: 
 
 type Side = { dtype: string; layout: string; shape: BigUint64Array; stored: bigint };
 
-/** What differs, as the bits of `Pairs`. */
+/** The differences as the bits of `Pairs`. */
 function differences(a: Side, b: Side): number {
   const shapes = a.shape.length === b.shape.length && a.shape.every((extent, i) => extent === b.shape[i]);
   return Number(a.dtype !== b.dtype) + 2 * Number(!shapes) + 4 * Number(a.stored !== b.stored) + 8 * Number(a.layout !== b.layout);
@@ -223,20 +223,20 @@ function differences(a: Side, b: Side): number {
 
 export type Pair = Awaited<ReturnType<typeof pairs>>[number];
 
-/** Pieces of one side wait until the other has as many elements: at most about this many. */
+/** A side waits while it is more than this many elements ahead of the other. */
 const STEP = 4 << 20;
 
-/** Bits that an element takes, its share of the scales of a block included. */
+/** Bits per element, including its share of the block's scales. */
 function width({ bytes, elements, dtype }: Tensor): number {
   return bytes === undefined || elements === 0n ? bitsOf(dtype) : (8 * Number(bytes)) / Number(elements);
 }
 
 export interface DifferenceResult extends DifferenceSummary {
-  /** Rows of heads were compared in the order of GGUF. */
+  /** Whether the rows of heads were compared in GGUF's order. */
   reordered: boolean;
 }
 
-/** The heads of an attention tensor that GGUF has and `transformers` has in another order. */
+/** The heads of an attention tensor whose rows GGUF orders differently from `transformers`. */
 async function headsOf(files: [Session, Session], sides: [Tensor, Tensor], context: Context) {
   const gguf = sides.findIndex(({ name }) => name.startsWith('blk.'));
   const which = /\.attn_([qk])\.(?:weight|bias)$/.exec(sides[gguf]?.name ?? '')?.[1];
@@ -252,7 +252,7 @@ async function headsOf(files: [Session, Session], sides: [Tensor, Tensor], conte
   return Number.isInteger(rows) && rows > 0 && rows % 2 === 0 && row * rows <= most ? { side: (1 - gguf) as 0 | 1, row, rows } : undefined;
 }
 
-/** The first number in the metadata whose key ends so. */
+/** The first number in the metadata whose key ends with `ending`. */
 async function number(file: Session, ending: string, context: Context): Promise<number | undefined> {
   const { document } = file;
   const table = await file.settle(() => document.metadata(0, document.metadataCount), context);
@@ -261,7 +261,7 @@ async function number(file: Session, ending: string, context: Context): Promise<
   return Number.isInteger(value) && value > 0 ? value : undefined;
 }
 
-/** Compares values. Both are streamed side by side. */
+/** Compares values, streaming both sides in parallel. */
 export async function difference(
   context: Context,
   a: number,
@@ -299,7 +299,7 @@ export async function difference(
       side(first, tensorA, 0, width(left)),
       side(second, tensorB, 1, width(right)),
     ]);
-    // Some converters put rows in another order: the order in which they differ less.
+    // Some converters reorder rows: use the order with the smaller difference.
     const [plain, reordered] = sums.map((one) => one.summary());
     if ([plain, reordered].some((one) => one !== undefined && one.count !== left.elements)) {
       throw new Error(`only ${plain.count} of ${left.elements} values could be compared`);
@@ -312,7 +312,7 @@ export async function difference(
   }
 }
 
-/** As `scan`, for a consumer that makes the stream wait. */
+/** Like `scan`, for a consumer that applies back pressure. */
 async function pull(
   file: Session,
   tensor: number,
@@ -342,7 +342,7 @@ async function pull(
   }
 }
 
-/** Lets neither of two streams get ahead of the other by much. */
+/** Keeps either of two streams from getting far ahead of the other. */
 class Balance {
   readonly #done: [number, number] = [0, 0];
   readonly #ended: [boolean, boolean] = [false, false];

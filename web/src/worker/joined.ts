@@ -1,51 +1,51 @@
-/** One document of several files: the shards of an index, the parts of a split GGUF. */
+/** One document for several files: the shards of an index or the parts of a split GGUF. */
 
 import { load, settle, type Document, type Goal, type JointDocument, type Metadata, type Profile, type Texts, type Verdict } from 'weighbridge';
 import type { Context } from './rpc.ts';
 import { basesOf, concatenated, NotFound, type Source } from './sources.ts';
 
-/** A file of a model. It begins at `base`, as if all files followed each other. */
+/** A file of a model. It begins at `base` in the concatenation of all files. */
 export interface Member {
   name: string;
   base: bigint;
   source?: Source;
   document?: JointDocument;
-  /** Why it could not be read. */
+  /** Why the file could not be read. */
   why?: string;
-  /** It is called as the others, but not listed. */
+  /** The name fits the set, but the index does not list it. */
   surplus?: true;
-  /** Its first tensor, and its first metadata entry, among those of all. */
+  /** Number of its first tensor, and of its first metadata entry, in the set. */
   first: number;
   firstEntry: number;
 }
 
-/** A file of a model, for the page. */
+/** A file of a model, as the page shows it. */
 export interface Part {
   name: string;
   base: bigint;
   size: bigint;
   state: 'index' | 'open' | 'missing' | 'unread' | 'surplus';
   why: string | undefined;
-  /** Whether it is valid, as far as it was checked. */
+  /** Whether the file is valid as far as it was checked. */
   valid: boolean;
   first: number;
   tensors: number;
-  /** Of an index: tensors that it lists for the file, and how many of them that has. */
+  /** For an index: the tensors it lists for the file, and how many of them the file has. */
   listed: number;
   found: number;
 }
 
-/** The first metadata entry of an index: it is not listed with those of its files. */
+/** Base of an index's metadata entries, which are not listed with those of its files. */
 const APART = 2 ** 31;
-/** What is asked of documents here. */
+/** The parts of `Document` that are used here. */
 export interface Paper extends Omit<Document, 'find' | 'positionOf' | 'verdict'> {
-  /** `undefined` lacks bytes. */
+  /** Returns `undefined` if bytes are missing. */
   verdict(profile?: Profile): Verdict | undefined;
 }
 
-/** What the head answers for all. */
+/** Methods that the head answers for the whole set. */
 const WHOLE = ['words', 'findings', 'rule', 'rows', 'give', 'rankOf', 'groups', 'totals', 'digest', 'layout', 'locate', 'strip'] as const;
-/** What is asked about one tensor, and comes without an offset. */
+/** Methods that take a tensor and return no offset. */
 const OWN = ['attributeValue', 'values', 'grid', 'keyValues', 'npy'] as const;
 
 export interface Joined extends Pick<Document, (typeof WHOLE)[number] | (typeof OWN)[number]> {}
@@ -57,17 +57,17 @@ export class Joined implements Paper {
   declare readonly version: string | undefined;
   readonly #head: JointDocument;
   readonly #files: readonly Member[];
-  /** Those with a document. */
+  /** The files that have a document. */
   readonly #open: Required<Omit<Member, 'why' | 'surplus'>>[];
   /** The index, if there is one. */
   readonly #index: Member | undefined;
   #profile: Profile = 'strict';
-  /** The profile of a verdict that lacks bytes at its end. */
+  /** The profile of a verdict that could not finish because bytes were missing. */
   #ending: Profile | undefined;
-  /** Which document lacks bytes. */
+  /** The file whose document needs bytes. */
   #lacking: Member;
 
-  /** `head` has the tensors of all files in order; `index` is the file that lists them, and the first. */
+  /** `head` has the tensors of all files in order; `index` is the index file, which comes first. */
   constructor(head: JointDocument, files: readonly Member[], index: Member | undefined) {
     this.#head = head;
     this.#index = index;
@@ -76,14 +76,14 @@ export class Joined implements Paper {
     this.#lacking = this.#open[0];
     const last = this.#open.at(-1)!;
     this.length = last.base + last.source.size;
-    // What the first that is readable says, all are.
+    // The first readable part determines the format of the whole set.
     const { format, title, version } = (this.#parts.find(({ document }) => !document.refused) ?? this.#open[0]).document;
     type Call = (...args: never[]) => unknown;
     const own = (name: string) => (tensor: number, ...args: never[]) => this.#ask(tensor, (document, local) => (document[name as 'values'] as (tensor: number, ...args: never[]) => unknown)(local, ...args));
     Object.assign(this, { format, title, version }, Object.fromEntries([...WHOLE.map((name) => [name, (...args: never[]) => (head[name] as Call)(...args)]), ...OWN.map((name) => [name, own(name)])]));
   }
 
-  /** What the page is to know of the files. */
+  /** The files, as the page shows them. */
   get files(): Part[] {
     const { listed, found } = (this.#index && this.#head.listed()) ?? { listed: [], found: [] };
     let number = 0;
@@ -101,12 +101,12 @@ export class Joined implements Paper {
     return this.#open.filter((file) => file !== this.#index);
   }
 
-  /** The file of a byte. */
+  /** The file that contains a byte. */
   at(offset: bigint) {
     return this.#open.findLast(({ base }) => base <= offset) ?? this.#open[0];
   }
 
-  /** The file of a tensor. */
+  /** The file that contains a tensor. */
   of(tensor: number) {
     const file = this.#parts.findLast(({ first }) => first <= tensor);
     if (file === undefined) {
@@ -115,7 +115,7 @@ export class Joined implements Paper {
     return file;
   }
 
-  /** Asks the document of a tensor. */
+  /** Calls the document that contains a tensor. */
   #ask<T>(tensor: number, call: (document: Document, tensor: number) => T): T {
     const file = this.of(tensor);
     const answer = call(file.document, tensor - file.first);
@@ -173,11 +173,15 @@ export class Joined implements Paper {
     return this.#head.words();
   }
 
-  /** The worst of the files, and what only all together tell; `undefined` lacks bytes. */
+  /**
+   * Combines the verdicts of the files with the checks across them; `undefined` if bytes are
+   * missing.
+   */
   verdict(profile: Profile = 'strict'): Verdict | undefined {
     const head = this.#head;
     this.#profile = profile;
-    // An index alone says what it lists; files that were looked for are there or they are not.
+    // Without its files, only the index is validated, unless the files were looked for and not
+    // found.
     const { remote, looks } = this.#index?.source ?? {};
     const looked = remote === true || looks === true || this.#files.some(({ why }) => why !== undefined);
     if (this.#parts.length > 0 || looked) {
@@ -272,31 +276,31 @@ export class Joined implements Paper {
   }
 }
 
-/** What lies beside a file. */
+/** The files next to a file. */
 export interface Beside {
-  /** As far as names are known. */
+  /** Known names. */
   names: readonly string[];
-  /** The file of a name; `undefined` if there is none. */
+  /** Opens a file by name; `undefined` if it does not exist. */
   open(name: string): Promise<Source | undefined>;
 }
 
-/** What the name of a part of a split GGUF says. */
+/** Matches the name of a part of a split GGUF. */
 const PART = /^(.*)-\d{5}-of-(\d{5})\.gguf$/;
-/** What the names of the shards of an index have in common; the name itself of another. */
+/** The common part of the names of an index's shards; any other name is returned unchanged. */
 function stemOf(name: string): string {
   return name.replace(/-\d{5}-of-\d{5}(?=\.safetensors$)/, '-');
 }
 
-/** Files of a set that are opened at once. */
+/** Files of a set opened in parallel. */
 const AT_ONCE = 4;
-/** After so many files that are not there, the others are not looked for. */
+/** After this many missing files, the others are not looked for. */
 const MOST_MISSING = 1000;
-/** More bytes than the files of a model have together. */
+/** Upper bound of the total size of a model's files. */
 const LONGEST = 1n << 63n;
-/** Most bytes that the document of each keeps, but for what is needed at once. */
+/** Maximum bytes that each document keeps, except those it needs now. */
 const KEPT = 1 << 20;
 
-/** The document of a set; `undefined` for a file of its own. */
+/** Opens a set; returns `undefined` if the file stands alone. */
 export async function together(source: Source, document: Document, context: Context, beside: Beside): Promise<[Source, Joined] | undefined> {
   const split = document.format === 'gguf' ? PART.exec(source.name) : null;
   const isIndex = document.format === 'shards' && !document.refused;
@@ -336,7 +340,7 @@ export async function together(source: Source, document: Document, context: Cont
     context.progress({ label: `file ${++done} of ${names.length}`, done: done / names.length });
   };
   const queue = parts.values();
-  // Files that are called as if they belonged to them.
+  // Files whose names fit the set.
   const stems = new Set(names.map(stemOf));
   const surplus = beside.names.filter((name) => isIndex && stems.has(stemOf(name)) && !names.includes(name));
   const all = [...(index === undefined ? [] : [index]), ...parts, ...surplus.map((name): Member => ({ name, base: 0n, first: 0, firstEntry: 0, surplus: true }))];

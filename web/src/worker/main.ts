@@ -14,13 +14,13 @@ import { fromPort, type Offer } from './port.ts';
 import { fromFile, fromUrl, touch as look } from './sources.ts';
 import * as tables from './tables.ts';
 
-/** Files whose bytes only the full module reads. */
+/** Files that only the full module can read. */
 const FULL = /\.(?:bt|idv|json|npy|npz|oinf|stb|zt)$|-of-\d{5}\.gguf$/i;
 
-/** Opens a file, with those of its set among the files beside it. */
+/** Opens a file together with the files of its set among `others`. */
 async function open(context: Context, what: File | Offer | string, others: readonly File[] = []) {
   if (FULL.test(typeof what === 'string' ? what.replace(/[?#].*$/, '') : what.name)) {
-    // It may arrive together with the first bytes.
+    // Start loading now, in parallel with the first bytes.
     everyFormat().catch(() => undefined);
   }
   const offered = typeof what !== 'string' && 'port' in what ? fromPort(what) : undefined;
@@ -45,7 +45,7 @@ async function open(context: Context, what: File | Offer | string, others: reado
     address: typeof what === 'string' ? what : undefined,
     remote: source.remote,
     size: all.size,
-    /** Where the last byte ends, as if the files of a set followed each other. */
+    /** End of the last byte in the concatenation of a set's files. */
     extent: document.length,
     /** The files of a set. */
     parts: set?.files,
@@ -66,31 +66,31 @@ function close(_: Context, id: number): void {
   stop(id);
 }
 
-/** Bytes for the hex view; they do not go through the document. */
+/** Bytes for the hex view, read without the document. */
 async function bytes(context: Context, id: number, at: bigint, len: number): Promise<Uint8Array> {
   return await session(id).read(at, len, context.signal);
 }
 
-/** Looks whether a file is still the one that was opened. */
+/** Checks whether the file has changed since it was opened. */
 async function touch(context: Context, id: number): Promise<void> {
   await look(session(id).source, context.signal);
 }
 
-/** The files of a set, as the last verdict found them. */
+/** The files of a set, in the state of the last verdict. */
 function parts(_: Context, id: number) {
   return session(id).set?.files ?? [];
 }
 
-/** What reads from the hub, in the build for addresses alone. */
+/** Access to the hub, in the build with URL access only. */
 const hub: () => Promise<typeof import('./repository.ts')> =
   import.meta.env.MODE === 'url' ? () => import('./repository.ts') : () => Promise.reject(new Error('this page connects to no hub'));
 
-/** What can be opened of a repository of the hub. */
+/** The files and sets of a hub repository that can be opened. */
 async function listing(context: Context, of: Repository): Promise<Listing> {
   return await (await hub()).list(context, of);
 }
 
-/** The text of its `config.json`. */
+/** The text of a repository's `config.json`. */
 async function settings(context: Context, address: string, of: Repository): Promise<string> {
   return await (await hub()).settings(context, address, of);
 }
@@ -103,7 +103,7 @@ async function memory(): Promise<number> {
   return (await library()).memory();
 }
 
-/** What tells what a model is: fetched when it is asked for first. */
+/** The functions that summarise a model, loaded on first use. */
 type Summaries = Pick<typeof import('./summary.ts'), (typeof SUMMARIES)[number]>;
 const SUMMARIES = ['model', 'vocabulary', 'findTokens', 'foundTokens', 'tokensOf', 'chatTemplate'] as const;
 const summaries = Object.fromEntries(
@@ -116,7 +116,7 @@ const calls = Object.fromEntries(
   Object.entries(api).filter(([, value]) => typeof value === 'function'),
 ) as Record<string, (context: Context, ...args: never[]) => unknown>;
 
-/** What the page may call. */
+/** The functions that the page may call. */
 export type Api = typeof api;
 
 if (self.name === GAUGE) {
@@ -125,6 +125,6 @@ if (self.name === GAUGE) {
   serveExpression();
 } else {
   serve(calls);
-  // Compiling may go on while the user looks for a file.
+  // Compile while the user is choosing a file.
   void library();
 }

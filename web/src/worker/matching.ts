@@ -1,22 +1,22 @@
-/** Tensors that two files call by different names. */
+/** Pairs tensors that two files call by different names. */
 
 import { expressed } from './expression.ts';
 
-/** What a name in the first file is changed to before it is looked for in the second. */
+/** A renaming applied to the first file's names before they are looked up in the second. */
 export interface Rename {
   pattern: RegExp;
   replacement: string;
 }
 
-/** What each name is changed to; `undefined` where the pattern is not in it. */
+/** The renamed names; `undefined` where the pattern does not match. */
 export async function renamed(names: readonly string[], { pattern: { source, flags }, replacement }: Rename, signal: AbortSignal): Promise<(string | undefined)[]> {
   const to = (await expressed({ source, flags, replacement, names }, signal)) as string[];
   return to.map((name, i) => (name === names[i] ? undefined : name));
 }
 
 /**
- * Positions in `left` and `right` of what is one tensor: by what names are changed to, then by the names that
- * llama.cpp's converter gives. Where several would be one, none is.
+ * Pairs of positions in `left` and `right` that are the same tensor: first by the renamed names,
+ * then by the names that llama.cpp's converter gives. Ambiguous names are not paired.
  */
 export function matched(
   left: readonly string[],
@@ -26,9 +26,9 @@ export function matched(
 ): Map<number, number> {
   const pairs = new Map<number, number>();
   const taken = new Set<number>();
-  /** `known` is asked for the names of one side that may stand for a name of the other. */
+  /** `known` returns the names in `to` that a name in `from` may stand for. */
   const join = (from: readonly string[], to: readonly string[], known: (name: string, i: number) => readonly string[], put: (i: number, j: number) => void, skip: (i: number, j: number) => boolean) => {
-    // -1: several have the name, or want it.
+    // -1: several tensors have the name, or claim it.
     const places = new Map<string, number>();
     to.forEach((name, j) => places.set(name, places.has(name) ? -1 : j));
     const wanted = new Map<number, number>();

@@ -1,11 +1,11 @@
-/** Waiting, but not for ever. */
+/** Waiting with a time limit. */
 
-/** Longer than this no read takes that still goes on, in milliseconds. */
+/** Milliseconds after which a read is considered stuck. */
 export const PATIENCE = 60_000;
 
 /**
- * What `promise` gives. It is given up when `signal` is aborted, and when
- * nothing has come after `patience`: `what` says what was waited for.
+ * Settles like `promise`. Rejects if `signal` is aborted or after `patience` milliseconds; `what`
+ * names the operation in the error.
  */
 export function patiently<T>(promise: Promise<T>, what: string, signal?: AbortSignal, patience = PATIENCE): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -1,36 +1,37 @@
-/** A file whose bytes somebody else reads: the worker asks for ranges, the owner answers. */
+/** A file whose bytes its owner reads: the worker requests ranges, the owner answers. */
 
 import { PATIENCE, patiently } from './patience.ts';
 import { PIECE, inPieces, type Source } from './sources.ts';
 
-/** Something that is read by offset and length. */
+/** A file that is read by offset and length. */
 export interface Ranges {
   readonly name?: string;
   readonly size: number;
   /**
-   * `length` bytes from `offset` on, never more than 4 MiB at a time; fewer mean that the file has
-   * changed. `signal` is aborted once they are no longer waited for: whoever can stops then.
+   * `length` bytes starting at `offset`, at most 4 MiB at a time; fewer mean that the file has
+   * changed. `signal` is aborted once the bytes are no longer needed; a reader that can stop
+   * should.
    */
   read(offset: number, length: number, signal: AbortSignal): Promise<Uint8Array | ArrayBuffer>;
-  /** The file of this name in the same folder, for a model in several; `undefined` if there is none. */
+  /** The file of this name in the same folder, for multi-file models; `undefined` if missing. */
   beside?(name: string): Promise<Ranges | undefined>;
 }
 
-/** What the worker gets of it. */
+/** The file as it is sent to the worker. */
 export interface Offer {
   name: string;
   size: number;
-  /** Whether files beside it can be looked for. */
+  /** Whether files next to it can be looked for. */
   looks: boolean;
   port: MessagePort;
 }
 
-/** A range, a file beside this one, or that an answer is not waited for any more. */
+/** A request for a range or a neighbouring file, or the cancellation of a request. */
 type Ask = { id: number; offset: number; length: number } | { id: number; name: string } | { cancel: number };
 
 type Answer = { id: number; bytes: Uint8Array | ArrayBuffer } | { id: number; beside: Offer | undefined } | { id: number; failure: string };
 
-/** What the owner is asked for at once: what waits longer can be given up before it hears of it. */
+/** Maximum requests in flight; queued ones can be cancelled before the owner sees them. */
 const AT_ONCE = 4;
 
 /** The owner's end. */
@@ -65,7 +66,7 @@ export function offer(ranges: Ranges): Offer {
   return { name: ranges.name ?? 'file', size: ranges.size, looks: ranges.beside !== undefined, port: port2 };
 }
 
-/** A source that knows what lies beside it. */
+/** A source that can open neighbouring files. */
 export interface Sibling extends Source {
   beside(name: string): Promise<Sibling | undefined>;
 }
@@ -85,7 +86,7 @@ export function fromPort({ name, size, port, looks }: Offer): Sibling {
     waiting.delete(data.id);
     go();
   };
-  /** Asks when it is its turn, unless it is given up before. */
+  /** Sends a request in turn, unless it is cancelled first. */
   async function ask(what: { offset: number; length: number } | { name: string }, signal?: AbortSignal): Promise<Answer> {
     signal?.throwIfAborted();
     const id = next++;
@@ -95,9 +96,9 @@ export function fromPort({ name, size, port, looks }: Offer): Sibling {
       if (at >= 0) {
         queue.splice(at, 1);
       } else {
-        // It has its place until the owner is through with it: some cannot stop.
+        // It keeps its slot until the owner answers: some readers cannot stop.
         port.postMessage({ cancel: id } satisfies Ask);
-        // Who never answers does not keep it.
+        // A reader that never answers loses the slot after a while.
         setTimeout(() => waiting.delete(id) && go(), PATIENCE);
       }
     };

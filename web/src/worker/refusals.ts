@@ -1,12 +1,12 @@
-/** Why a server gave nothing, in words. */
+/** Explains why a server delivered nothing. */
 
-/** Addresses that the policy of this page has blocked. */
+/** Addresses blocked by this page's policy. */
 const blocked = new Set<string>();
 globalThis.addEventListener?.('securitypolicyviolation', ({ blockedURI }) => blocked.add(blockedURI));
 
-/** Why a request failed, as far as a page is allowed to know. */
+/** Why a request failed, as far as a page may know. */
 export async function unreachable(url: URL): Promise<string> {
-  // The event comes after the failure.
+  // The event is dispatched after the failure.
   await new Promise((resolve) => setTimeout(resolve));
   if ([...blocked].some((uri) => uri === url.href || uri === url.origin)) {
     return `This page is not allowed to connect to ${url.origin}: its policy permits https, and http on this computer only.`;
@@ -14,7 +14,7 @@ export async function unreachable(url: URL): Promise<string> {
   if (!navigator.onLine) {
     return `${url.host} could not be reached: this computer is offline.`;
   }
-  // A request whose answer stays hidden from the page tells whether anybody is there.
+  // A no-cors request hides the answer from the page, but shows whether the server exists.
   const there = await fetch(url, { method: 'HEAD', mode: 'no-cors', cache: 'no-store', credentials: 'omit', referrerPolicy: 'no-referrer' }).then(
     () => true,
     () => false,
@@ -24,7 +24,7 @@ export async function unreachable(url: URL): Promise<string> {
     : `${url.host} could not be reached: check the address and the connection.`;
 }
 
-/** Why a server that answered did not give `what`, which begins the sentence. */
+/** Why a server that answered did not deliver `what`, which begins the sentence. */
 export function refusal({ status, headers }: Response, host: string, what: string): string {
   const code = headers.get('x-error-code');
   if (code === 'GatedRepo') {

@@ -1,4 +1,4 @@
-/** What tensor files a repository of the hub has. Its answers are as untrusted as the files. */
+/** Lists the tensor files of a hub repository. The hub's answers are as untrusted as the files. */
 
 import { HUB, addressOf, isWithin, quoted, type Repository } from './hubs.ts';
 import { TENSORS } from '../names.ts';
@@ -6,13 +6,13 @@ import { patiently } from './patience.ts';
 import { refusal, unreachable } from './refusals.ts';
 import type { Context } from './rpc.ts';
 
-/** Most pages of a listing that are asked for, of a thousand entries each. */
+/** Maximum number of listing pages requested, with a thousand entries each. */
 const PAGES = 100;
-/** After so many entries no other page is asked for. */
+/** After this many entries, no further page is requested. */
 const ENTRIES = 200_000;
-/** Bytes of the longest page: a thousand entries take less than 1 MB. */
+/** Maximum bytes of a page: a thousand entries take less than 1 MB. */
 const LONGEST = 16 << 20;
-/** Bytes of the longest `config.json` that is read. */
+/** Maximum bytes of a `config.json`. */
 const SETTINGS = 1 << 20;
 
 /** A file of a repository. */
@@ -21,27 +21,27 @@ export interface Listed {
   size: number;
 }
 
-/** What can be opened: a file, or the one that stands for all of a set. */
+/** A file that can be opened, or the main file of a set. */
 export interface Choice {
   path: string;
-  /** Bytes of all its files. */
+  /** Total bytes of its files. */
   size: number;
   files: number;
   address: string;
-  /** The address of the `config.json` beside it. */
+  /** The URL of the `config.json` next to it. */
   config?: string;
 }
 
 export interface Listing {
   choices: Choice[];
   entries: number;
-  /** Whether there are entries that were not looked at. */
+  /** Whether some entries were not examined. */
   cut: boolean;
-  /** Files with names or sizes that no file can have; they are left out. */
+  /** Number of files left out because their names or sizes are impossible. */
   strange: number;
 }
 
-/** Lists what can be opened. */
+/** Lists the files and sets that can be opened. */
 export async function list(context: Context, of: Repository): Promise<Listing> {
   const { kind, name, revision, path } = of;
   const found = new Map<string, Listed>();
@@ -66,18 +66,18 @@ export async function list(context: Context, of: Repository): Promise<Listing> {
   return { choices: choicesOf([...found.values()], of), entries, cut: next !== undefined, strange };
 }
 
-/** The text of a `config.json`. */
+/** Downloads a `config.json`. */
 export async function settings({ signal }: Context, address: string, of: Repository): Promise<string> {
   return (await fetched(new URL(address), SETTINGS, of, signal)).text;
 }
 
-/** The entries of a page, whose shape is checked. */
+/** The validated entries of a page. */
 function entriesOf(text: string): { type: string; path: string; size?: number }[] {
   let page: unknown;
   try {
     page = JSON.parse(text);
   } catch {
-    // It is no list either.
+    // Reported below as not a list.
   }
   const isEntry = (one: unknown) => {
     const { type, path } = (one ?? {}) as Record<string, unknown>;
@@ -89,7 +89,7 @@ function entriesOf(text: string): { type: string; path: string; size?: number }[
   return page;
 }
 
-/** The next page of a listing, which is on the same server or an error. */
+/** The URL of the next page. A page on another server is an error. */
 function further(link: string | null, from: URL): URL | undefined {
   const text = /<([^>]*)>\s*;\s*rel="?next\b/i.exec(link ?? '')?.[1];
   if (text === undefined) {
@@ -102,13 +102,13 @@ function further(link: string | null, from: URL): URL | undefined {
   return url;
 }
 
-/** Shards, whose index has the name without their numbers. */
+/** Shards; their index has the same name without the numbers. */
 const SHARD = /-\d{5}-of-\d{5}(?=\.safetensors$)/;
 const INDEX = /\.index\.json$/;
-/** The number of a part of a split GGUF: its first stands for all. */
+/** The number of a split GGUF's part; the first part stands for the set. */
 const PART = /-\d{5}(?=-of-\d{5}\.gguf$)/;
 
-/** Files put together to what is opened as one, those that lie less deep first. */
+/** Groups files into what can be opened as one, shallowest paths first. */
 export function choicesOf(files: readonly Listed[], of: Repository): Choice[] {
   const configs = new Set(files.filter(({ path, size }) => /(?:^|\/)config\.json$/.test(path) && size <= SETTINGS).map(({ path }) => path));
   const indexes = new Set(files.filter(({ path }) => INDEX.test(path)).map(({ path }) => path));
@@ -139,7 +139,7 @@ export function choicesOf(files: readonly Listed[], of: Repository): Choice[] {
     .sort((a, b) => depth(a.path) - depth(b.path) || (a.path < b.path ? -1 : 1));
 }
 
-/** A text that the hub has, up to `limit` bytes, and where the next page of it is. */
+/** Downloads a text of at most `limit` bytes and its `Link` header, which names the next page. */
 async function fetched(url: URL, limit: number, { kind, name, revision, path }: Repository, signal: AbortSignal): Promise<{ text: string; link: string | null }> {
   const stop = new AbortController();
   const options = { signal: AbortSignal.any([signal, stop.signal]), cache: 'no-store', credentials: 'omit', referrerPolicy: 'no-referrer' } as const;
@@ -175,7 +175,7 @@ async function fetched(url: URL, limit: number, { kind, name, revision, path }: 
       text += decoder.decode(value, { stream: true });
     }
   } finally {
-    // What is not read any more is not sent.
+    // Stop the transfer of whatever was not read.
     stop.abort();
   }
 }

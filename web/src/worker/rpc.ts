@@ -1,23 +1,23 @@
-/** Calls into the worker: cancellable, with progress. */
+/** Calls into the worker, with cancellation and progress. */
 
 export interface Context {
   readonly signal: AbortSignal;
-  /** Tells the page how far a call is; at most every 50 ms gets through. */
+  /** Reports progress to the page, at most every 50 ms. */
   progress(report: Report): void;
 }
 
 export interface Report {
-  /** What is being done. */
+  /** The current step. */
   label: string;
-  /** 0 to 1; `undefined` when unknown. */
+  /** From 0 to 1; `undefined` if unknown. */
   done: number | undefined;
 }
 
 export type Request = { id: number; method: string; args: unknown[] } | { cancel: number };
 
-/** What the worker says without being asked. */
+/** A message that the worker sends without a request. */
 export interface Notice {
-  /** The number of a file that is no longer what was opened, and what is wrong with it. */
+  /** The number of a file that has changed since it was opened, and the reason. */
   changed: number;
   message: string;
 }
@@ -28,7 +28,7 @@ export type Response =
   | { id: number; result: unknown }
   | { id: number; failure: Failure };
 
-/** What is left of an error after it has crossed over. */
+/** The part of an error that is transferred. */
 export interface Failure {
   name: string;
   message: string;
@@ -39,7 +39,7 @@ export interface Failure {
 
 type Handler = (context: Context, ...args: never[]) => unknown;
 
-/** Tells the page something that it did not ask for. */
+/** Sends the page a notice. */
 export function tell(event: Notice): void {
   self.postMessage({ event } satisfies Response);
 }
@@ -86,7 +86,7 @@ function toFailure(error: unknown): Failure {
   return { name, message, rule, offset, entry };
 }
 
-/** The functions of a worker as the page calls them. */
+/** A worker's functions as the page calls them. */
 export type Remote<T> = {
   [K in keyof T]: T[K] extends (context: Context, ...args: infer A) => infer R
     ? (...args: A) => Promise<Awaited<R>>
@@ -103,7 +103,7 @@ export class Client<T> {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
   #next = 1;
-  /** Every function, without options. */
+  /** All functions, without options. */
   readonly api: Remote<T>;
 
   constructor(worker: Worker, onCrash: (message: string) => void, onEvent: (event: Notice) => void) {
@@ -113,7 +113,7 @@ export class Client<T> {
     this.api = this.with({});
   }
 
-  /** Every function, with a signal or a progress listener. */
+  /** All functions, with a signal or a progress listener. */
   with(options: CallOptions): Remote<T> {
     return new Proxy({} as Remote<T>, {
       get:
@@ -168,7 +168,7 @@ interface Waiting {
   settle(): void;
 }
 
-/** What is handed over and not copied. */
+/** Ports to transfer. */
 function ports(args: unknown[]): MessagePort[] {
   return args.map((one) => (one as { port?: MessagePort } | undefined)?.port).filter((port) => port !== undefined);
 }

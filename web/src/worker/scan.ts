@@ -1,11 +1,11 @@
-/** Streams the data of a tensor, decoded, in flat memory. */
+/** Streams a tensor's decoded data in constant memory. */
 
 import type { Context } from './rpc.ts';
 import type { Session } from './session.ts';
 
-/** Chunks asked for at once. */
+/** Chunks per request. */
 const PAGE = 256;
-/** Stored bytes that are decoded before what comes of them is waited for. */
+/** Stored bytes decoded before waiting for the consumer. */
 const STEP = 16 << 10;
 
 /** Calls `take` with the decoded bytes of a tensor, in order. */
@@ -15,9 +15,9 @@ export async function scan(
   context: Context,
   label: string,
   take: (bytes: Uint8Array) => void,
-  /** Takes the bytes as they are stored. */
+  /** Called with the stored bytes. */
   watch?: (bytes: Uint8Array) => void,
-  /** Waited for before more is read. */
+  /** Awaited before more is read. */
   settled?: () => Promise<void>,
 ): Promise<void> {
   const { stored } = await details(session, tensor, context);
@@ -32,7 +32,7 @@ export async function scan(
       context,
     );
     for (let i = 0; i < page.offset.length; i++) {
-      // Raw chunks go straight on.
+      // Raw chunks need no decoder.
       if (session.word(page.encoding[i]) === 'raw') {
         for await (const bytes of session.source.pieces(page.offset[i], page.stored[i], context.signal)) {
           watch?.(bytes);
@@ -50,7 +50,7 @@ export async function scan(
         const { offset, stored } = decoder;
         for await (const bytes of session.source.pieces(offset, stored, context.signal)) {
           watch?.(bytes);
-          // Little may decode to much, all of which waits to be taken away.
+          // Little data may decode to much, and all of it waits for the consumer.
           const step = settled === undefined ? bytes.length : STEP;
           for (let at = 0; at < bytes.length; at += step) {
             decoder.push(bytes.subarray(at, at + step), take);
@@ -69,7 +69,7 @@ export async function scan(
   }
 }
 
-/** Bits of an element, from the type's name; about as many where elements share scales. */
+/** Bits per element according to the type's name; approximate where elements share scales. */
 export function bitsOf(dtype: string): number {
   if (dtype.startsWith('f8') || dtype === 'bool') {
     return 8;
@@ -78,19 +78,19 @@ export function bitsOf(dtype: string): number {
   return bits === undefined ? 64 : Number(bits);
 }
 
-/** All about a tensor. */
+/** The details of a tensor. */
 export function details(session: Session, tensor: number, context: Context) {
   return session.settle(() => session.document.tensor(tensor), context);
 }
 
-/** What is read at a time of a raw chunk, of which two are ahead. */
+/** Bytes per read of a raw chunk; two reads are in flight. */
 const PIECE = 8 << 20;
-/** What is looked at at a time: it stays in the cache. */
+/** Bytes per call of `take`: they stay in the cache. */
 const SLICE = 256 << 10;
 
 /**
- * Calls `take` with the decoded bytes `from..to` of a tensor in one raw chunk
- * without reading the others; other tensors are streamed up to `to`.
+ * Calls `take` with the decoded bytes `from..to` of a tensor. If the tensor is one raw chunk, reads
+ * only those; otherwise streams it up to `to`.
  */
 export async function scanBytes(
   session: Session,

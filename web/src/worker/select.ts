@@ -1,4 +1,4 @@
-/** Orders and filters that the page knows and a document does not. */
+/** Orders and filters that the page has in addition to the document's. */
 
 import type { Filter, Rows, Sort } from 'weighbridge';
 import { Hits, matching, parseQuery, type Subject, type Term } from '../search.ts';
@@ -7,20 +7,20 @@ import type { Context } from './rpc.ts';
 import { session, type Session } from './session.ts';
 import { isWeightKey, measurements, type WeightKey } from './weights.ts';
 
-/** A column of the table, with `-` before it for the other direction. */
+/** A column of the table, prefixed with `-` for the opposite direction. */
 export type Order = Sort | WeightKey | `-${WeightKey}` | 'file' | '-file';
 
-/** What is shown: as a document has it, and what people search for. */
+/** The selection: the document's filter plus the user's query. */
 export interface Choice extends Omit<Filter, 'only' | 'text'> {
   query?: string;
-  /** The tensors of one file of a set: the first, and how many. */
+  /** The tensors of one file of a set: first index and count. */
   within?: readonly [number, number];
 }
 
-/** What each document has been given to sort by. */
+/** The column that each document has been given to sort by. */
 const given = new WeakMap<Session, string>();
 
-/** The order as the document knows it. */
+/** Translates an order for the document. */
 export function sortOf(file: Session, order: Order): Sort {
   const key = order.replace('-', '');
   if (key === 'file') {
@@ -39,18 +39,18 @@ export function sortOf(file: Session, order: Order): Sort {
   return order.startsWith('-') ? '-given' : 'given';
 }
 
-/** What was found last. */
+/** The latest search result per document. */
 const found = new WeakMap<Session, Hits>();
 
-/** For each document, what became of the expressions that were tried last, by name. */
+/** The results of the latest regular expressions per document. */
 const tried = new WeakMap<Session, Map<string, Outcome | Endless>>();
 
-/** The filter as the document knows it. */
+/** Translates a filter for the document. */
 export async function filterOf(file: Session, choice: Choice, { signal }: Context): Promise<Filter> {
   const { query = '' } = choice;
   const { expressions } = parseQuery(query);
   if (/(?:^|\s)\//.test(query)) {
-    // One is being written, perhaps.
+    // The user may be typing a regular expression.
     prepareExpressions(list(file).names);
   }
   const last = tried.get(file);
@@ -94,7 +94,7 @@ function filtered(file: Session, { query = '', within, ...rest }: Choice): Filte
   return { ...filter, only };
 }
 
-/** The positions of the tensors of a file of a set. */
+/** The positions of the tensors of one file of a set. */
 function spanned({ document }: Session, within: Choice['within']): Uint32Array | undefined {
   if (within === undefined) {
     return undefined;
@@ -103,7 +103,7 @@ function spanned({ document }: Session, within: Choice['within']): Uint32Array |
   return Uint32Array.from({ length: Math.max(0, Math.min(count, document.tensorCount - first)) }, (_, i) => first + i);
 }
 
-/** All tensors as they are searched, listed once, and again when there are more findings. */
+/** The searchable properties of all tensors; rebuilt when the number of findings changes. */
 const listed = new WeakMap<Session, { names: string[]; lower: string[]; table: Rows; findings: number }>();
 
 function list(file: Session) {
@@ -112,19 +112,19 @@ function list(file: Session) {
   if (all?.findings !== document.findingCount) {
     const table = document.rows(0, document.tensorCount);
     const names = all?.names ?? [...table.names];
-    // Most are in lower case already, and no copies are made of them.
+    // Most names are in lower case already; those are not copied.
     all = { names, lower: all?.lower ?? names.map((name) => name.toLowerCase()), table, findings: document.findingCount };
     listed.set(file, all);
   }
   return all;
 }
 
-/** Lists what a search will look at, before it is written. */
+/** Builds the list for a search before the user types one. */
 export function prepareSearch(_: unknown, id: number): void {
   list(session(id));
 }
 
-/** Looks among some of the tensors, or all. What terms do not ask for is not made. */
+/** Searches some or all tensors. Properties that no term asks for are not computed. */
 function search(file: Session, terms: Term[], among: Uint32Array | undefined): Uint32Array {
   const { names, lower, table } = list(file);
   const measured = measurements(file);
@@ -152,7 +152,7 @@ function search(file: Session, terms: Term[], among: Uint32Array | undefined): U
   return matching(terms, subject, (at) => (i = at), names.length, among);
 }
 
-/** The rank of a tensor in an order; -1 when it is filtered out. */
+/** The rank of a tensor in an order; -1 if filtered out. */
 export async function rankOf(context: Context, id: number, tensor: number, order: Order, choice: Choice): Promise<number> {
   const file = session(id);
   const filter = await filterOf(file, choice, context);

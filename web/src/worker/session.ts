@@ -1,4 +1,4 @@
-/** The open files, and how their documents get bytes. */
+/** The open files, and how their documents are supplied with bytes. */
 
 import { load, open as openAlone, type ComputeLibrary, type FullLibrary, type Library } from 'weighbridge';
 import type { Beside, Joined, Paper } from './joined.ts';
@@ -8,7 +8,7 @@ import { FileChanged, type Source } from './sources.ts';
 export class Session {
   readonly source: Source;
   readonly document: Paper;
-  /** The document, if it is that of several files. */
+  /** The document, if it covers several files. */
   readonly set: Joined | undefined;
   #words: string[] = [];
   #tail: Promise<unknown> = Promise.resolve();
@@ -28,8 +28,8 @@ export class Session {
   }
 
   /**
-   * Calls `call` until it no longer lacks bytes. Between two rounds others may
-   * use the document, so that a long check does not hold up the page.
+   * Repeats `call` until it needs no more bytes. Others may use the document between two rounds, so
+   * that a long check does not block the page.
    */
   async settle<T>(
     call: () => T | undefined | false,
@@ -67,7 +67,7 @@ export class Session {
     pieces.forEach((bytes, i) => this.document.supply(need[2 * i], bytes));
   }
 
-  /** Exactly `len` bytes: fewer mean that the file has changed. */
+  /** Reads exactly `len` bytes; fewer mean that the file has changed. */
   async read(at: bigint, len: number, signal?: AbortSignal): Promise<Uint8Array> {
     return await this.source.read(at, len, signal);
   }
@@ -78,7 +78,7 @@ export class Session {
     return turn;
   }
 
-  /** Releases the document once no read is pending. */
+  /** Frees the document once no read is pending. */
   close(): void {
     void this.#alone(async () => this.document.free());
   }
@@ -87,7 +87,7 @@ export class Session {
 const sessions = new Map<number, Session>();
 let next = 1;
 
-/** A source that tells the page once its file has changed, whoever reads from it. */
+/** Wraps a source so that any read that detects a changed file notifies the page. */
 function observed(source: Source, changed: (message: string) => void): Source {
   const noticed = (error: unknown) => {
     if (error instanceof FileChanged) {
@@ -118,7 +118,7 @@ function observed(source: Source, changed: (message: string) => void): Source {
   };
 }
 
-/** Opens a file, with those of its set that lie beside it. */
+/** Opens a file together with the files of its set next to it. */
 export async function start(from: Source, context: Context, beside: Beside): Promise<[number, Session]> {
   const id = next++;
   const watched = (one: Source) => observed(one, (message) => sessions.has(id) && tell({ changed: id, message }));
@@ -135,7 +135,7 @@ export async function start(from: Source, context: Context, beside: Beside): Pro
   };
   let session = new Session(source, document);
   if (document.format === 'shards' || (document.format === 'gguf' && /-of-\d{5}\.gguf$/.test(source.name))) {
-    // Few files are one of several.
+    // Most files stand alone, so this is loaded on demand.
     const { together } = await import('./joined.ts');
     const [all, set] = (await together(source, document, context, { names: beside.names, open })) ?? [];
     if (set !== undefined) {
@@ -159,17 +159,17 @@ export function stop(id: number): void {
   sessions.delete(id);
 }
 
-/** The first module, which opens safetensors and GGUF. */
+/** The base module, which opens safetensors and GGUF. */
 export function library(): Promise<Library> {
   return load();
 }
 
-/** The module that reads every format. */
+/** The module that reads all formats. */
 export function everyFormat(): Promise<FullLibrary> {
   return load('full');
 }
 
-/** The module that computes; it is fetched when it is needed first. */
+/** The compute module, loaded on first use. */
 export function computing(): Promise<ComputeLibrary> {
   return load('compute');
 }

@@ -1,25 +1,26 @@
-/** Where bytes come from: a file of the user, or a server that does ranges. */
+/** Byte sources: a local file, or a server that supports range requests. */
 
 import { decoded, direct } from './hubs.ts';
 import { PATIENCE, patiently } from './patience.ts';
 import { refusal, unreachable } from './refusals.ts';
 
-/** A file, to be read in pieces or streamed. */
+/** A file that can be read in pieces or streamed. */
 export interface Source {
   readonly name: string;
   readonly size: bigint;
-  /** The file of the user, if it is one: other workers may read it too. */
+  /** The local file, if it is one: other workers may read it too. */
   readonly file?: File;
-  /** The sources that this one is made of. */
+  /** The sources that this one consists of. */
   readonly parts?: readonly Source[];
   /** Whether reading costs network traffic. */
   readonly remote: boolean;
-  /** Whether files beside it are looked for: those that do not come are not there. */
+  /** Whether neighbouring files are looked for; if so, those not found do not exist. */
   readonly looks?: boolean;
   read(at: bigint, len: number, signal?: AbortSignal): Promise<Uint8Array>;
   /**
-   * Bytes from `at` to `at + len`, in order. What is given is valid until the next step. Of a file, pieces
-   * may be larger than others, and more may be read ahead: faster, and more memory.
+   * Yields the bytes from `at` to `at + len`, in order. Each piece is valid until the next step.
+   * For a local file, pieces may be larger and more may be read ahead, which is faster and takes
+   * more memory.
    */
   pieces(at: bigint, len: bigint, signal: AbortSignal, large?: number, ahead?: number): AsyncGenerator<Uint8Array>;
 }
@@ -27,14 +28,14 @@ export interface Source {
 /** Big enough for the disk to be the limit, small enough to cancel at once. */
 export const PIECE = 4 << 20;
 
-/** The file is no longer the one that was opened. */
+/** The file has changed since it was opened. */
 export class FileChanged extends Error {
   override name = 'FileChanged';
 }
 
 /**
- * Slices, and never a stream of the blob: a stream that is paused may not go on
- * in Chromium, and then whoever waits for it waits for ever.
+ * A local file, read in slices and never as a stream: in Chromium, a paused stream of a blob may
+ * never resume, and its reader would wait for ever.
  */
 export function fromFile(file: File, patience = PATIENCE, piece = PIECE): Source {
   async function read(at: bigint, len: number, signal?: AbortSignal): Promise<Uint8Array> {
@@ -43,7 +44,7 @@ export function fromFile(file: File, patience = PATIENCE, piece = PIECE): Source
       const reading = file.slice(start, start + len).arrayBuffer();
       return new Uint8Array(await patiently(reading, `Reading ${len} bytes at offset ${at} of ${file.name}`, signal, patience));
     } catch (error) {
-      // What the browser says of a file that was written to, moved or deleted.
+      // The browser's errors for a file that was written to, moved or deleted.
       if (error instanceof DOMException && (error.name === 'NotReadableError' || error.name === 'NotFoundError')) {
         throw new FileChanged(`${file.name} has been changed, moved or deleted since it was opened.`);
       }
@@ -60,7 +61,7 @@ export function fromFile(file: File, patience = PATIENCE, piece = PIECE): Source
   };
 }
 
-/** Reads pieces one after the other, as many ahead as are asked for. */
+/** Yields pieces in order, reading up to `ahead` of them in advance. */
 export function inPieces(read: Source['read'], piece = PIECE): Source['pieces'] {
   return async function* (at, len, signal, large = piece, ahead = 1) {
     const reading: Promise<Uint8Array>[] = [];
@@ -79,7 +80,7 @@ export function inPieces(read: Source['read'], piece = PIECE): Source['pieces'] 
     for (let one = reading.shift(); one !== undefined; one = reading.shift()) {
       const bytes = await one;
       signal.throwIfAborted();
-      // The disk works while this piece is being looked at.
+      // Read the next piece from disk while this one is processed.
       go();
       yield bytes;
       release(bytes);
@@ -87,12 +88,12 @@ export function inPieces(read: Source['read'], piece = PIECE): Source['pieces'] 
   };
 }
 
-/** A port of which the other end is closed. */
+/** A port whose other end is closed. */
 let nowhere: MessagePort | undefined;
 
 /**
- * Frees memory at once that browsers collect late, after some 64 MB in each worker. Sent away, it
- * is let go of; a buffer that is only detached (`transfer`) lasts even longer in Chromium.
+ * Frees memory that browsers would otherwise collect late, after some 64 MB per worker. Posting the
+ * buffer frees it; a buffer that is only detached (`transfer`) lasts even longer in Chromium.
  */
 function release({ buffer }: Uint8Array): void {
   if (nowhere === undefined) {
@@ -114,7 +115,7 @@ export class NoRanges extends Error {
   }
 }
 
-/** Looks whether files are still those that were opened: reading tells. */
+/** Checks whether files have changed since they were opened, by reading their last byte. */
 export async function touch({ parts, ...source }: Source, signal?: AbortSignal): Promise<void> {
   for (const part of parts ?? []) {
     await touch(part, signal);
@@ -124,10 +125,10 @@ export async function touch({ parts, ...source }: Source, signal?: AbortSignal):
   }
 }
 
-/** Files begin at multiples of this, and never where another ends: so each offset is one file's. */
+/** Files begin at multiples of this and never where another ends, so each offset is one file's. */
 const STEP = 16n;
 
-/** Where files of these sizes begin. */
+/** Start offsets for files of these sizes. */
 export function basesOf(sizes: readonly bigint[]): bigint[] {
   let next = 0n;
   return sizes.map((size) => {
@@ -137,7 +138,7 @@ export function basesOf(sizes: readonly bigint[]): bigint[] {
   });
 }
 
-/** Sources one after the other. What is read lies in one of them. */
+/** Concatenates sources. A read must not cross their boundaries. */
 export function concatenated(name: string, sources: readonly Source[]): Source {
   const bases = basesOf(sources.map(({ size }) => size));
   const of = (at: bigint) => {
@@ -160,12 +161,12 @@ export function concatenated(name: string, sources: readonly Source[]): Source {
   };
 }
 
-/** There is no such file. */
+/** The file does not exist. */
 export class NotFound extends Error {
   override name = 'NotFound';
 }
 
-/** Bytes that the first request asks for: the size comes with them, and most of what opening takes. */
+/** Bytes of the first request, which returns the size and most of what opening needs. */
 const HEAD = 64 << 10;
 
 export async function fromUrl(address: string, signal: AbortSignal): Promise<Source> {
@@ -185,7 +186,7 @@ export async function fromUrl(address: string, signal: AbortSignal): Promise<Sou
     await fill(head, body(first, 0n, headLength, signal));
   }
 
-  /** The bytes of an answer, which must be those that were asked for. */
+  /** The bytes of a response, which must be the requested range. */
   async function* body(response: Response, at: bigint, wanted: bigint, from?: AbortSignal): AsyncGenerator<Uint8Array> {
     const range = response.headers.get('content-range') ?? 'nothing';
     if (range !== `bytes ${at}-${at + wanted - 1n}/${total}`) {
@@ -243,7 +244,7 @@ export async function fromUrl(address: string, signal: AbortSignal): Promise<Sou
   };
 }
 
-/** Puts pieces one after the other; how many bytes there were. */
+/** Copies pieces into `bytes` in order and returns the number of bytes. */
 async function fill(bytes: Uint8Array, pieces: AsyncIterable<Uint8Array>): Promise<number> {
   let filled = 0;
   for await (const piece of pieces) {
@@ -255,7 +256,7 @@ async function fill(bytes: Uint8Array, pieces: AsyncIterable<Uint8Array>): Promi
 
 async function request(url: URL, at: bigint, len: bigint, signal?: AbortSignal): Promise<Response> {
   const range = `bytes=${at}-${at + len - 1n}`;
-  // With its own controller, a body that is not wanted can be dropped.
+  // A separate controller allows dropping a body that is not needed.
   const stop = new AbortController();
   const signals = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
   let response: Response;

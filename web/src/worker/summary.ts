@@ -1,22 +1,22 @@
-/** What a model is: made of its metadata, of the names and shapes of its tensors, of a `config.json`. */
+/** Summarises a model from its metadata, tensor names and shapes, and a `config.json`. */
 
 import type { ModelSummary, Setting, Template, TemplatePiece, Token, Vocabulary } from 'weighbridge';
 import type { Context } from './rpc.ts';
 import { computing, session, type Session } from './session.ts';
 
-/** Entries of metadata that are looked at: models have less than a hundred. */
+/** Maximum metadata entries examined: models have fewer than a hundred. */
 const MOST_ENTRIES = 4096;
-/** Characters of a value on a card; longer ones are with the metadata. */
+/** Maximum characters of a value on a card; the metadata view shows it in full. */
 const MOST_TEXT = 1 << 16;
-/** Bytes of a template that are looked at. */
+/** Maximum bytes of a template examined. */
 const MOST_TEMPLATE = 16 << 20;
-/** Bytes before the items of an array: type and count; and before a text: its length. */
+/** Bytes before an array's items (type and count) and before a text (its length). */
 const ARRAY_HEAD = 12n;
 const TEXT_HEAD = 8n;
 
 const TOKENIZER = 'tokenizer.ggml.';
 const TEMPLATE = /^tokenizer\.chat_template(?:\.(.+))?$/;
-/** Lists of a tokenizer, which are read where they are asked for. */
+/** A tokenizer's lists, which are read on demand. */
 const LISTS = /^tokenizer\.ggml\.(?:tokens|merges|scores|token_type|precompiled_charsmap|added_tokens)$/;
 
 interface Entry {
@@ -30,14 +30,14 @@ interface Entry {
 export interface CardEntry {
   key: string;
   text: string;
-  /** Characters are left out. */
+  /** Whether the text is truncated. */
   cut: boolean;
 }
 
 export interface TokenizerFacts {
   model: string;
   settings: (readonly [string, string])[];
-  /** What special tokens are for, and their ids. */
+  /** Roles of the special tokens, and their ids. */
   special: { role: string; id: number }[];
   tokens: number;
   merges: number;
@@ -59,13 +59,13 @@ async function entriesOf(file: Session, context: Context): Promise<Entry[]> {
   return Array.from(table.index, (index, i) => ({ index, key: keys[i], type: types[i], at: table.at[i], len: table.len[i] }));
 }
 
-/** How many items a list has, by its type as it is shown. */
+/** The number of items of a list, parsed from its displayed type. */
 function length({ type }: Entry): number {
   const found = /\[(\d+)\]$/.exec(type);
   return found === null ? 0 : Number(found[1]);
 }
 
-/** A float of 32 bits with as many digits as it has. */
+/** An f32 with its significant digits only. */
 const rounded = (value: number) => (Number.isFinite(value) ? Number(value.toPrecision(7)) : value);
 
 async function settingOf(file: Session, { index }: Entry, context: Context): Promise<Setting | undefined> {
@@ -87,7 +87,7 @@ async function settingOf(file: Session, { index }: Entry, context: Context): Pro
   }
 }
 
-/** Objects in objects as keys with dots; lists of anything else are left out. */
+/** Flattens nested objects into dotted keys; lists that hold objects are flattened by index. */
 function flat(value: unknown, prefix: string, out: (readonly [string, Setting])[], depth = 0): void {
   if (typeof value !== 'object' || value === null || depth > 4) {
     return;
@@ -105,7 +105,7 @@ function flat(value: unknown, prefix: string, out: (readonly [string, Setting])[
   }
 }
 
-/** What a model is; `config` is the text of a `config.json`. */
+/** The facts about a model; `config` is the text of a `config.json`. */
 export async function model(context: Context, id: number, config?: string): Promise<ModelFacts> {
   const file = session(id);
   const { summarise } = await computing();
@@ -143,7 +143,7 @@ export async function model(context: Context, id: number, config?: string): Prom
           tokens: count,
           merges: merges === undefined ? 0 : length(merges),
         },
-    // The one that readers use, which has no name of its own, comes first.
+    // The default template, which has no name, comes first.
     templates: entries
       .flatMap(({ key, index, type }) => {
         const found = TEMPLATE.exec(key);
@@ -153,7 +153,7 @@ export async function model(context: Context, id: number, config?: string): Prom
   };
 }
 
-/** What people wrote of a model. */
+/** The descriptive metadata of a model. */
 function cardOf(file: Session, metadata: (readonly [string, Setting])[]): CardEntry[] {
   const all = file.document.format === 'gguf' ? metadata.filter(([key]) => key.startsWith('general.')) : metadata;
   return all.map(([key, value]) => {
@@ -168,9 +168,9 @@ export type TokenList = 'tokens' | 'merges';
 
 export interface Listed {
   count: number;
-  /** How many the file says there are. */
+  /** The number of items according to the file. */
   declared: number;
-  /** How many there are of each type, by its number. */
+  /** The number of tokens per type. */
   kinds: number[];
   names: readonly string[];
   scored: boolean;
@@ -178,7 +178,7 @@ export interface Listed {
 
 const vocabularies = new WeakMap<Session, Map<TokenList, Promise<[Vocabulary, Listed]>>>();
 
-/** Reads a list of texts once; it is kept as long as the file is open. */
+/** Reads a list of texts once and caches it while the file is open. */
 function listed(context: Context, id: number, what: TokenList): Promise<[Vocabulary, Listed]> {
   const file = session(id);
   const known = vocabularies.get(file) ?? new Map<TokenList, Promise<[Vocabulary, Listed]>>();
@@ -199,7 +199,7 @@ async function read(file: Session, what: TokenList, context: Context): Promise<[
   }
   const model = list('model');
   const kind = model === undefined ? '' : String(await settingOf(file, model, context));
-  // The version is a small number in whichever order its bytes are.
+  // The version is a small number, so its first byte tells the byte order.
   const version = await file.read(4n, 4, context.signal);
   const count = length(found);
   const vocabulary = new Vocabulary(version[0] === 0 ? 'big' : 'little', what === 'tokens' ? kind : '', count);
@@ -236,12 +236,12 @@ export async function vocabulary(context: Context, id: number, what: TokenList):
   return (await listed(context, id, what))[1];
 }
 
-/** Looks for a text or an id; how many there are. */
+/** Searches for a text or an id; returns the number of matches. */
 export async function findTokens(context: Context, id: number, what: TokenList, text: string, kind: number): Promise<number> {
   return (await listed(context, id, what))[0].search(text, kind);
 }
 
-/** Those that were found last. */
+/** The matches of the latest search. */
 export async function foundTokens(context: Context, id: number, what: TokenList, from: number, to: number): Promise<Token[]> {
   return (await listed(context, id, what))[0].found(from, to);
 }
@@ -256,14 +256,14 @@ export async function tokensOf(context: Context, id: number, ids: number[]): Pro
 export interface TemplateFacts {
   found: Template;
   pieces: TemplatePiece[];
-  /** Characters that are shown, and all. */
+  /** Characters shown, and in total. */
   shown: number;
   length: number;
-  /** Bytes that were not looked at. */
+  /** Bytes that were not examined. */
   left: number;
 }
 
-/** A chat template: what it touches, and its first `most` characters in pieces. */
+/** A chat template: what it accesses, and its first `most` characters in pieces. */
 export async function chatTemplate(context: Context, id: number, index: number, most: number): Promise<TemplateFacts> {
   const file = session(id);
   const { template, templatePieces } = await computing();

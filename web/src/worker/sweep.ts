@@ -1,4 +1,4 @@
-/** The sweep: reads all weights of a file once, and keeps what they are like. */
+/** The sweep: reads all weights of a file once and records measurements of them. */
 
 import type { Weights } from 'weighbridge';
 import { accessOf } from '../storage.ts';
@@ -12,21 +12,21 @@ import { FileChanged, touch } from './sources.ts';
 import { NOWHERE } from './text.ts';
 import { begin, type Measurements } from './weights.ts';
 
-/** Rows of the index that are looked at together. */
+/** Index rows processed together. */
 const PAGE = 4096;
-/** Tensors that lie so close are read together, the bytes between them too. */
+/** Tensors at most this far apart are read together, including the bytes between them. */
 const CLOSE = 64n << 10n;
-/** Longest stretch of several tensors. */
+/** Maximum length of a stretch of several tensors. */
 const STRETCH = 16n << 20n;
 
 interface Plan {
   stretches: Stretch[];
-  /** Tensors that are more than raw elements. */
+  /** Tensors that are not a single raw chunk of dense elements. */
   others: number[];
   bytes: number;
 }
 
-/** Measures what was not measured yet; what a sweep that is cancelled has found stays. */
+/** Measures what has not been measured yet. Results of a cancelled sweep are kept. */
 export async function sweep(context: Context, id: number): Promise<void> {
   const file = session(id);
   const found = begin(file, await computing());
@@ -40,7 +40,7 @@ export async function sweep(context: Context, id: number): Promise<void> {
   const raw = stretches.reduce((sum, { len }) => sum + Number(len), 0);
   const files = (file.source.parts ?? [file.source]).map((one) => one.file);
   const size = files.includes(undefined) ? 0 : crewSize(raw);
-  // What fails or is cancelled stops the other half too.
+  // If one half fails or is cancelled, stop the other half too.
   const stop = new AbortController();
   const inner = { ...context, signal: AbortSignal.any([context.signal, stop.signal]), progress: () => undefined };
   const plain = async () => {
@@ -62,14 +62,14 @@ export async function sweep(context: Context, id: number): Promise<void> {
   } catch (error) {
     stop.abort();
     if (error instanceof FileChanged) {
-      // Read where the page hears of it.
+      // Read the file through the observed source, which notifies the page.
       await touch(file.source).catch(() => undefined);
     }
     throw error;
   }
 }
 
-/** What is to be read, in the order of the file. */
+/** Plans the reads, in file order. */
 async function plan(file: Session, found: Measurements, context: Context): Promise<Plan> {
   const { document } = file;
   const parts: Part[] = [];
@@ -108,18 +108,18 @@ async function plan(file: Session, found: Measurements, context: Context): Promi
       });
     }
     context.signal.throwIfAborted();
-    // Lets the page ask for something else.
+    // Lets the page make other calls in between.
     await new Promise((resolve) => setTimeout(resolve));
   }
   return { stretches: stretched(parts), others, bytes };
 }
 
-/** The extent of the first axis, where what follows it lies together. */
+/** The extent of the first axis, if its rows are contiguous; otherwise 0. */
 function rowsOf(layout: string, dims: BigUint64Array): bigint {
   return layout === 'row-major' && dims.length > 1 && dims[0] !== NOWHERE ? dims[0] : 0n;
 }
 
-/** Puts neighbours together. */
+/** Merges neighbours into stretches. */
 function stretched(parts: Part[]): Stretch[] {
   const stretches: Stretch[] = [];
   parts.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.tensor - b.tensor));
@@ -137,7 +137,7 @@ function stretched(parts: Part[]): Stretch[] {
   return stretches;
 }
 
-/** Measures a tensor that has to be decoded or taken apart. */
+/** Measures a tensor that has to be decoded. */
 async function other(file: Session, found: Measurements, tensor: number, context: Context, passed: (bytes: number) => void): Promise<void> {
   const about = await details(file, tensor, context);
   const access = accessOf(about)!;
@@ -146,7 +146,7 @@ async function other(file: Session, found: Measurements, tensor: number, context
     const gauge = gaugeOf(
       found.library,
       {
-        // What has to be taken apart comes in the type that it has in memory.
+        // Elements that have to be decoded come in their in-memory type.
         dtype: dense ? about.dtype : nameOf((await file.settle(() => file.document.values(tensor, 0n, 0), context)).data),
         endianness: dense ? (about.endianness as 'little' | 'big') : 'little',
         elements: dense ? about.elements : NOWHERE,
@@ -169,8 +169,8 @@ async function other(file: Session, found: Measurements, tensor: number, context
     }
   } catch (error) {
     context.signal.throwIfAborted();
-    // What could not be read now may be read later; what cannot be decoded never is, and
-    // the others still can.
+    // A read may succeed later, but a decoding error is permanent and does not affect other
+    // tensors.
     if (!(error instanceof TooLong) && (error as Error).name !== 'WeighbridgeError') {
       throw error;
     }
@@ -179,7 +179,7 @@ async function other(file: Session, found: Measurements, tensor: number, context
   passed(Number(about.stored));
 }
 
-/** What the stored entries of a sparse tensor say of all its elements, of which others are zero. */
+/** The measurements of the stored entries that also hold with the zeros of a sparse tensor. */
 function ofStored(weights: Weights, faults: number): Weights {
   return {
     ...weights,

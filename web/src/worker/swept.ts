@@ -1,4 +1,4 @@
-/** What the page shows of a sweep: the verdict, what is suspicious, charts, exports. */
+/** The results of a sweep for the page: verdict, suspects, charts, exports. */
 
 import { line } from '../csv.ts';
 import type { Context } from './rpc.ts';
@@ -6,7 +6,7 @@ import { session } from './session.ts';
 import { layerOf } from './text.ts';
 import { measurements, type WeightKey } from './weights.ts';
 
-/** The verdict on the weights, and how far the sweep got; `undefined` before it. */
+/** The verdict on the weights and the progress of the sweep; `undefined` before it. */
 export function health(_: Context, id: number) {
   const file = session(id);
   const found = measurements(file);
@@ -19,14 +19,14 @@ export function health(_: Context, id: number) {
 
 export type Health = NonNullable<ReturnType<typeof health>>;
 
-/** Tensors with signs, or that were not measured: those with faults first. */
+/** Tensors with signs or without measurements, those with faults first. */
 export function suspects(_: Context, id: number, from: number, to: number) {
   const file = session(id);
   const found = measurements(file);
   if (found === undefined) {
     return { total: 0, suspects: [] };
   }
-  // The first sign that a tensor has says where it comes in the list.
+  // A tensor is listed under its first sign.
   const order = Array.from(found.library.signs, (): number[] => []);
   found.signs.forEach((bits, tensor) => {
     if (bits !== 0) {
@@ -58,14 +58,14 @@ function nameOf(id: number, tensor: number): string {
   return session(id).document.entryName('tensor', tensor);
 }
 
-/** Weights of one kind, along the layers. */
+/** Weights of one kind across the layers. */
 export interface Course {
   /** The name, with `#` in place of the layer. */
   kind: string;
   points: { layer: number; tensor: number; name: string; deviation: number; most: number; bits: number }[];
 }
 
-/** The kinds of weights that occur in several layers, those in the most first. */
+/** The kinds of weights that occur in several layers, the most frequent first. */
 export function courses(_: Context, id: number): Course[] {
   const { document } = session(id);
   const found = measurements(session(id));
@@ -92,7 +92,7 @@ export function courses(_: Context, id: number): Course[] {
 
 const COLUMNS = ['name', 'dtype', 'shape', 'elements', 'min', 'max', 'mean', 'std', 'zeros', 'nan', 'infinities', 'rows', 'zero_rows', 'outlier', 'signs', 'duplicate_of', 'why'] as const;
 
-/** All tensors as the command `stats` has them, by column. */
+/** All tensors by column, as the `stats` command prints them. */
 function* table(id: number): Generator<Record<(typeof COLUMNS)[number], unknown>> {
   const file = session(id);
   const found = measurements(file);
@@ -105,7 +105,7 @@ function* table(id: number): Generator<Record<(typeof COLUMNS)[number], unknown>
     const twin = found.twin(i);
     const why = found.skipped.get(i) ?? (found.known[i] === 0 ? 'not scanned' : undefined);
     yield {
-      // Those of the page are cut.
+      // The page's names are truncated.
       name: nameOf(id, i),
       dtype: file.word(page.dtype[i]),
       shape: Array.from(page.dims.subarray(i === 0 ? 0 : page.dimEnds[i - 1], page.dimEnds[i]), (n) => (n === 0xffff_ffff_ffff_ffffn ? null : Number(n))),
@@ -154,6 +154,6 @@ export function weightsJson(context: Context, id: number): Blob {
   };
   const text = JSON.stringify(head, undefined, 1);
   const rows = Array.from(table(id), (row) => `  ${JSON.stringify(row)}`);
-  // A tensor a line.
+  // One tensor per line.
   return new Blob([`${text.slice(0, -2)},\n "tensors": [\n${rows.join(',\n')}\n ]\n}\n`], { type: 'application/json' });
 }

@@ -1,4 +1,4 @@
-/** Rows for the page, made from the packed tables of a document. */
+/** Converts a document's packed tables to rows for the page. */
 
 import type { Profile } from 'weighbridge';
 import type { Context } from './rpc.ts';
@@ -7,12 +7,12 @@ import { filterOf, prepareSearch, rankOf, sortOf, type Choice, type Order } from
 import { NOWHERE, shapeText, valueList } from './text.ts';
 import { measurements } from './weights.ts';
 
-/** Where there is no number. */
+/** Stands for a missing number. */
 const NONE = 0xffffffff;
-/** The code of several types. */
+/** Type code for several types. */
 const MIXED = 0xffff;
 
-/** Which file of a set a byte is in, and where there. */
+/** The file of a set that contains a byte, and the offset in it. */
 export function local({ set }: Session, at: bigint): { at: bigint; file: string | undefined } {
   const member = set?.at(at);
   return { at: at - (member?.base ?? 0n), file: member?.name };
@@ -106,10 +106,10 @@ export function findings(_: Context, id: number, from: number, to: number) {
   });
 }
 
-/** Pieces around an offset among which an entry is looked for. */
+/** Number of layout pieces before an offset that are searched for an entry. */
 const AROUND = 16;
 
-/** The name of what shares bytes with an entry; `undefined` where the layout does not tell. */
+/** The name of the part that overlaps an entry; `undefined` if the layout does not tell. */
 function partnerOf(file: Session, at: bigint, kind: number, entry: number): string | undefined {
   const index = file.document.locate(at);
   if (index < 0) {
@@ -137,13 +137,13 @@ export function layout(_: Context, id: number, from: number, to: number) {
     entry: table.entry[i] === NONE ? undefined : table.entry[i],
     overlap: table.overlap[i],
     label: table.entry[i] === NONE ? '' : file.document.entryName(file.word(table.kind[i]), table.entry[i]),
-    // What an overlap is shared with.
+    // What the overlap is shared with.
     partner: table.overlap[i] === 0n ? '' : partName(file, table.partnerPart[i], table.partnerKind[i], table.partner[i]),
   }));
   return { total: table.total, parts };
 }
 
-/** What a part is called: by what it belongs to, else by what it is. */
+/** A part's name: that of its entry, otherwise its kind. */
 function partName(file: Session, part: number, kind: number, entry: number): string {
   const word = file.word(kind);
   const name = entry === NONE || word === 'file' ? '' : file.document.entryName(word, entry);
@@ -195,7 +195,7 @@ export async function chunks(context: Context, id: number, index: number, from: 
   };
 }
 
-/** Metadata of the file, or of a tensor. */
+/** Metadata of the file or of a tensor. */
 export async function metadata(context: Context, id: number, tensor: number | undefined, from: number, to: number) {
   const file = session(id);
   const { document } = file;
@@ -203,7 +203,7 @@ export async function metadata(context: Context, id: number, tensor: number | un
     () => (tensor === undefined ? document.metadata(from, to) : document.attributes(tensor)),
     context,
   );
-  // Those of a tensor come all at once.
+  // A tensor's attributes come all together.
   const shown = tensor === undefined ? table.index : table.index.subarray(0, to);
   const [keys, types, previews] = [[...table.keys], [...table.types], [...table.previews]];
   return {
@@ -265,7 +265,7 @@ export async function grid(
   );
 }
 
-/** The texts that the keys of columns stand for, as far as they were asked for. */
+/** The texts that the keys of columns stand for, cached per column. */
 const keys = new WeakMap<Session, Map<number, string[]>>();
 
 async function keysOf(context: Context, file: Session, index: number): Promise<string[]> {
@@ -273,7 +273,7 @@ async function keysOf(context: Context, file: Session, index: number): Promise<s
   keys.set(file, known);
   let texts = known.get(index);
   if (texts === undefined) {
-    // A column without key values, or with broken ones, shows its numbers.
+    // A column with missing or broken key values shows the numbers.
     texts = await file.settle(() => file.document.keyValues(index), context).then(Array.from<string>, () => []);
     context.signal.throwIfAborted();
     known.set(index, texts);

@@ -1,23 +1,23 @@
-/** Text out of the packed tables. */
+/** Formats values from the packed tables as text. */
 
 import type { Values } from 'weighbridge';
 
-/** An offset or extent that there is none of. */
+/** Marks a missing offset or extent. */
 export const NOWHERE = 0xffffffffffffffffn;
 
-/** Extents as people write them. */
+/** Extents in human-readable form. */
 export function shapeText(dims: Iterable<bigint>): string {
   const parts = Array.from(dims, (dim) => (dim === NOWHERE ? 'var' : String(dim)));
   return parts.length === 0 ? 'scalar' : parts.join(' × ');
 }
 
-/** A key with what it stands for. Key 0 is a missing value. */
+/** A key with the text it stands for. Key 0 is a missing value. */
 function keyText(key: number, keys: string[]): string {
   const text = keys[key - 1];
   return key === 0 ? '(missing)' : text === undefined ? String(key) : `${key} ${text}`;
 }
 
-/** One text for each row: elements of vectors are joined, sparse ones with their places. */
+/** One text per row: the elements of a vector are joined, sparse ones with their positions. */
 export function valueList(values: Values, keys?: string[]): string[] {
   const { data, width, missing, ends, indices, lengths, coordinates } = values;
   const texts = values.texts && [...values.texts];
@@ -50,7 +50,7 @@ export function valueList(values: Values, keys?: string[]): string[] {
     const start = row === 0 ? 0 : ends[row - 1];
     const sparse = end - start < lengths[row];
     const parts: string[] = [];
-    // A row of the page holds no more than can be read.
+    // Show no more elements of a row than anyone can read.
     const last = Math.min(end, start + 256);
     for (let i = start; i < last; i++) {
       parts.push(sparse ? `${indices[i]}: ${element(i)}` : element(i));
@@ -66,12 +66,15 @@ export function valueList(values: Values, keys?: string[]): string[] {
 /** Ticks of 100 ns. */
 const SECOND = 10_000_000n;
 const DAY = 86_400n * SECOND;
-/** 0001-01-01 to 1970-01-01. */
+/** Ticks from 0001-01-01 to 1970-01-01. */
 const EPOCH = 719_162n * DAY;
-/** 0001-01-01 to the end of 9999. */
+/** Ticks from 0001-01-01 to the end of 9999. */
 const TIME_END = 3_652_059n * DAY;
 
-/** Times of data views; `undefined` for ticks that are no time. Of local times the second number is the offset in minutes. */
+/**
+ * Formats the times of data views; `undefined` for ticks out of range. For local times, `minutes`
+ * is the offset.
+ */
 const TIMES: Record<string, (ticks: bigint, minutes: number) => string | undefined> = {
   timespan: (ticks) => {
     const size = ticks < 0n ? -ticks : ticks;
@@ -94,7 +97,7 @@ function dateTime(ticks: bigint): string | undefined {
   return `${days.slice(0, 10)} ${clock(ticks % DAY)}`;
 }
 
-/** The time of a day, with as much of a second as there is. */
+/** A time of day, with fractions of a second only if present. */
 function clock(ticks: bigint): string {
   const seconds = Number(ticks / SECOND);
   const rest = String(ticks % SECOND).padStart(7, '0').replace(/0+$/, '');
@@ -105,10 +108,10 @@ function two(n: number): string {
   return String(n).padStart(2, '0');
 }
 
-/** Decimal digits that tell any two numbers of a type apart. */
+/** Decimal digits that distinguish any two numbers of a type. */
 const DIGITS: Record<string, number> = { bf16: 4, f16: 5, f8e5m2: 3, f8e4m3: 3 };
 
-/** A number as short as it can be without being another one of its type. */
+/** The shortest text that identifies a number within its type. */
 export function number(value: number | bigint, digits: number): string {
   if (typeof value === 'bigint') {
     return String(value);
@@ -128,10 +131,10 @@ export function number(value: number | bigint, digits: number): string {
   return String(Number(value.toPrecision(digits)));
 }
 
-/** The number in a name that says which layer it belongs to, and what is around it. */
+/** The layer number in a name, with the text before and after it. */
 const LAYER = /^(.*?(?:^|[./_-]))(\d+)(?=[./_-]|$)(.*)$/s;
 
-/** The layer that a name says, and the name with `#` in its place. */
+/** The layer in a name, and the name with `#` in its place. */
 export function layerOf(name: string): { kind: string; layer: number } | undefined {
   const [, before, layer, after] = LAYER.exec(name) ?? [];
   return layer === undefined ? undefined : { kind: `${before}#${after}`, layer: Number(layer) };

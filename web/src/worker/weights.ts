@@ -1,9 +1,9 @@
-/** What was measured of the weights of a file, by tensor. */
+/** Measurements of a file's weights, by tensor. */
 
 import type { ComputeLibrary, Weights } from 'weighbridge';
 import type { Session } from './session.ts';
 
-/** The numbers that tensors have, in the order of the columns. */
+/** The measurements of a tensor, in column order. */
 export const NUMBERS = ['min', 'max', 'mean', 'deviation', 'zeros', 'nans', 'infinities', 'rows', 'zeroRows', 'outlier'] as const;
 
 export type WeightKey = (typeof NUMBERS)[number];
@@ -14,21 +14,21 @@ export function isWeightKey(key: string): key is WeightKey {
 
 export class Measurements {
   readonly library: ComputeLibrary;
-  /** Makes digests comparable, and hard to forge. */
+  /** Makes digests comparable within a file and hard to forge. */
   readonly seed = crypto.getRandomValues(new BigUint64Array(1))[0];
   readonly columns: Record<WeightKey, Float64Array>;
   readonly signs: Uint8Array;
-  /** Whether each was measured. */
+  /** Whether each tensor was measured. */
   readonly known: Uint8Array;
-  /** The first tensor with each digest, whichever was measured first. */
+  /** The lowest-numbered tensor with each digest. */
   readonly #first = new Map<string, number>();
   readonly #digests = new Map<number, string>();
-  /** Positions of first elements that are no finite numbers. */
+  /** Positions of the first NaN and the first infinity. */
   readonly firsts = new Map<number, { nan: bigint | undefined; infinity: bigint | undefined }>();
-  /** Why others were not measured. */
+  /** Why tensors were skipped. */
   readonly skipped = new Map<number, string>();
   measured = 0;
-  /** Grows with every result. */
+  /** Incremented with every result. */
   version = 0;
   readonly #duplicate: number;
   /** The bits of signs that are faults. */
@@ -44,7 +44,7 @@ export class Measurements {
   }
 
   add(tensor: number, weights: Weights): void {
-    // A worker of a sweep that was cancelled may still answer.
+    // A worker of a cancelled sweep may still answer.
     if (this.known[tensor] === 1) {
       return;
     }
@@ -63,7 +63,10 @@ export class Measurements {
     }
   }
 
-  /** Of equal tensors the first is no duplicate, in whatever order they are measured. */
+  /**
+   * Marks duplicates. Of equal tensors the lowest-numbered is not one, in whatever order they are
+   * measured.
+   */
   #pair(tensor: number, digest: string): void {
     const first = this.#first.get(digest);
     this.#digests.set(tensor, digest);
@@ -73,13 +76,13 @@ export class Measurements {
     }
   }
 
-  /** The first tensor with the same elements, if that is another. */
+  /** The lowest-numbered tensor with the same elements, if it is another one. */
   twin(tensor: number): number | undefined {
     const first = this.#first.get(this.#digests.get(tensor) ?? '');
     return first === tensor ? undefined : first;
   }
 
-  /** What was measured of a tensor. */
+  /** The measurements of a tensor. */
   of(tensor: number): Record<WeightKey, number> & { signs: string[]; fault: boolean } {
     const bits = this.signs[tensor];
     return {
@@ -94,7 +97,7 @@ export class Measurements {
     this.version++;
   }
 
-  /** Whether nothing more is to be done about a tensor. */
+  /** Whether a tensor needs no further work. */
   has(tensor: number): boolean {
     return this.known[tensor] === 1 || this.skipped.has(tensor);
   }
@@ -104,7 +107,7 @@ export class Measurements {
     return this.library.signs.filter(({ bit }) => (bits & bit) !== 0).map(({ name }) => name);
   }
 
-  /** The verdict, whole and for where there is little room. */
+  /** The verdict in full, and in brief where there is little room. */
   health(): { text: string; brief: string; faulty: boolean; suspicious: number; skipped: number } {
     const signs = this.signs.filter((_, tensor) => this.known[tensor] === 1);
     const skipped = this.skipped.size;
@@ -122,12 +125,12 @@ export class Measurements {
 
 const all = new WeakMap<Session, Measurements>();
 
-/** What was measured so far; `undefined` before the first sweep. */
+/** The measurements so far; `undefined` before the first sweep. */
 export function measurements(file: Session): Measurements | undefined {
   return all.get(file);
 }
 
-/** The same, made where there is none. */
+/** The measurements, created if there are none. */
 export function begin(file: Session, library: ComputeLibrary): Measurements {
   const found = all.get(file) ?? new Measurements(library, file.document.tensorCount);
   all.set(file, found);

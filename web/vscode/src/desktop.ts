@@ -1,4 +1,4 @@
-/** The extension on the desktop and on remote machines: it reads ranges of files of any size. */
+/** The extension on the desktop and on remote machines: reads ranges of files of any size. */
 
 import { open, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, sep } from 'node:path';
@@ -7,7 +7,7 @@ import { start } from './extension.ts';
 import type { Open } from './provider.ts';
 import { openWhole } from './whole.ts';
 
-/** Whether a relative path leads out of the folder that it begins at. */
+/** Whether a relative path leaves the folder it starts in. */
 function leadsOut(way: string): boolean {
   return isAbsolute(way) || way.split(sep)[0] === '..';
 }
@@ -33,7 +33,7 @@ const openRanges: Open = async (uri) => {
         }
         filled += bytesRead;
       }
-      // What was opened is no longer there: a viewer that gets fewer bytes says that it has changed.
+      // The file has changed: an empty result makes the viewer report it.
       const now = await stat(uri.fsPath).catch(() => undefined);
       return now?.ino === ino && now.mtimeMs === mtimeMs ? bytes.subarray(0, filled) : new Uint8Array();
     },
@@ -41,7 +41,8 @@ const openRanges: Open = async (uri) => {
     async beside(name) {
       const other = Uri.joinPath(uri, '..', name);
       const there = await realpath(other.fsPath);
-      // Whoever made the folder would choose what is read. In the cache of Hugging Face, all are links to one place.
+      // A link could let the folder's author choose what is read. In Hugging Face's cache, all
+      // files are links to one place.
       const folders = [await realpath(Uri.joinPath(uri, '..').fsPath), dirname(await realpath(uri.fsPath))];
       if (folders.every((folder) => leadsOut(relative(folder, there)))) {
         throw new Error('it is a link that leads out of the folder');

@@ -1,9 +1,9 @@
-/** What both extensions do when they start. */
+/** Startup code shared by both extensions. */
 
 import * as vscode from 'vscode';
 import { ViewerProvider, type Open } from './provider.ts';
 
-/** The editors of the manifest. */
+/** The editors declared in the manifest. */
 const EDITORS = ['weighbridge.viewer', 'weighbridge.index'];
 
 export function start(context: vscode.ExtensionContext, open: Open): void {

@@ -1,37 +1,37 @@
-/** The editor: a web view with the element, whose ranges of the file the extension reads. */
+/** The editor: a web view with the element. The extension reads the file's ranges. */
 
 import * as vscode from 'vscode';
 
-/** A file that is open, to be read by ranges. */
+/** An open file that is read by range. */
 export interface Opened {
   readonly size: number;
   read(offset: number, length: number): Promise<Uint8Array>;
   close(): Promise<void>;
-  /** Opens another file of its folder, where that takes no reading. */
+  /** Opens another file of the same folder, if that is possible without reading whole files. */
   beside?(name: string): Promise<Opened>;
 }
 
 export type Open = (uri: vscode.Uri) => Promise<Opened>;
 
-/** What the web view says. */
+/** Messages from the web view. */
 export type Asked =
   | { kind: 'open' }
-  /** Of a file by its number: 0 is the one in the editor. */
+  /** `file` is the file's number: 0 is the one in the editor. */
   | { kind: 'read'; id: number; file: number; offset: number; length: number }
-  /** A file in the same folder, of a model in several. */
+  /** Asks for a file in the same folder, for multi-file models. */
   | { kind: 'beside'; id: number; name: string }
   | { kind: 'cancel'; id: number }
   | { kind: 'report'; report: Report };
 
-/** What it is answered. */
+/** Answers to the web view. */
 export type Answer =
-  | { kind: 'open'; name: string; size: number; /** Whether others of its folder can be opened. */ beside: boolean }
+  | { kind: 'open'; name: string; size: number; /** Whether it can open neighbouring files. */ beside: boolean }
   | { kind: 'failed'; message: string }
   | { kind: 'read'; id: number; bytes?: Uint8Array; failure?: string }
-  /** Without a number there is none. */
+  /** Without `file`, there is no such file. */
   | { kind: 'beside'; id: number; file?: number; size?: number; failure?: string };
 
-/** Of the report that the element makes, what the status bar shows. */
+/** The part of the element's report that the status bar shows. */
 export interface Report {
   verdict: 'valid' | 'invalid' | 'unsupported';
   diagnosis?: string;
@@ -40,7 +40,7 @@ export interface Report {
   unchecked: { why: string }[];
 }
 
-/** The most bytes that are read at a time: what the element asks for at most. */
+/** Maximum bytes per read: the element never asks for more. */
 const LONGEST = 4 << 20;
 
 const MARKS = { valid: '$(pass)', invalid: '$(error)', unsupported: '$(question)' };
@@ -48,7 +48,7 @@ const MARKS = { valid: '$(pass)', invalid: '$(error)', unsupported: '$(question)
 export class ViewerProvider implements vscode.CustomReadonlyEditorProvider {
   readonly #extension: vscode.Uri;
   readonly #open: Open;
-  /** The verdict on the file in the editor that is looked at. */
+  /** The verdict on the file in the active editor. */
   readonly #status = vscode.window.createStatusBarItem('weighbridge.verdict', vscode.StatusBarAlignment.Right);
 
   constructor(context: vscode.ExtensionContext, open: Open) {
@@ -64,9 +64,9 @@ export class ViewerProvider implements vscode.CustomReadonlyEditorProvider {
 
   resolveCustomEditor({ uri }: vscode.CustomDocument, panel: vscode.WebviewPanel): void {
     const { webview } = panel;
-    /** The file, and others of its set. */
+    /** The file, followed by others of its set. */
     let files: Promise<Opened>[] = [];
-    /** Answers that are waited for. */
+    /** Reads that are neither answered nor cancelled. */
     const wanted = new Set<number>();
     let report: Report | undefined;
     let active = panel.active;
@@ -119,7 +119,7 @@ export class ViewerProvider implements vscode.CustomReadonlyEditorProvider {
           }
           const found = (await all[0])?.beside?.(name);
           const size = (await found)?.size;
-          // Not opened anew meanwhile, or closed.
+          // Only if the file has not been reopened or closed meanwhile.
           const file = found !== undefined && all === files && !gone ? files.push(found) - 1 : undefined;
           if (found !== undefined && file === undefined) {
             await close([found]);
@@ -141,7 +141,7 @@ export class ViewerProvider implements vscode.CustomReadonlyEditorProvider {
     panel.onDidDispose(() => {
       gone = true;
       void close(files);
-      // The bar may speak of another file.
+      // The status bar may show another file's verdict.
       if (active) {
         this.#status.hide();
       }
@@ -169,7 +169,7 @@ function isRange(offset: unknown, length: unknown, size: number): boolean {
   return Number.isSafeInteger(offset) && Number.isSafeInteger(length) && (offset as number) >= 0 && (length as number) >= 0 && (length as number) <= LONGEST && (offset as number) + (length as number) <= size;
 }
 
-/** Whether a name is one of a part of a model, and leads nowhere else. */
+/** Whether a name is that of a part of a model and stays in the folder. */
 function isBeside(name: unknown): name is string {
   return typeof name === 'string' && name.length <= 255 && /^[^/\\\0]+\.(?:safetensors|gguf)$/.test(name);
 }
@@ -178,7 +178,7 @@ function said(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Its scripts and nothing else: no address that it could load from or send to. */
+/** The page: runs only its own scripts; its policy allows no address to load from or send to. */
 function html(address: (name: string) => string): string {
   const nonce = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
   const policy = `default-src 'none'; script-src 'nonce-${nonce}' 'wasm-unsafe-eval'; style-src 'nonce-${nonce}'; worker-src blob:; base-uri 'none'; form-action 'none'`;

@@ -1,4 +1,4 @@
-/** In the web view: between the element and the extension. */
+/** The script in the web view: connects the element and the extension. */
 
 import type { Ranges } from '../../src/embed/element.ts';
 import type { Answer, Asked, Report } from './provider.ts';
@@ -13,7 +13,7 @@ type Answered = Exclude<Answer, { kind: 'open' | 'failed' }>;
 const waiting = new Map<number, { resolve(answer: Answered): void; reject(error: Error): void }>();
 let next = 0;
 
-/** Asks. Once `signal` is aborted, the bytes need not be sent. */
+/** Sends a request. Once `signal` is aborted, the bytes need not be sent. */
 function ask(what: { kind: 'read'; file: number; offset: number; length: number } | { kind: 'beside'; name: string }, signal?: AbortSignal): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const id = next++;
@@ -27,7 +27,7 @@ function ask(what: { kind: 'read'; file: number; offset: number; length: number 
   });
 }
 
-/** A file by its number. */
+/** A file's ranges, by its number. */
 function ranges(name: string, size: number, file: number): Ranges {
   return {
     name,

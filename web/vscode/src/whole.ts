@@ -1,9 +1,9 @@
-/** Files of which VS Code gives no ranges: in the browser, and in virtual folders. */
+/** Files that VS Code can only read whole: in the browser and in virtual folders. */
 
 import * as vscode from 'vscode';
 import type { Opened } from './provider.ts';
 
-/** Larger files are refused: they would be read into memory as a whole. */
+/** Larger files are refused, because they would be read into memory completely. */
 export const MOST = 256 << 20;
 
 export async function openWhole(uri: vscode.Uri): Promise<Opened> {
@@ -14,7 +14,7 @@ export async function openWhole(uri: vscode.Uri): Promise<Opened> {
   let bytes: Uint8Array | undefined = await vscode.workspace.fs.readFile(uri);
   return {
     size: bytes.length,
-    // A copy: what is posted may be handed over.
+    // A copy, because the posted buffer may be transferred.
     read: async (offset, length) => bytes!.slice(offset, offset + length),
     close: async () => {
       bytes = undefined;

@@ -174,7 +174,7 @@ fn vector(inner: Codec, size: i32) -> BoxedStrategy<Cell> {
         .boxed()
 }
 
-/// One value, within what the codec allows.
+/// One value that the codec allows.
 fn cell(codec: &Codec) -> BoxedStrategy<Cell> {
     match codec {
         Codec::Number(number) => {

@@ -1,19 +1,19 @@
-//! Values, and the payload of a block of them.
+//! Values, and block payloads made of them.
 
 use super::{Codec, string};
 
 /// One value of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cell {
-    /// Bits of a number, ticks or rank; the low bytes of it are stored.
+    /// Bits of a number, tick count or rank; only the low bytes are stored.
     Bits(u64),
     /// Low and high half of a row id.
     RowId(u64, u64),
-    /// Offset in minutes and ticks of the local clock.
+    /// Offset in minutes and ticks of local time.
     Offset(i16, i64),
-    /// A truth value; none is storable in `DvBool` only.
+    /// A truth value; only `DvBool` can store `None`.
     Bool(Option<bool>),
-    /// UTF-16 units, so that a row can end inside a surrogate pair; none is a missing text.
+    /// UTF-16 units, so that a row can end inside a surrogate pair; `None` is a missing text.
     Text(Option<Vec<u16>>),
     /// A vector with every value stored.
     Dense(Vec<Self>),
@@ -23,7 +23,7 @@ pub enum Cell {
         len: i32,
         /// Strictly increasing, below `len`.
         indices: Vec<i32>,
-        /// As many as `indices`.
+        /// One per index.
         values: Vec<Self>,
     },
 }
@@ -54,10 +54,10 @@ impl Cell {
     }
 }
 
-/// The payload of `cells` under `codec`, uncompressed.
+/// The uncompressed payload of `cells` under `codec`.
 ///
 /// # Panics
-/// When a cell is not of the codec's type: the test is at fault.
+/// If a cell does not match the codec's type, which is a fault of the test.
 pub fn payload(codec: &Codec, cells: &[Cell]) -> Vec<u8> {
     match codec {
         Codec::Number(number) => bits(cells, number.width()),
@@ -109,7 +109,7 @@ fn booleans(cells: &[Cell]) -> Vec<u8> {
     out
 }
 
-/// Sixteen values a little-endian u32 word.
+/// Sixteen values per little-endian u32 word.
 fn two_bit_booleans(cells: &[Cell]) -> Vec<u8> {
     let mut words = vec![0_u32; cells.len().div_ceil(16)];
     for (i, cell) in cells.iter().enumerate() {
@@ -140,7 +140,7 @@ fn offsets(cells: &[Cell]) -> Vec<u8> {
     minutes
 }
 
-/// Count, end positions in UTF-16 units, then all texts joined in one string.
+/// Count, end positions in UTF-16 units, then all texts concatenated into one string.
 fn texts(cells: &[Cell]) -> Vec<u8> {
     let mut out = (cells.len() as i32).to_le_bytes().to_vec();
     let mut joined: Vec<u16> = Vec::new();
@@ -180,7 +180,7 @@ fn vectors(inner: &Codec, size: i32, cells: &[Cell]) -> Vec<u8> {
             other => panic!("not a vector: {other:?}"),
         }
     }
-    // A fixed size is repeated; a variable one is hoisted when all rows share it.
+    // A fixed size is repeated; a variable size is hoisted if all rows share it.
     let uniform = lengths.first().is_some_and(|first| lengths.iter().all(|l| l == first));
     let word = if size > 0 {
         size

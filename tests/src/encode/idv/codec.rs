@@ -1,8 +1,8 @@
-//! Codec definitions: a loadname, and a parameterization that may nest.
+//! Codec definitions: a loadname and a parameterization that may be nested.
 
 use super::{leb, string};
 
-/// A fixed-size number without missing values of its own layout.
+/// A fixed-size number that has no missing-value layout of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
     /// 1 byte, signed.
@@ -28,7 +28,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// Every one.
+    /// All of them.
     pub const ALL: [Self; 10] = [
         Self::SByte,
         Self::Byte,
@@ -69,9 +69,9 @@ impl Number {
     }
 }
 
-/// How the values of a column are stored, and so its type.
+/// How the values of a column are stored, which also determines its type.
 ///
-/// The second loadname of a pair is the one of ML.NET 0.1 to 0.5.
+/// The second loadname of a pair is that of ML.NET 0.1 to 0.5.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Codec {
     /// A number.
@@ -179,7 +179,7 @@ impl Codec {
         }
     }
 
-    /// The whole definition: loadname, length, parameterization.
+    /// The full definition: loadname, length, parameterization.
     pub fn definition(&self) -> Vec<u8> {
         let parameters = self.parameters();
         let mut out = string(self.name());
@@ -188,7 +188,7 @@ impl Codec {
         out
     }
 
-    /// The definition with other parameters and a true length.
+    /// The definition with other parameters and the matching length.
     pub fn definition_with(&self, parameters: &[u8]) -> Vec<u8> {
         let mut out = string(self.name());
         out.extend(leb(parameters.len() as u64));
@@ -196,7 +196,7 @@ impl Codec {
         out
     }
 
-    /// Product of the dimensions of a vector, 0 if variable; none for scalars.
+    /// Product of a vector's dimensions, 0 if variable; `None` for scalars.
     pub fn vector_size(&self) -> Option<i32> {
         match self {
             Self::Vector(_, dims) if dims.is_empty() => Some(0),

@@ -1,11 +1,11 @@
-//! Places the regions and fills in the offsets.
+//! Places the regions and patches the offsets.
 
 use super::{
     Annotation, BlockOrder, Codec, Column, Compression, Content, File, HEADER, LastField, Region,
     SIGNATURE, header, leb, payload, string,
 };
 
-/// A file, and where everything in it lies.
+/// An encoded file and the offsets of its fields.
 #[derive(Clone, Debug)]
 pub struct Encoded {
     /// The whole file.
@@ -14,7 +14,7 @@ pub struct Encoded {
     pub columns: Vec<ColumnPlaces>,
     /// Offset of the column table of contents.
     pub toc: usize,
-    /// One past its last entry.
+    /// End of its last entry, exclusive.
     pub toc_end: usize,
     /// Offset of the tail signature.
     pub tail: usize,
@@ -65,10 +65,10 @@ pub struct AnnotationPlaces {
 }
 
 impl Encoded {
-    /// The file with `bytes` written over what is at `at`.
+    /// The file with `bytes` written at offset `at`.
     ///
     /// # Panics
-    /// When that is outside the file.
+    /// If that is outside the file.
     pub fn patched(mut self, at: usize, bytes: &[u8]) -> Self {
         self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
         self
@@ -113,7 +113,7 @@ struct Writer<'a> {
     toc: (usize, usize),
 }
 
-/// Lays `file` out.
+/// Encodes `file`.
 pub fn encode(file: &File) -> Encoded {
     let mut writer = Writer {
         file,
@@ -177,7 +177,7 @@ impl Writer<'_> {
         self.out.resize(self.out.len() + len, 0xAA);
     }
 
-    /// Block offsets are known only if blocks came first, so they are filled in at the end.
+    /// Block offsets are known only if blocks came first, so they are patched at the end.
     fn lookup(&mut self, c: usize) {
         let column = &self.file.columns[c];
         let per_block = usize::try_from(column.rows_per_block).unwrap_or(usize::MAX);
@@ -240,7 +240,7 @@ impl Writer<'_> {
         self.out.extend(odd.number.clone().unwrap_or_else(|| leb(place.block.1 as u64)));
     }
 
-    /// Offsets in the entries are filled in at the end.
+    /// Offsets in the entries are patched at the end.
     fn toc(&mut self) {
         self.toc.0 = self.out.len();
         for (c, column) in self.file.columns.iter().enumerate() {

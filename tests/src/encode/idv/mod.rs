@@ -6,10 +6,9 @@
 //! | blocks, lookup tables, metadata, slot names, TOC, gaps | anywhere in 256..tail | in the order of [`File::order`] |
 //! | tail | tail offset, 8 bytes | the signature's bytes reversed |
 //!
-//! A [`File`] says what is stored; [`encode`] lays it out and returns the bytes
-//! with the offset of every field, so that a broken file is a sound one with a
-//! few bytes patched. What changes the length of a field (a number in more
-//! bytes than it needs, say) is said in the description instead.
+//! A [`File`] describes the contents; [`encode`] lays it out and returns the bytes with the offset
+//! of every field, so that a broken file is a sound one with a few bytes patched. Faults that
+//! change the length of a field (such as an overlong number) are part of the description instead.
 
 mod arbitrary;
 mod cell;
@@ -61,15 +60,15 @@ pub struct File {
     pub rows: i64,
     /// In TOC order.
     pub columns: Vec<Column>,
-    /// Which region follows which.
+    /// The order of the regions.
     pub order: Vec<Region>,
-    /// How blocks lie among each other.
+    /// The order of the blocks.
     pub blocks: BlockOrder,
-    /// What follows the tail signature.
+    /// Bytes after the tail signature.
     pub trailing: Vec<u8>,
 }
 
-/// What ends a TOC entry, which is all that versions differ in.
+/// The last field of a TOC entry, the only difference between versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LastField {
     None,
@@ -77,32 +76,32 @@ enum LastField {
     Metadata,
 }
 
-/// A region of the file, or unowned bytes between two.
+/// A region of the file, or unclaimed bytes between regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Region {
     /// Payload blocks of every column.
     Blocks,
-    /// Lookup tables, one a column.
+    /// Lookup tables, one per column.
     Lookups,
     /// Annotation blocks and metadata tables of contents; slot names in 1.1.1.3.
     Metadata,
     /// Column table of contents.
     Toc,
-    /// For each column its lookup table, then its metadata, with that many
-    /// bytes that belong to nothing before both.
+    /// For each column its lookup table, then its metadata, each preceded by this many unclaimed
+    /// bytes.
     Scattered(usize),
-    /// That many bytes that belong to nothing.
+    /// This many unclaimed bytes.
     Gap(usize),
 }
 
 /// How the blocks of several columns are interleaved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockOrder {
-    /// Block 0 of every column, block 1 of every column, … as the writer does.
+    /// Block 0 of every column, block 1 of every column, … like the published writer.
     ByBlock,
     /// Every block of column 0, then of column 1, …
     ByColumn,
-    /// The writer's order backwards.
+    /// The writer's order reversed.
     Reversed,
 }
 
@@ -117,17 +116,17 @@ pub struct Column {
     pub compression: Compression,
     /// Rows in every block but the last.
     pub rows_per_block: u64,
-    /// Values of all rows, or blocks as they are.
+    /// The values of all rows, or prepared blocks.
     pub content: Content,
     /// In the order of the metadata table of contents.
     pub annotations: Vec<Annotation>,
     /// Pairs of slot and name, in 1.1.1.3 only.
     pub slot_names: Vec<(i32, String)>,
-    /// Odd spellings of the entry's fields.
+    /// Overrides of the entry's fields.
     pub odd: Odd,
 }
 
-/// Replaces parts of a TOC entry by bytes of the test's choosing.
+/// Replaces parts of a TOC entry with arbitrary bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Odd {
     /// Length of the name.
@@ -140,23 +139,23 @@ pub struct Odd {
     pub count: Option<Vec<u8>>,
 }
 
-/// What a column's blocks hold.
+/// The contents of a column's blocks.
 #[derive(Clone, Debug)]
 pub enum Content {
-    /// One cell a row, cut in blocks by the encoder.
+    /// One cell per row, split into blocks by the encoder.
     Cells(Vec<Cell>),
     /// The blocks themselves.
     Blocks(Vec<Block>),
-    /// The blocks of that earlier column, with a lookup table of its own.
+    /// The blocks of this earlier column, with a separate lookup table.
     Shared(usize),
 }
 
-/// A block of the test's choosing.
+/// A prepared block.
 #[derive(Clone, Debug)]
 pub struct Block {
     /// Bytes in the file.
     pub stored: Vec<u8>,
-    /// Uncompressed length as recorded in the lookup table.
+    /// Uncompressed length recorded in the lookup table.
     pub decoded: i32,
 }
 
@@ -169,22 +168,22 @@ pub struct Annotation {
     pub codec: Codec,
     /// How the block is compressed.
     pub compression: Compression,
-    /// The value, or the block as it is.
+    /// The value, or a prepared block.
     pub content: Content,
-    /// Odd spellings of the entry's fields.
+    /// Overrides of the entry's fields.
     pub odd: Odd,
 }
 
 /// Compression kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// 0, bytes as they are.
+    /// 0, stored bytes.
     None,
     /// 1, RFC 1951.
     Deflate,
     /// 2, RFC 1950.
     Zlib,
-    /// Any other number, bytes as they are.
+    /// Any other number, stored bytes.
     Other(u8),
 }
 
@@ -199,7 +198,7 @@ impl Compression {
         }
     }
 
-    /// `bytes` as this kind stores them.
+    /// Encodes `bytes` with this compression.
     pub fn apply(self, bytes: &[u8]) -> Vec<u8> {
         match self {
             Self::None | Self::Other(_) => bytes.to_vec(),
@@ -210,7 +209,7 @@ impl Compression {
 }
 
 impl File {
-    /// A file of the newest version, laid out as the writer does.
+    /// A file of the newest version, laid out like the published writer's.
     pub fn new(rows: i64, columns: Vec<Column>) -> Self {
         Self {
             version: version(6),
@@ -240,7 +239,7 @@ impl File {
 }
 
 impl Column {
-    /// A column of `cells`, uncompressed, all rows in one block.
+    /// An uncompressed column of `cells`, with all rows in one block.
     pub fn new(name: &str, codec: Codec, cells: Vec<Cell>) -> Self {
         Self {
             name: name.as_bytes().to_vec(),
@@ -254,13 +253,13 @@ impl Column {
         }
     }
 
-    /// The same column with another compression.
+    /// The same column with a different compression.
     pub fn compressed(mut self, compression: Compression) -> Self {
         self.compression = compression;
         self
     }
 
-    /// The same column with that many rows in a block.
+    /// The same column with this many rows per block.
     pub fn rows_per_block(mut self, rows: u64) -> Self {
         self.rows_per_block = rows;
         self
@@ -300,7 +299,7 @@ pub fn leb(mut value: u64) -> Vec<u8> {
     }
 }
 
-/// `value` as unsigned LEB128 with one group more than it needs.
+/// `value` as unsigned LEB128 with one group more than necessary.
 pub fn long_leb(value: u64) -> Vec<u8> {
     let mut out = leb(value);
     if let Some(last) = out.last_mut() {

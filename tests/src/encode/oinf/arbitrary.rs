@@ -9,7 +9,7 @@ use super::{Metadata, Model, Quant, Scales, Sizevar, Tensor, Type, Value, ZeroPo
 
 const NAME: &str = "[A-Za-z0-9._-]{1,24}";
 
-/// Any sound model of either version, small enough to be tried in numbers.
+/// Any sound model of either version, small enough for many cases.
 pub fn arbitrary() -> impl Strategy<Value = Model> {
     let sizevars = btree_map(NAME, any::<u64>(), 0..6);
     let metadata = btree_map(NAME, value(), 0..8);
@@ -66,7 +66,7 @@ fn tensor() -> impl Strategy<Value = Tensor> {
         let data = data(ty, dims.iter().product());
         let with_data = (proptest::option::weighted(0.8, data), quant(&dims));
         with_data.prop_map(move |(data, quant)| {
-            // Quantisation of a tensor without data is legal but never written.
+            // Quantisation of a tensor without data is legal, but the writer never emits it.
             let quant = quant.filter(|_| data.is_some());
             Tensor { name: String::new(), ty, dims: dims.clone(), data, quant }
         })

@@ -1,10 +1,9 @@
-//! OINF, versions 1 and 2: a model description and the bytes for it.
+//! OINF, versions 1 and 2: a model description and its encoder.
 //!
-//! The writer lays a file out as the published tools do: sizevars, metadata and
-//! tensors in the given order, then all metadata values, then for each tensor
-//! its data and its quantisation, every payload on a multiple of eight.
-//! Sizes are taken from the description as it stands, so that a description
-//! whose data does not fit its shape makes a file with that fault.
+//! The writer lays a file out like the published tools: sizevars, metadata and tensors in the given
+//! order, then all metadata values, then for each tensor its data and its quantisation, every
+//! payload on a multiple of eight. Sizes are taken from the description unchecked, so a description
+//! whose data does not match its shape produces a file with that fault.
 
 mod arbitrary;
 mod write;
@@ -12,12 +11,12 @@ mod write;
 pub use arbitrary::arbitrary;
 pub use write::{Encoded, Filler, MetadataAt, QuantAt, SizevarAt, TensorAt, header};
 
-/// What an OINF file says.
+/// The contents of an OINF file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// Version word; 1 and 2 differ in the tensor entry.
     pub version: u32,
-    /// Named numbers that shapes were written with.
+    /// Named numbers that shapes refer to.
     pub sizevars: Vec<Sizevar>,
     /// Named values.
     pub metadata: Vec<Metadata>,
@@ -46,7 +45,7 @@ pub enum Value {
     Scalar(Type, Vec<u8>),
     /// A string of the name alphabet.
     Text(String),
-    /// Number of bits and the bytes that hold them, least significant bit first.
+    /// Number of bits and the packed bits, least significant bit first.
     Bits(u32, Vec<u8>),
     /// Element type, dimensions and row-major data.
     Array(Type, Vec<u64>, Vec<u8>),
@@ -71,9 +70,9 @@ pub struct Tensor {
     pub name: String,
     pub ty: Type,
     pub dims: Vec<u64>,
-    /// Row-major data, or `None` for a tensor that is declared only.
+    /// Row-major data, or `None` for a tensor that is only declared.
     pub data: Option<Vec<u8>>,
-    /// Quantisation; version 1 cannot say it and the writer leaves it out.
+    /// Quantisation; version 1 has no field for it, so the writer omits it.
     pub quant: Option<Quant>,
 }
 
@@ -85,15 +84,15 @@ pub struct Quant {
     pub zero_points: ZeroPoints,
 }
 
-/// How far the scales of a quantised tensor reach.
+/// The granularity of the scales of a quantised tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scales {
     PerTensor(f32),
-    /// Axis, and one scale for each index along it.
+    /// Axis, and one scale per index along it.
     PerChannel(u64, Vec<f32>),
 }
 
-/// Zero points; per channel they use the axis of the scales.
+/// Zero points; per-channel ones use the axis of the scales.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ZeroPoints {
     None,
@@ -101,7 +100,7 @@ pub enum ZeroPoints {
     PerChannel(Vec<i32>),
 }
 
-/// The element types that scalars, arrays and tensors share.
+/// The element types of scalars, arrays and tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     I8,
@@ -129,7 +128,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// Every type, in order of tag.
+    /// All types, in tag order.
     pub const ALL: [Self; 22] = [
         Self::I8,
         Self::I16,
@@ -201,21 +200,21 @@ impl Type {
         self.row().2
     }
 
-    /// Bytes that `count` elements take.
+    /// Bytes occupied by `count` elements.
     #[must_use]
     pub const fn bytes(self, count: u64) -> u64 {
         (count * self.bits()).div_ceil(8)
     }
 
-    /// Turns arbitrary bytes into data that the type allows: `bool` bytes are 0
-    /// or 1, ternary codes are three, unused bits are zero.
+    /// Turns arbitrary bytes into valid data of the type: `bool` bytes are 0 or 1, ternary codes
+    /// are one of three, unused bits are zero.
     #[must_use]
     pub fn tidy(self, count: u64, mut data: Vec<u8>) -> Vec<u8> {
         match self {
             Self::Bool => data.iter_mut().for_each(|byte| *byte &= 1),
             Self::T2 => {
                 for byte in &mut data {
-                    // A code with only its high bit set becomes zero.
+                    // A code with only its high bit set is reset to zero.
                     let alone = *byte & 0xAA & !(*byte << 1);
                     *byte ^= alone;
                 }

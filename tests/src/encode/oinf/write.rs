@@ -1,4 +1,4 @@
-//! From a model to bytes, with the place of every field.
+//! Encodes a model and records the offset of every field.
 
 use super::{Metadata, Model, Quant, Scales, Sizevar, Tensor, Value, ZeroPoints};
 
@@ -16,19 +16,19 @@ pub mod header {
     pub const OFFSET_DATA: usize = 53;
     pub const FILE_SIZE: usize = 61;
     pub const PADDING: usize = 69;
-    /// Length of the header, and where the first table starts.
+    /// Length of the header, and offset of the first table.
     pub const LEN: usize = 72;
 }
 
-/// Where a sizevar lies.
+/// Offsets of a sizevar's fields.
 #[derive(Clone, Copy, Debug)]
 pub struct SizevarAt {
-    /// Of the name's length field; its bytes follow four later.
+    /// Offset of the name's length field; the name follows four bytes later.
     pub name: usize,
     pub value: usize,
 }
 
-/// Where a metadata entry and its value lie.
+/// Offsets of a metadata entry and its value.
 #[derive(Clone, Copy, Debug)]
 pub struct MetadataAt {
     pub key: usize,
@@ -40,7 +40,7 @@ pub struct MetadataAt {
     pub payload: usize,
 }
 
-/// Where a tensor entry and its payloads lie.
+/// Offsets of a tensor entry and its payloads.
 #[derive(Clone, Copy, Debug)]
 pub struct TensorAt {
     pub name: usize,
@@ -50,17 +50,17 @@ pub struct TensorAt {
     pub dims: usize,
     pub data_nbytes: usize,
     pub data_offset: usize,
-    /// Field of the entry; version 2 only, else 0.
+    /// Field of the entry; 0 in version 1.
     pub quant_nbytes: usize,
-    /// Field of the entry; version 2 only, else 0.
+    /// Field of the entry; 0 in version 1.
     pub quant_offset: usize,
-    /// First byte of the data, 0 without data.
+    /// First byte of the data, or 0 without data.
     pub payload: usize,
-    /// Fields of the quantisation payload, if there is one.
+    /// Offsets of the quantisation payload's fields, if there is one.
     pub quant: Option<QuantAt>,
 }
 
-/// Where the fields of a quantisation payload lie.
+/// Offsets of a quantisation payload's fields.
 #[derive(Clone, Copy, Debug)]
 pub struct QuantAt {
     pub scheme: usize,
@@ -73,12 +73,12 @@ pub struct QuantAt {
     pub zp_count: usize,
     pub scales: usize,
     pub zero_points: usize,
-    /// End of the zero points, where the padding starts.
+    /// End of the zero points, where the padding begins.
     pub padding: usize,
 }
 
-/// Bytes that belong to nothing, for files with gaps. Lengths should be
-/// multiples of eight, or what follows loses its alignment.
+/// Unclaimed bytes, for files with gaps. Lengths should be multiples of eight; otherwise the
+/// following parts lose their alignment.
 #[derive(Clone, Debug, Default)]
 pub struct Filler {
     pub before_sizevars: Vec<u8>,
@@ -91,7 +91,7 @@ pub struct Filler {
     pub at_end: Vec<u8>,
 }
 
-/// A written file and the place of its fields.
+/// An encoded file and the offsets of its fields.
 #[derive(Clone, Debug)]
 pub struct Encoded {
     pub bytes: Vec<u8>,
@@ -118,13 +118,13 @@ impl Encoded {
         self.put(at, &value.to_le_bytes());
     }
 
-    /// Reads a little-endian `u64` back.
+    /// Reads a little-endian `u64`.
     #[must_use]
     pub fn get_u64(&self, at: usize) -> u64 {
         u64::from_le_bytes(self.bytes[at..at + 8].try_into().expect("eight bytes"))
     }
 
-    /// Cuts or lengthens the file with zeros and records the new size in it.
+    /// Truncates the file or extends it with zeros, and updates the size field.
     pub fn resize(&mut self, len: usize) {
         self.bytes.resize(len, 0);
         self.put_u64(header::FILE_SIZE, len as u64);
@@ -144,13 +144,13 @@ impl Encoded {
         at
     }
 
-    /// Zero bytes until the distance from `start` is a multiple of eight.
+    /// Appends zeros until the distance from `start` is a multiple of eight.
     fn pad_from(&mut self, start: usize) {
         let len = (self.bytes.len() - start).next_multiple_of(8);
         self.bytes.resize(start + len, 0);
     }
 
-    /// Padding counts from the string's own start, not from the file's.
+    /// Padding is relative to the start of the string, not of the file.
     fn string(&mut self, text: &str) -> usize {
         let at = self.u32(text.len() as u32);
         self.push(text.as_bytes());
@@ -235,7 +235,7 @@ impl Encoded {
                 self.push(data);
             }
         }
-        // Only a scalar's size leaves the padding out.
+        // Only the size of a scalar excludes the padding.
         let bare = self.bytes.len() - at;
         self.pad_from(0);
         let padded = self.bytes.len() - at;
@@ -295,13 +295,13 @@ impl Encoded {
 }
 
 impl Model {
-    /// The file, as the published writers lay it out.
+    /// Encodes the file, laid out like the published writers'.
     #[must_use]
     pub fn encode(&self) -> Encoded {
         self.encode_with(&Filler::default())
     }
 
-    /// The file, with unused bytes in the given places.
+    /// Encodes the file with unused bytes in the given places.
     #[must_use]
     pub fn encode_with(&self, filler: &Filler) -> Encoded {
         let mut out = Encoded {

@@ -1,6 +1,6 @@
-//! Writes CBOR (RFC 8949) in any form the standard knows, and in some it forbids.
+//! Writes CBOR (RFC 8949) in every form the standard allows, and in some it forbids.
 
-/// One CBOR data item, in the form it is to be written.
+/// A CBOR data item in the form to be written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
     /// Major type 0.
@@ -21,7 +21,7 @@ pub enum Item {
     MapIndefinite(Vec<(Item, Item)>),
     /// Major type 6 around an item.
     Tag(u64, Box<Item>),
-    /// Simple value in one byte below 24, else in two.
+    /// Simple value, in one byte if below 24, otherwise in two.
     Simple(u8),
     /// Half-precision bits.
     F16(u16),
@@ -33,9 +33,9 @@ pub enum Item {
     TextChunks(Vec<Item>),
     /// Bytes in chunks, ended by a break.
     BytesChunks(Vec<Item>),
-    /// The item with its head's argument in 1, 2, 4 or 8 bytes, needed or not.
+    /// The item with its head's argument in 1, 2, 4 or 8 bytes, whether needed or not.
     Wide(u32, Box<Item>),
-    /// Bytes as they are, well formed or not.
+    /// Raw bytes, well formed or not.
     Raw(Vec<u8>),
 }
 
@@ -54,7 +54,7 @@ impl Item {
     /// `undefined`.
     pub const UNDEFINED: Self = Self::Simple(23);
 
-    /// The item with an argument wider than it needs (`width` in bytes).
+    /// The item with an argument wider than necessary (`width` in bytes).
     pub fn wide(self, width: u32) -> Self {
         Self::Wide(width, Box::new(self))
     }
@@ -64,19 +64,19 @@ impl Item {
         Self::Tag(tag, Box::new(self))
     }
 
-    /// An array of one in an array of one, `depth` deep, around an integer.
+    /// One-element arrays nested `depth` deep around an integer.
     pub fn nested(depth: usize) -> Self {
         (0..depth).fold(Self::Uint(0), |inner, _| Self::Array(vec![inner]))
     }
 
-    /// The encoded item.
+    /// Encodes the item.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.write(&mut out, 0);
         out
     }
 
-    /// Appends the encoded item, its outermost head at least `width` bytes wide.
+    /// Appends the encoded item, with an outermost head of at least `width` bytes.
     fn write(&self, out: &mut Vec<u8>, width: u32) {
         match self {
             Self::Uint(n) => head(out, 0, *n, width),
@@ -146,7 +146,7 @@ fn write_chunks(out: &mut Vec<u8>, start: u8, chunks: &[Item]) {
     out.push(0xFF);
 }
 
-/// A head: major type and argument, in the shortest form of at least `width` bytes.
+/// Appends a head: major type and argument, in the shortest form of at least `width` bytes.
 pub fn head(out: &mut Vec<u8>, major: u8, n: u64, width: u32) {
     let shortest = match n {
         0..=23 => 0,
@@ -178,7 +178,7 @@ pub fn head(out: &mut Vec<u8>, major: u8, n: u64, width: u32) {
 mod tests {
     use super::*;
 
-    /// Examples of RFC 8949, appendix A.
+    /// Examples from RFC 8949, appendix A.
     #[test]
     fn examples_of_the_standard() {
         let cases: &[(Item, &[u8])] = &[

@@ -1,8 +1,8 @@
 //! zTensor 0.1: magic, aligned blobs, a CBOR index at the end and its length.
 //!
-//! [`File`] describes what a writer is given. [`File::draft`] lays it out as the
-//! published writer does; a [`Draft`] is the file taken apart, so that a test
-//! can change any part before [`Draft::finish`] joins it.
+//! [`File`] describes the writer's input. [`File::draft`] lays it out like the published writer; a
+//! [`Draft`] is the file in parts, so that a test can change any part before [`Draft::finish`]
+//! joins them.
 
 pub mod cbor;
 pub mod random;
@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 /// The first eight bytes of a file of generation 0.1.
 pub const MAGIC: [u8; 8] = *b"ZTEN0001";
 
-/// The 13 data types of the specification and the bytes one element takes.
+/// The 13 data types of the specification and their bytes per element.
 pub const DTYPES: [(&str, u64); 13] = [
     ("float64", 8),
     ("float32", 4),
@@ -32,12 +32,12 @@ pub const DTYPES: [(&str, u64); 13] = [
     ("bool", 1),
 ];
 
-/// Bytes an element of `dtype` takes; `None` when it is not one of the 13.
+/// Bytes per element of `dtype`; `None` if it is not one of the 13.
 pub fn width(dtype: &str) -> Option<u64> {
     DTYPES.iter().find(|d| d.0 == dtype).map(|d| d.1)
 }
 
-/// What goes into the `checksum` field.
+/// The contents of the `checksum` field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Checksum {
     /// No field.
@@ -50,7 +50,7 @@ pub enum Checksum {
     Text(String),
 }
 
-/// One tensor as a writer is given it.
+/// One tensor, as given to a writer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
     /// Field `name`.
@@ -63,18 +63,18 @@ pub struct Tensor {
     pub layout: String,
     /// Field `encoding`.
     pub encoding: String,
-    /// Field `data_endianness`; no field when `None`.
+    /// Field `data_endianness`; omitted if `None`.
     pub endianness: Option<String>,
     /// Field `checksum`.
     pub checksum: Checksum,
-    /// Further fields, after the known ones, in this order.
+    /// Further fields, in this order after the known ones.
     pub custom: Vec<(String, Item)>,
-    /// The stored bytes: compressed and byte-swapped already.
+    /// The stored bytes: already compressed and byte-swapped.
     pub blob: Vec<u8>,
 }
 
 impl Tensor {
-    /// A dense raw tensor; says it is little-endian where the published writer does.
+    /// A dense raw tensor; marked as little-endian where the published writer does so.
     pub fn raw(name: &str, dtype: &str, shape: &[u64], blob: Vec<u8>) -> Self {
         let multi_byte = width(dtype).is_some_and(|w| w > 1);
         Self {
@@ -90,7 +90,7 @@ impl Tensor {
         }
     }
 
-    /// A dense tensor whose `data` the C library compresses.
+    /// A dense tensor with `data` compressed by the C library.
     pub fn zstd(name: &str, dtype: &str, shape: &[u64], data: &[u8]) -> Self {
         Self::framed(name, dtype, shape, zstd::compress(data))
     }
@@ -104,7 +104,7 @@ impl Tensor {
         }
     }
 
-    /// The same tensor with its units of `width` bytes reversed, marked "big".
+    /// The same tensor with each unit of `width` bytes reversed, marked "big".
     pub fn big_endian(mut self) -> Self {
         let width = width(&self.dtype).unwrap_or(1) as usize;
         self.blob.chunks_mut(width).for_each(<[u8]>::reverse);
@@ -112,13 +112,13 @@ impl Tensor {
         self
     }
 
-    /// The same tensor with another checksum.
+    /// The same tensor with a different checksum.
     pub fn checksum(mut self, checksum: Checksum) -> Self {
         self.checksum = checksum;
         self
     }
 
-    /// The same tensor with another layout.
+    /// The same tensor with a different layout.
     pub fn layout(mut self, layout: &str) -> Self {
         self.layout = layout.to_owned();
         self
@@ -144,7 +144,7 @@ impl Tensor {
         }
     }
 
-    /// The tensor's map, in the published writer's order of keys.
+    /// The tensor's map, in the published writer's key order.
     fn entry(&self, offset: u64) -> Entry {
         let mut pairs = vec![
             (Item::text("name"), Item::text(&self.name)),
@@ -166,7 +166,7 @@ impl Tensor {
     }
 }
 
-/// A whole file as a writer is given it.
+/// A whole file, as given to a writer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct File {
     /// The tensors in order.
@@ -179,7 +179,7 @@ impl File {
         Self { tensors: tensors.into_iter().collect() }
     }
 
-    /// Where each tensor's blob starts: the next multiple of 64, empty or not.
+    /// Offset of each tensor's blob: the next multiple of 64, whether empty or not.
     pub fn offsets(&self) -> Vec<u64> {
         let mut end = 8;
         let mut offsets = Vec::new();
@@ -191,7 +191,7 @@ impl File {
         offsets
     }
 
-    /// The file taken apart, laid out as the published writer does.
+    /// The file in parts, laid out like the published writer's.
     pub fn draft(&self) -> Draft {
         let mut body = MAGIC.to_vec();
         let offsets = self.offsets();
@@ -203,7 +203,7 @@ impl File {
         Draft { body, entries, index: None, index_size: None, tail: Vec::new() }
     }
 
-    /// The whole file.
+    /// Encodes the file.
     pub fn encode(&self) -> Vec<u8> {
         self.draft().finish()
     }
@@ -212,12 +212,12 @@ impl File {
 /// One tensor's map, pair by pair.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Keys and values in the order they are written.
+    /// Keys and values in writing order.
     pub pairs: Vec<(Item, Item)>,
 }
 
 impl Entry {
-    /// Replaces the value of a text key; panics when the key is absent.
+    /// Replaces the value of a text key; panics if the key is missing.
     pub fn set(&mut self, key: &str, value: Item) -> &mut Self {
         let wanted = Item::text(key);
         let pair = self.pairs.iter_mut().find(|p| p.0 == wanted).expect("the key is there");
@@ -225,7 +225,7 @@ impl Entry {
         self
     }
 
-    /// Replaces a text key; panics when it is absent.
+    /// Renames a text key; panics if it is missing.
     pub fn rename(&mut self, key: &str, to: Item) -> &mut Self {
         let wanted = Item::text(key);
         let pair = self.pairs.iter_mut().find(|p| p.0 == wanted).expect("the key is there");
@@ -233,7 +233,7 @@ impl Entry {
         self
     }
 
-    /// Drops a text key.
+    /// Removes a text key.
     pub fn remove(&mut self, key: &str) -> &mut Self {
         let wanted = Item::text(key);
         self.pairs.retain(|p| p.0 != wanted);
@@ -247,16 +247,16 @@ impl Entry {
     }
 }
 
-/// A file taken apart, to be changed before it is joined.
+/// A file in parts, to be changed before they are joined.
 #[derive(Clone, Debug)]
 pub struct Draft {
     /// Everything before the index: magic, padding, blobs.
     pub body: Vec<u8>,
-    /// The maps of the index, each written as the published writer does.
+    /// The maps of the index, in the published writer's form.
     pub entries: Vec<Entry>,
-    /// The index instead of a definite array of [`Draft::entries`].
+    /// Replaces the index, by default a definite array of [`Draft::entries`].
     pub index: Option<Item>,
-    /// The length field instead of the index's true length.
+    /// Replaces the actual length of the index in the length field.
     pub index_size: Option<u64>,
     /// Bytes after the length field.
     pub tail: Vec<u8>,
@@ -268,12 +268,12 @@ impl Draft {
         self.entries.iter().map(|e| Item::MapIndefinite(e.pairs.clone())).collect()
     }
 
-    /// The index's bytes.
+    /// The encoded index.
     pub fn index_bytes(&self) -> Vec<u8> {
         self.index.as_ref().map_or_else(|| Item::Array(self.maps()).encode(), Item::encode)
     }
 
-    /// The whole file.
+    /// Joins the parts into a file.
     pub fn finish(&self) -> Vec<u8> {
         let index = self.index_bytes();
         let size = self.index_size.unwrap_or(index.len() as u64);

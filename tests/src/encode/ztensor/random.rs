@@ -4,7 +4,7 @@ use super::{Checksum, DTYPES, File, Item, Tensor, sparse};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Sound files of up to eight tensors that use every feature, names unique.
+/// Sound files of up to eight tensors with unique names that use every feature.
 pub fn arbitrary() -> impl Strategy<Value = File> {
     vec(tensor(), 0..8).prop_map(|mut tensors| {
         for (i, tensor) in tensors.iter_mut().enumerate() {
@@ -43,7 +43,7 @@ fn dense() -> impl Strategy<Value = Tensor> {
     )
 }
 
-/// `count` bytes that look random; only 0 and 1 when they stand for truth values.
+/// `count` pseudorandom bytes; only 0 and 1 for truth values.
 fn bytes(count: u64, seed: u64, truth: bool) -> Vec<u8> {
     let mut state = seed | 1;
     (0..count)
@@ -55,8 +55,8 @@ fn bytes(count: u64, seed: u64, truth: bool) -> Vec<u8> {
         .collect()
 }
 
-/// COO of 5 by 4 singles with 4 entries: as long as the dense tensor, which the
-/// published reader insists on.
+/// COO of 5 by 4 singles with 4 entries: as long as the dense tensor, as the published reader
+/// requires.
 fn coo() -> impl Strategy<Value = Tensor> {
     (proptest::sample::subsequence((0..20_u64).collect::<Vec<_>>(), 4), any::<[f32; 4]>()).prop_map(
         |(cells, values)| {
@@ -72,7 +72,7 @@ fn coo() -> impl Strategy<Value = Tensor> {
     )
 }
 
-/// A sparse CSR tensor of 3 by 4 doubles with 4 entries, dense-sized as well.
+/// A sparse CSR tensor of 3 by 4 doubles with 4 entries, also as long as the dense tensor.
 fn csr() -> impl Strategy<Value = Tensor> {
     (proptest::sample::subsequence((0..12_u64).collect::<Vec<_>>(), 4), any::<[f64; 4]>()).prop_map(
         |(cells, values)| {
@@ -86,7 +86,7 @@ fn csr() -> impl Strategy<Value = Tensor> {
     )
 }
 
-/// The value of a custom field, of any kind a writer can hold.
+/// The value of a custom field, of any kind that a writer can emit.
 fn item() -> impl Strategy<Value = Item> {
     let leaf = prop_oneof![
         any::<u64>().prop_map(Item::Uint),

@@ -1,6 +1,6 @@
-//! Blobs of the two sparse layouts that the published writer knows.
+//! Blobs of the two sparse layouts that the published writer supports.
 
-/// COO: entries back to back, each the indices as 64-bit numbers, then the value.
+/// COO: consecutive entries, each with its indices as 64-bit numbers, then its value.
 pub fn coo(entries: &[(&[u64], &[u8])]) -> Vec<u8> {
     let mut out = Vec::new();
     for (indices, value) in entries {
@@ -18,9 +18,8 @@ pub fn csr(row_pointers: &[u64], columns: &[u64], values: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The blob as a big-endian writer stores it: every unit of the *value's* width
-/// reversed, indices included, which leaves 64-bit indices of a 4-byte type
-/// with their halves in little-endian order.
+/// Converts the blob to a big-endian writer's form: every unit of the *value's* width is reversed,
+/// including indices, so 64-bit indices of a 4-byte type keep their halves in little-endian order.
 pub fn swap_units(blob: &mut [u8], width: usize) {
     blob.chunks_mut(width).for_each(<[u8]>::reverse);
 }

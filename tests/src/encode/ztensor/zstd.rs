@@ -1,20 +1,20 @@
-//! Zstandard frames (RFC 8878): by the C library, and by hand.
+//! Zstandard frames (RFC 8878): from the C library, and handcrafted.
 
 use std::io::Write as _;
 
 /// The frame magic, as stored.
 pub const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
-/// A window byte that says 2 MiB, as every real file of generation 0.1 has.
+/// A window byte of 2 MiB, as in every real file of generation 0.1.
 pub const WINDOW_2_MIB: u8 = 0x58;
 
-/// One frame by the C library's streaming encoder at its default level: no
-/// content size, no checksum.
+/// One frame from the C library's streaming encoder at its default level: no content size, no
+/// checksum.
 pub fn compress(data: &[u8]) -> Vec<u8> {
     compress_with(data, 0, false)
 }
 
-/// One frame at `level`, with a content checksum or without.
+/// One frame at `level`, with or without a content checksum.
 pub fn compress_with(data: &[u8], level: i32, checksum: bool) -> Vec<u8> {
     let mut encoder = ::zstd::stream::Encoder::new(Vec::new(), level).expect("a valid level");
     encoder.include_checksum(checksum).expect("a known option");
@@ -22,30 +22,30 @@ pub fn compress_with(data: &[u8], level: i32, checksum: bool) -> Vec<u8> {
     encoder.finish().expect("memory takes every byte")
 }
 
-/// One frame that says how long its content is.
+/// One frame with its content size.
 pub fn compress_sized(data: &[u8]) -> Vec<u8> {
     compress_sized_with(data, 0)
 }
 
-/// The same at `level`: a single segment where its window holds the content.
+/// The same at `level`: a single segment if its window holds the content.
 pub fn compress_sized_with(data: &[u8], level: i32) -> Vec<u8> {
     ::zstd::bulk::compress(data, level).expect("memory takes every byte")
 }
 
-/// One block of a frame made by hand.
+/// One block of a handcrafted frame.
 #[derive(Clone, Debug)]
 pub enum Block {
-    /// Bytes as they are.
+    /// Raw bytes.
     Raw(Vec<u8>),
-    /// One byte, so many times.
+    /// One byte, repeated this many times.
     Rle(u8, u32),
-    /// A header of this kind and size, then these bytes.
+    /// A block header of this kind and size, then these bytes.
     Other(u32, u32, Vec<u8>),
 }
 
 impl Block {
-    /// A literal, and so many sequences that take no bits: no literals, the offset of
-    /// four bytes, a match of `code` and 3 bytes, for codes below 32.
+    /// A literal and `count` sequences that take no bits: no literals, an offset of four bytes, a
+    /// match of 3 + `code` bytes, for codes below 32.
     pub fn sequences(count: u64, code: u8) -> Self {
         let mut body = vec![8, b'a'];
         match count {
@@ -53,13 +53,13 @@ impl Block {
             128..0x7F00 => body.extend([(count >> 8) as u8 + 128, count as u8]),
             _ => body.extend([255, (count - 0x7F00) as u8, ((count - 0x7F00) >> 8) as u8]),
         }
-        // Tables of one entry, and the mark at the end of the bits.
+        // Tables of one entry, and the end mark of the bit stream.
         body.extend([0x54, 0, 0, code, 1]);
         Block::Other(2, body.len() as u32, body)
     }
 }
 
-/// A frame made by hand.
+/// A handcrafted frame.
 #[derive(Clone, Debug)]
 pub struct Frame {
     /// The first four bytes.
@@ -68,14 +68,14 @@ pub struct Frame {
     pub descriptor: u8,
     /// Window, dictionary id and content size, as stored.
     pub fields: Vec<u8>,
-    /// The blocks; the last one is marked so.
+    /// The blocks; the last one is marked as last.
     pub blocks: Vec<Block>,
-    /// What follows the last block.
+    /// Bytes after the last block.
     pub tail: Vec<u8>,
 }
 
 impl Frame {
-    /// A plain frame of one raw block, window 2 MiB, content size not said.
+    /// A plain frame of one raw block with a 2 MiB window and no content size.
     pub fn raw(data: &[u8]) -> Self {
         Self::of(vec![Block::Raw(data.to_vec())])
     }
@@ -91,14 +91,14 @@ impl Frame {
         self
     }
 
-    /// The same frame saying its content is so long, in eight bytes.
+    /// The same frame with this content size, in eight bytes.
     pub fn content_size(mut self, size: u64) -> Self {
         self.descriptor |= 0xC0;
         self.fields.extend_from_slice(&size.to_le_bytes());
         self
     }
 
-    /// The frame's bytes.
+    /// Encodes the frame.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = self.magic.to_vec();
         out.push(self.descriptor);

@@ -1,11 +1,11 @@
-//! What is refused, and as what.
+//! Streams that must be rejected, and the fault reported.
 
 use super::{Frame, deflate, zlib, zstd};
 use weighbridge_core::codec::{Fault, Size, WINDOW};
 use weighbridge_core::{Encoding, limits};
 use weighbridge_tests::codec::{Portions, decode, samples};
 
-/// Decodes with several portions, which must agree; and returns the fault.
+/// Decodes with several portions, which must agree, and returns the fault.
 fn fault(encoding: Encoding, stored: &[u8], size: u64) -> (usize, Fault) {
     let mut results = [(1, WINDOW), (3, WINDOW), (1000, WINDOW), (usize::MAX, usize::MAX)]
         .map(|(input, output)| {
@@ -45,7 +45,7 @@ fn more_and_fewer_bytes_than_declared() {
         for size in [0, 1, 49_999] {
             assert_eq!(fault(encoding, &stored, size).1, Fault::Long, "{encoding:?}, {size}");
         }
-        // A buffer of exactly the declared size leaves no room to look further.
+        // A buffer of exactly the declared size leaves no room to detect more output.
         let whole = Portions { input: 100, output: usize::MAX };
         let (out, end) = decode(encoding, &stored, Size::Exactly(49_999), &whole);
         assert_eq!((out == data()[..49_999], end), (true, Err(Fault::Long)), "{encoding:?}");
@@ -99,8 +99,8 @@ fn checksums_inside_the_stream() {
 #[test]
 fn zlib_headers() {
     let stored = zlib(&data(), 6);
-    // A method other than deflate, a window of 64 KiB, a wrong check, and a
-    // preset dictionary; the first three bytes with a right check again.
+    // A method other than deflate, a window of 64 KiB, a wrong check, and a preset dictionary; the
+    // first three bytes with a corrected check.
     for header in [[0x79, 0x18], [0x88, 0x1C], [0x78, 0x9D], [0x78, 0xBB]] {
         let changed = [&header[..], &stored[2..]].concat();
         assert_eq!(fault(Encoding::Zlib, &changed, 50_000), (0, Fault::Malformed), "{header:x?}");
@@ -108,7 +108,7 @@ fn zlib_headers() {
     assert_eq!(fault(Encoding::Zlib, &deflate(&data(), 6), 50_000).1, Fault::Malformed);
 }
 
-/// References to before the first byte must not show what a ring held before.
+/// References before the first byte must not expose earlier contents of a ring.
 #[test]
 fn distances_before_the_start() {
     // Fixed codes: a literal "a", then a match of length 3 at distance 2.
@@ -120,7 +120,7 @@ fn distances_before_the_start() {
     }
 }
 
-/// A frame header, one raw block "abc", and what follows.
+/// A frame header, one raw block "abc", and `tail`.
 fn frame(descriptor: u8, fields: &[u8], tail: &[u8]) -> Vec<u8> {
     let magic = 0xFD2F_B528_u32.to_le_bytes();
     [&magic[..], &[descriptor], fields, &[0x19, 0, 0], b"abc", tail].concat()
@@ -134,10 +134,10 @@ fn frame_headers() {
     assert_eq!(ok(&frame(0x20, &[3], &[])), (b"abc".to_vec(), Ok(())));
     assert_eq!(ok(&frame(0x81, &[0x58, 0, 3, 0, 0, 0], &[])), (b"abc".to_vec(), Ok(())));
 
-    // The window: 8 MiB is the limit, 9 MiB and 3.75 TiB are beyond it.
+    // The window: 8 MiB is the limit; 9 MiB and 3.75 TiB exceed it.
     assert_eq!(limits::ZSTD_WINDOW, 8 << 20);
     assert_eq!(ok(&frame(0, &[13 << 3], &[])).1, Ok(()));
-    // Where the output holds all there is, it only counts from 4 GiB on.
+    // If the output buffer holds everything, only windows above 4 GiB are rejected.
     assert_eq!(ok(&frame(0, &[(13 << 3) | 1], &[])), (b"abc".to_vec(), Ok(())));
     assert_eq!(ok(&frame(0, &[0xAF], &[])), (b"abc".to_vec(), Ok(())));
     assert_eq!(bad(&frame(0, &[0xB0], &[])), Fault::Window);
@@ -150,7 +150,7 @@ fn frame_headers() {
     assert_eq!(narrow(&frame(0, &[(13 << 3) | 1], &[])), Err(Fault::Window));
     assert_eq!(narrow(&frame(0xE0, &[0xFF; 8], &[])), Err(Fault::Window));
 
-    // What the header says of the content.
+    // The content size in the header.
     assert_eq!(bad(&frame(0x20, &[4], &[])), Fault::ContentSize);
     assert_eq!(bad(&frame(0xC0, &[0x58, 0, 0, 0, 0, 0, 1, 0, 0], &[])), Fault::ContentSize);
     assert_eq!(bad(&frame(0xC0, &[&[0x58][..], &[0xFF; 8]].concat(), &[])), Fault::ContentSize);
@@ -162,7 +162,7 @@ fn frame_headers() {
     assert_eq!(bad(b"abc"), Fault::Truncated);
     assert_eq!(bad(b"abcd"), Fault::Malformed);
     assert_eq!(bad(b""), Fault::Truncated);
-    // Skippable frames alone are a stream of no bytes.
+    // Skippable frames alone form an empty stream.
     let skippable = [0x50, 0x2A, 0x4D, 0x18, 0, 0, 0, 0];
     let (out, end) = decode(Encoding::Zstd, &skippable, Size::Exactly(0), &Portions::WHOLE);
     assert_eq!((out.len(), end), (0, Ok(())));

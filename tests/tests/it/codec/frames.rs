@@ -1,5 +1,5 @@
-//! Zstd frames in every form, against the C library and ruzstd: rings and buffers
-//! of every length, blocks that break a rule, and what is handed out before.
+//! Zstd frames in every form, compared with the C library and ruzstd: rings and buffers of every
+//! length, invalid blocks, and the output before a fault.
 
 use super::{Frame, zstd};
 use ::zstd::zstd_safe::{CParameter, Strategy};
@@ -9,7 +9,7 @@ use weighbridge_core::codec::{Decoder, Fault, Size, ring};
 use weighbridge_tests::DEEP;
 use weighbridge_tests::codec::{Portions, Random, decode, decode_with, samples};
 
-/// Data whose matches reach as far back as `far`.
+/// Data with matches up to `far` bytes back.
 fn repeats(len: usize, far: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     let mut data = vec![1];
@@ -30,8 +30,8 @@ fn inputs() -> Vec<Vec<u8>> {
     all
 }
 
-/// Levels of every strategy, windows of every size: a ring of the window and one
-/// block, of two, and a little more, where a window is moved, or wraps around.
+/// Levels of every strategy with windows of every size: a ring of the window plus one block, plus
+/// two blocks, or slightly more, so that the window is moved or wraps around.
 #[test]
 fn rings_of_every_length() {
     let mut random = Random::new(3);
@@ -57,14 +57,15 @@ fn rings_of_every_length() {
     }
 }
 
-/// Rows of 1,536 dots in which colours change slowly: many short codes.
+/// Rows of 1,536 pixels with slowly changing colours: many short codes.
 fn picture(len: usize) -> Vec<u8> {
     let mut random = Random::new(7);
     let dot = |i: usize| (i % 1536 / 9 + i / 1536 / 5 + random.below(4)) as u8;
     (0..len).map(dot).collect()
 }
 
-/// The last block turns a small ring: its literals wait where no match reaches.
+/// The last block wraps around a small ring: its literals are kept where no match can refer to
+/// them.
 #[test]
 fn literals_wait_where_no_match_reaches() {
     let mut random = Random::new(5);
@@ -86,8 +87,7 @@ fn literals_wait_where_no_match_reaches() {
     }
 }
 
-/// Every level and every strategy, of all kinds of data of random sizes; in `make zstd` up to
-/// 20 MB.
+/// Every level and strategy on all kinds of data of random size, up to 20 MB in `make zstd`.
 #[test]
 fn every_level_and_strategy() {
     let large = DEEP && !cfg!(debug_assertions);
@@ -111,7 +111,7 @@ fn every_level_and_strategy() {
     let strategies = strategies.map(|strategy| (3, Some(strategy)));
     for (level, strategy) in levels.chain(strategies) {
         for (kind, data) in &all {
-            // Short ones are more frequent.
+            // Short lengths are more frequent.
             let len = random.below(largest + 1) >> random.below(10);
             let data = &data[..len];
             let mut encoder = zstd::stream::Encoder::new(Vec::new(), level).unwrap();
@@ -129,7 +129,7 @@ fn every_level_and_strategy() {
                 let size = Size::Exactly(len as u64);
                 let (bytes, end) =
                     decode_with(&mut decoder, Encoding::Zstd, &stored, size, &portions);
-                // Levels above 19 ask for windows that a ring may not have.
+                // Levels above 19 use windows too large for a ring.
                 let too_wide = end == Err(Fault::Window) && portions.output == ring && level > 19;
                 let same = end.is_ok() && bytes == data;
                 assert!(too_wide || same, "{kind}, {len} bytes, {level} {strategy:?}: {end:?}");
@@ -157,7 +157,7 @@ fn as_the_second_opinion() {
     }
 }
 
-/// A frame of one block; the window has 1 KiB unless a byte says more.
+/// A frame of one block, with a window of 1 KiB for window byte 0.
 fn one_block(window: u8, block: &[u8]) -> Vec<u8> {
     let header = ((block.len() as u32) << 3 | 2 << 1 | 1).to_le_bytes();
     [&[0x28, 0xB5, 0x2F, 0xFD, 0, window][..], &header[..3], block].concat()
@@ -173,8 +173,8 @@ fn fault(stored: &[u8]) -> (Vec<u8>, Result<(), Fault>) {
     whole
 }
 
-/// One literal repeated (a byte of literals in run-length form), then sequences in
-/// run-length tables, which take no bits: `count` times (literals, offset, match).
+/// One repeated literal (`literals` times, in run-length form), then `count` sequences with
+/// run-length tables, which take no bits, for the codes (literals, offset, match).
 fn sequences(literals: u8, count: u8, codes: [u8; 3], bits: &[u8]) -> Vec<u8> {
     [&[literals << 3 | 1, b'x', count, 0b01_01_01_00], &codes[..], bits].concat()
 }
@@ -182,33 +182,33 @@ fn sequences(literals: u8, count: u8, codes: [u8; 3], bits: &[u8]) -> Vec<u8> {
 #[test]
 fn sequences_that_break_a_rule() {
     let bad = |block: &[u8]| fault(&one_block(0, block)).1;
-    // One literal, offset code 0 (the last offset, which is 1), a match of 3.
+    // One literal, offset code 0 (the previous offset, which is 1), a match of 3.
     let sound = sequences(1, 1, [1, 0, 0], &[1]);
     assert_eq!(fault(&one_block(0, &sound)), (b"xxxx".to_vec(), Ok(())));
-    // A literal is missing; one is left over, which is sound.
+    // One literal too few, then one left over, which is valid.
     assert_eq!(bad(&sequences(0, 1, [1, 0, 0], &[1])), Err(Fault::Malformed));
     let (bytes, end) = fault(&one_block(0, &sequences(2, 1, [1, 0, 0], &[1])));
     assert_eq!((bytes.len(), end), (5, Ok(())));
-    // Two bits of an offset, and none is left: no byte comes out, though more than two would.
+    // Two offset bits are missing: no byte is returned, although the block would yield more.
     let over = one_block(0, &sequences(1, 1, [1, 2, 0], &[1]));
     let end = decode(Encoding::Zstd, &over, Size::Exactly(2), &Portions::WHOLE);
     assert_eq!(end, (Vec::new(), Err(Fault::Malformed)));
-    // Offset code 1 and a bit: 4, of which there is one byte.
+    // Offset code 1 and one bit mean offset 4, but only one byte precedes.
     assert_eq!(bad(&sequences(1, 1, [1, 1, 0], &[0b10])), Err(Fault::Malformed));
-    // Without literals, the third is the last offset less one: 0.
+    // Without literals, the third repeated offset is the last one minus one, which is 0.
     assert_eq!(bad(&sequences(1, 1, [0, 1, 0], &[0b11])), Err(Fault::Malformed));
-    // A bit too many; no end of the bits; no bits.
+    // One bit too many; no end mark; no bits.
     assert_eq!(bad(&sequences(1, 1, [1, 0, 0], &[0b10])), Err(Fault::Malformed));
     assert_eq!(bad(&sequences(1, 1, [1, 0, 0], &[0])), Err(Fault::Malformed));
     assert_eq!(bad(&sequences(1, 1, [1, 0, 0], &[])), Err(Fault::Malformed));
-    // Codes that do not exist, and reserved bits.
+    // Invalid codes, and reserved bits.
     assert_eq!(bad(&sequences(1, 1, [36, 0, 0], &[1])), Err(Fault::Malformed));
     assert_eq!(bad(&sequences(1, 1, [1, 32, 0], &[1])), Err(Fault::Malformed));
     assert_eq!(bad(&sequences(1, 1, [1, 0, 53], &[1])), Err(Fault::Malformed));
     let mut reserved = sound.clone();
     reserved[3] |= 1;
     assert_eq!(bad(&reserved), Err(Fault::Malformed));
-    // Tables and codes of an earlier block, and there is none.
+    // Tables and codes of an earlier block, but there is none.
     let mut repeated = sound.clone();
     repeated[3] = 0b11_01_01_00;
     assert_eq!(bad(&repeated), Err(Fault::Malformed));
@@ -217,17 +217,17 @@ fn sequences_that_break_a_rule() {
     assert_eq!(bad(&[1 << 3 | 1, b'x', 0, 0]), Err(Fault::Malformed));
 }
 
-/// A block holds no more than the window, nor more than 128 KiB.
+/// A block decodes to at most the window size and at most 128 KiB.
 #[test]
 fn blocks_hold_no_more_than_a_block() {
     let long = |code: u8, bits: &[u8]| one_block(0, &sequences(1, 1, [1, 0, code], bits));
-    // Match code 43 is 131 and 7 bits more, 46 is 1027 and 10 bits more.
+    // Match code 43 is 131 plus 7 bits, code 46 is 1027 plus 10 bits.
     assert_eq!(fault(&long(43, &[0x80])).0.len(), 1 + 131);
     let (bytes, end) = fault(&long(46, &[0, 4]));
     assert_eq!((bytes.len(), end), (0, Err(Fault::Malformed)), "1028 bytes and 1024 are a block");
     let larger = one_block(8, &sequences(1, 1, [1, 0, 46], &[0, 4]));
     assert_eq!(fault(&larger).0.len(), 1028);
-    // The same of raw and of repeated bytes.
+    // The same for raw and repeated bytes.
     for kind in [0_u32, 1] {
         let header = (1025_u32 << 3 | kind << 1 | 1).to_le_bytes();
         let data = vec![7; if kind == 0 { 1025 } else { 1 }];
@@ -236,8 +236,7 @@ fn blocks_hold_no_more_than_a_block() {
     }
 }
 
-/// Of a block that holds more than was declared, what was declared comes first, and
-/// it does not matter how literals are stored.
+/// A stream longer than declared first yields the declared bytes, however its literals are stored.
 #[test]
 fn what_is_too_long_begins_as_it_should() {
     for data in inputs() {
@@ -255,7 +254,7 @@ fn what_is_too_long_begins_as_it_should() {
     }
 }
 
-/// A fault lies in the block that begins where reading ended.
+/// A fault is located in the block at which reading stopped.
 #[test]
 fn the_place_of_a_fault() {
     let data = repeats(400_000, 100_000, 1);
@@ -268,7 +267,7 @@ fn the_place_of_a_fault() {
         at += 3 + (header >> 3) as usize;
     }
     let third = blocks[2];
-    // The type that is reserved.
+    // The reserved block type.
     stored[third] |= 6;
     let mut decoder = Decoder::new();
     let size = Size::Exactly(data.len() as u64);

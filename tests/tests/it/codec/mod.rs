@@ -1,4 +1,4 @@
-//! Decoders: what comes out, in what pieces, and what is refused.
+//! Decoders: their output, how it is split, and what they reject.
 
 mod faults;
 mod frames;
@@ -7,7 +7,7 @@ mod streams;
 
 use std::io::Write as _;
 
-/// A raw deflate stream, by libdeflate.
+/// A raw deflate stream from libdeflate.
 fn deflate(data: &[u8], level: i32) -> Vec<u8> {
     let mut compressor = compressor(level);
     let mut stored = vec![0; compressor.deflate_compress_bound(data.len())];
@@ -16,7 +16,7 @@ fn deflate(data: &[u8], level: i32) -> Vec<u8> {
     stored
 }
 
-/// A zlib stream, by libdeflate.
+/// A zlib stream from libdeflate.
 fn zlib(data: &[u8], level: i32) -> Vec<u8> {
     let mut compressor = compressor(level);
     let mut stored = vec![0; compressor.zlib_compress_bound(data.len())];
@@ -29,7 +29,7 @@ fn compressor(level: i32) -> libdeflater::Compressor {
     libdeflater::Compressor::new(libdeflater::CompressionLvl::new(level).unwrap())
 }
 
-/// What a zstd frame carries beside the data.
+/// The options of a zstd frame.
 #[derive(Clone, Copy, Debug, Default)]
 struct Frame {
     level: i32,
@@ -38,7 +38,7 @@ struct Frame {
     window_log: Option<u32>,
 }
 
-/// A zstd frame, by the C library.
+/// A zstd frame from the C library.
 fn zstd(data: &[u8], frame: Frame) -> Vec<u8> {
     let mut encoder = zstd::stream::Encoder::new(Vec::new(), frame.level).unwrap();
     encoder.include_checksum(frame.checksum).unwrap();

@@ -1,8 +1,8 @@
-//! Changed streams, against the C libraries: no panic, and never different
-//! bytes where both accept.
+//! Mutated streams, compared with the C libraries: no panics, and the same bytes whenever both
+//! accept.
 //!
-//! `WEIGHBRIDGE_MUTATIONS=1000000 cargo test --release -p weighbridge-tests
-//! mutated -- --nocapture` runs a million of each; `make zstd` those of zstd.
+//! `WEIGHBRIDGE_MUTATIONS=1000000 cargo test --release -p weighbridge-tests mutated -- --nocapture`
+//! runs a million of each; `make zstd` runs those of zstd.
 
 use super::{Frame, deflate, zlib, zstd};
 use weighbridge_core::Encoding;
@@ -18,12 +18,12 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// How many bytes two results have in common at their start.
+/// Length of the common prefix of two results.
 fn same(one: &[u8], other: &[u8]) -> usize {
     one.iter().zip(other).take_while(|(a, b)| a == b).count()
 }
 
-/// How often who accepted.
+/// Number of streams accepted by each decoder.
 #[derive(Debug, Default)]
 struct Tally {
     both: usize,
@@ -43,12 +43,12 @@ impl Tally {
     }
 }
 
-/// Changes a few bits or bytes, cuts, repeats, or does nothing.
+/// Changes a few bits or bytes, truncates, repeats, or leaves the stream unchanged.
 fn mutate(stored: &[u8], random: &mut Random) -> Vec<u8> {
     let mut changed = stored.to_vec();
     for _ in 0..=random.below(3) {
         let at = random.below(changed.len().max(1)).min(changed.len().saturating_sub(1));
-        // Headers decide more than data.
+        // Headers matter more than data.
         let at = if random.below(3) == 0 { at.min(random.below(24)) } else { at };
         match random.below(6) {
             _ if changed.is_empty() => {}
@@ -83,8 +83,8 @@ fn run(
             assert!(whole.0 == parts.0, "{name}: portions matter: {}", hex(&changed));
         }
         let other = theirs(&changed, data.len());
-        // libdeflate does not tell how much it read: what follows the stream is
-        // compared with nothing.
+        // libdeflate does not report how much it read, so bytes after the stream are ignored in the
+        // comparison.
         let trailing = encoding != Encoding::Zstd && whole.1 == Err(Fault::Trailing);
         let accepted = (whole.1.is_ok() || trailing) && whole.0.len() == data.len();
         tally.count(accepted, other.is_some());
@@ -97,7 +97,7 @@ fn run(
             );
         }
         if encoding != Encoding::Zstd {
-            // libdeflate takes the two length codes that do not exist for 258.
+            // libdeflate treats the two invalid length codes as 258.
             let lenient = other.is_some() && whole.1 == Err(Fault::Malformed);
             assert!(
                 accepted == other.is_some() || lenient,
@@ -106,7 +106,7 @@ fn run(
                 hex(&changed)
             );
         } else if other.is_some() && whole.1.is_err() {
-            // Frames that ask for much memory are refused here alone.
+            // Only this decoder rejects frames that require much memory.
             let allowed = [Fault::Window, Fault::ContentSize, Fault::Malformed];
             assert!(allowed.contains(&whole.1.unwrap_err()), "{:?} {}", whole.1, hex(&changed));
         }

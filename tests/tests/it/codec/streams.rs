@@ -1,4 +1,4 @@
-//! Sound streams decode to their data, however they are fed and drained.
+//! Valid streams decode to their data, however they are fed and drained.
 
 use super::{Frame, deflate, zlib, zstd};
 use weighbridge_core::codec::{Decoder, Fault, Size, Undecoded, WINDOW, most};
@@ -8,7 +8,7 @@ use weighbridge_tests::codec::{Portions, decode, decode_with, samples};
 
 const LENGTHS: [usize; 8] = [0, 1, 100, 4096, 32_768, 32_769, 70_000, 300_001];
 
-/// Of the lengths, how many are taken: the longest takes most of the time.
+/// Number of lengths to test: the longest one takes most of the time.
 const TAKEN: usize = if DEEP { LENGTHS.len() } else { 7 };
 
 fn each(mut test: impl FnMut(&str, Encoding, &[u8], &[u8])) {
@@ -46,7 +46,7 @@ fn whole_streams() {
 #[test]
 fn in_portions() {
     each(|name, encoding, stored, data| {
-        // One byte at a time costs a call each.
+        // One byte at a time costs one call per byte.
         for (input, output) in [(1, WINDOW), (4096, WINDOW + 5), (usize::MAX, 65_536)] {
             if stored.len() / input > 5000 {
                 continue;
@@ -74,7 +74,7 @@ fn raw_takes_tiny_buffers_and_zstd_its_window() {
             let step = decoder.step(stored, &mut vec![0; output]);
             match encoding {
                 Encoding::Raw => assert_eq!(step.unwrap().written, 0..output),
-                // All of it is less than the window and two blocks.
+                // The whole stream is shorter than the window plus two blocks.
                 _ => assert_eq!((step, decoder.buffer()), (Err(Fault::Buffer), 5000)),
             }
         }
@@ -105,7 +105,7 @@ fn frames_in_a_row() {
     }
 }
 
-/// Through a source, of which one window is resident at a time.
+/// Decodes through a source with only one resident window at a time.
 #[test]
 fn windows_of_a_file() {
     let (_, data) = samples(100_000).swap_remove(0);

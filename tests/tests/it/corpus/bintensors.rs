@@ -1,4 +1,4 @@
-//! BinTensors: facts of real files, and rules that broken files break.
+//! BinTensors: facts about real files, and the rules that broken files break.
 
 use serde_json::Value as Json;
 use weighbridge_core::{Endianness, Format, Severity, Status, Value};
@@ -91,8 +91,8 @@ fn valid_files() {
     }
 }
 
-/// Files that the published reader accepts have at most violations, and
-/// differ from those that it refuses in nothing but what is written here.
+/// Files that the published reader accepts have at most violations, and those it rejects are
+/// invalid. Only V4 and C1 leave a file valid.
 #[test]
 fn broken_files() {
     let Some(folder) = corpus::folder() else { return };

@@ -1,4 +1,4 @@
-//! IDV: facts of real files, and rules that broken files break.
+//! IDV: facts about real files, and the rules that broken files break.
 
 mod rows;
 
@@ -16,7 +16,7 @@ fn read(path: &Path) -> (Vec<u8>, Survey) {
     (bytes, survey)
 }
 
-/// A type as the facts spell it.
+/// Checks a type against its name in the facts.
 fn check_type(name: &str, codec: &Codec, shape: &[u64], expected: &Value) {
     if let Some(item) = expected.get("vector") {
         let vector = codec.vector.unwrap_or_else(|| panic!("{name}: no vector"));
@@ -96,7 +96,7 @@ fn check_column(name: &str, bytes: &[u8], survey: &Survey, fact: &TensorFact, ex
     match expected.get("type").filter(|t| !t.is_null()) {
         Some(expected) => check_type(name, &codec, &fact.shape[1..], expected),
         None if expected["live"] == Value::Bool(false) => {
-            // Dead for the loader; row ids under old names are not for us.
+            // Like the loader, we cannot read it, except for row ids under their old names.
             let row_id = matches!(loadname, "RowId" | "UInt128");
             let dead = fact.tensor.status == Status::Unsupported;
             assert!(dead || row_id, "{name}: {:?}", fact.tensor.status);
@@ -114,7 +114,7 @@ fn check_column(name: &str, bytes: &[u8], survey: &Survey, fact: &TensorFact, ex
     match listed("blocks") {
         Some(expected) => assert_eq!(blocks, expected, "{name}"),
         None => {
-            // A long table is listed in part.
+            // Only part of a long table is listed.
             let first = listed("first_blocks").unwrap();
             assert_eq!(blocks[..first.len()], first, "{name}");
             assert_eq!(blocks.len() as u64, number(&expected["block_count"]), "{name}");
@@ -178,8 +178,8 @@ fn valid_files() {
         let name = path.display().to_string();
         let (bytes, survey) = read(&path);
         let json = corpus::json(&path.with_extension("json"));
-        // Every file of a real writer is canonical, but for one with keys that
-        // no writer holds to their cardinality.
+        // All files from a real writer are canonical, except one with keys beyond their
+        // cardinality, which no writer checks.
         let over: &[_] =
             if name.ends_with("keys_out_of_range.idv") { &["B.key.range"] } else { &[] };
         assert_eq!(survey.broken(), over, "{name}: {:?}", survey.findings);
@@ -194,7 +194,7 @@ fn valid_files() {
     }
 }
 
-/// Legal when they were written; what has been refused since is a remark.
+/// These files were legal when written; what later versions reject is a remark.
 #[test]
 fn historic_files() {
     for path in corpus::files("idv/historic", "idv") {
@@ -248,12 +248,11 @@ fn synthetic_files() {
     }
 }
 
-/// Rules of which the documents say nothing, and that are remarks here, under
-/// the name that they have here.
+/// Rules that the documents do not mention and that are remarks here, mapped to their names here.
 fn remark(file: &str, rule: &str) -> Option<&'static str> {
     Some(match (file, rule) {
         ("key_not_contiguous.idv", _) => "T.codec.key.gaps",
-        // The loader reads numbers that are longer than they must be.
+        // The loader accepts overlong numbers.
         ("text_len_overlong.idv", _) => "B.text.leb",
         ("text_overlong_utf8.idv", _) => return None,
         (file, _) if file.ends_with("_overlong.idv") => "G.leb",

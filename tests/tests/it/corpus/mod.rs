@@ -1,4 +1,4 @@
-//! Conformance with the corpus of real and broken files, where there is one.
+//! Conformance with the corpus of real and broken files, if present.
 
 mod bintensors;
 mod idv;
@@ -10,12 +10,12 @@ use std::path::Path;
 use weighbridge_core::Format;
 use weighbridge_tests::survey::{Access, Host, survey, survey_whole};
 
-/// Files up to this length are read through requests of every size.
+/// Files up to this length are read with requests of every size.
 const SMALL: u64 = 8 << 10;
-/// Files up to this length are read in parts at all.
+/// Files up to this length are read in parts.
 const LARGE: u64 = 1 << 20;
 
-/// A file gives the same facts and findings however its bytes arrive.
+/// Checks that a file gives the same facts and findings however its bytes arrive.
 fn check_in_parts(path: &Path, format: Format) {
     let bytes = std::fs::read(path).unwrap();
     let len = bytes.len() as u64;

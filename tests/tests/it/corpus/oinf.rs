@@ -1,4 +1,4 @@
-//! OINF: facts of real files, and rules that broken files break.
+//! OINF: facts about real files, and the rules that broken files break.
 
 use crate::readback;
 use serde_json::Value as Json;
@@ -20,7 +20,7 @@ fn numbers(json: &Json) -> Vec<u64> {
     json.as_array().unwrap().iter().map(number).collect()
 }
 
-/// The name that the corpus has for a type.
+/// Whether the corpus uses this name for a type.
 fn is_type(dtype: weighbridge_core::DType, name: &str) -> bool {
     dtype.name() == if name == "f8" { "f8e5m2" } else { name }
 }
@@ -38,7 +38,7 @@ fn check_element(element: Element, expected: &Json) {
             let value = float.to_f64();
             match expected.as_str() {
                 "nan" => value.is_nan(),
-                // The reference takes NaNs of F8 for infinities.
+                // The reference treats NaNs of F8 as infinities.
                 "inf" => value == f64::INFINITY || value.is_nan(),
                 "-inf" => value == f64::NEG_INFINITY || value.is_nan(),
                 "-0.0" => value == 0.0 && value.is_sign_negative(),
@@ -138,7 +138,7 @@ fn valid_files() {
         let (bytes, survey) = read(&path);
         check_facts(&bytes, &survey, &corpus::json(&path.with_extension("json")));
         assert_eq!(survey.broken(), [""; 0]);
-        // Our encoder writes every real model as its own writer did.
+        // Our encoder reproduces every real model byte for byte.
         assert!(readback::oinf(&bytes, &survey).encode().bytes == bytes);
     }
 }
@@ -152,7 +152,7 @@ fn broken_files() {
         let (_, survey) = read(&folder.join(file));
         let found = survey.broken();
         let rule = facts["rule"].as_str().unwrap();
-        // An empty STRING value, which the guide allows.
+        // An empty STRING value, which the guide permits.
         if file == "v1_meta_str_empty.oinf" {
             assert_eq!(found, [""; 0]);
             continue;
@@ -170,8 +170,7 @@ fn broken_files() {
     }
 }
 
-/// Files that real tools wrote although something is wrong with them, or that
-/// are laid out as no tool does.
+/// Files that real tools wrote although they are faulty, or that are laid out as no tool does.
 #[test]
 fn odd_files() {
     let expected: &[(&str, &[&str], Severity)] = &[
@@ -193,7 +192,7 @@ fn odd_files() {
         let (_, survey) = read(&folder.join("oinf/quirks").join(format!("{file}.oinf")));
         assert_eq!((survey.broken(), survey.worst()), (rules.to_vec(), *worst), "{file}");
     }
-    // The encoder of version 2 writes payloads elsewhere than it says.
+    // The version 2 encoder places payloads elsewhere than it records.
     for file in ["enc_v2_quant_then_plain", "enc_v2_two_quant", "repo_example_v2_quantized_linear"]
     {
         let (_, survey) = read(&folder.join("oinf/quirks").join(format!("{file}.oinf")));

@@ -1,4 +1,4 @@
-//! STB: facts of real files, and rules that broken files break.
+//! STB: facts about real files, and the rules that broken files break.
 
 use serde_json::Value;
 use weighbridge_core::{Endianness, Format, Severity};
@@ -79,7 +79,7 @@ fn broken_files() {
     for (file, facts) in index["files"].as_object().unwrap() {
         let (_, survey) = read(&folder.join("stb/invalid").join(file));
         let rule = facts["rule"].as_str().unwrap();
-        // Reserved values are unsupported (§7), which is no breach.
+        // Reserved values are unsupported (§7), which does not break a rule.
         let unsupported = matches!(rule, "T-DTYPE" | "T-LAYOUT");
         assert!(survey.findings.iter().any(|f| f.rule.id() == rule), "{file}: not {rule}");
         assert_eq!(survey.is_valid(), unsupported, "{file}");

@@ -1,5 +1,4 @@
-//! zTensor: facts of real files, later generations, and rules that broken
-//! files break.
+//! zTensor: facts about real files, later generations, and the rules that broken files break.
 
 use serde_json::Value;
 use weighbridge_core::format::ztensor::{Item, Items};
@@ -14,7 +13,7 @@ fn read(path: &std::path::Path) -> (Vec<u8>, Survey) {
     (bytes, survey)
 }
 
-/// A CBOR data item as the corpus writes it.
+/// A CBOR data item in the corpus's notation.
 fn to_json(items: &mut Items<'_>) -> Option<Value> {
     let text = |name: Name<'_>| String::from_utf8(name.bytes().collect()).unwrap();
     Some(match items.next()? {
@@ -27,7 +26,7 @@ fn to_json(items: &mut Items<'_>) -> Option<Value> {
         }
         Item::Text(name) => Value::from(text(name)),
         Item::Array(Some(n)) => (0..n).map(|_| to_json(items).unwrap()).collect(),
-        // Maps are lists of pairs, as keys need not be text.
+        // Maps are lists of pairs, because keys need not be text.
         Item::Map(Some(n)) => (0..n)
             .map(|_| Value::from(vec![to_json(items).unwrap(), to_json(items).unwrap()]))
             .collect(),
@@ -150,8 +149,8 @@ fn valid_files() {
     }
 }
 
-/// Values that the specification leaves to future versions: the tensor is not
-/// checked, the file is alive.
+/// Values that the specification leaves to future versions: the tensor is not checked, but the file
+/// can be read.
 const EXTENSIBLE: &[&str] = &[
     "dtype is one of 13 names",
     "layout is dense or sparse",
@@ -161,13 +160,13 @@ const EXTENSIBLE: &[&str] = &[
     "sparse_format is csr or coo (open list)",
 ];
 
-/// Limits of readers: what is beyond ours is not checked, which is said.
+/// Limits of readers: what exceeds ours is reported as unchecked.
 const LIMITED: &[&str] = &["i35_custom_depth_130.zt", "y15_window_3_75_tib.zt"];
 
-/// A window that is larger than the data, which is decoded as a whole.
+/// A window larger than the data, which is decoded in one piece.
 const WIDE: &[&str] = &["y16_window_256_mib.zt"];
 
-/// Fields that are null, where text is specified; the published reader takes them.
+/// Null instead of the specified text, which the published reader accepts.
 const NULL: &[&str] = &["f30_endianness_null.zt", "f32_checksum_null.zt"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! The rows of columns, and the values of annotations, as the facts tell them.
+//! The rows of columns and the values of annotations, compared with the facts.
 
 use serde_json::{Value, json};
 use weighbridge_core::codec::{Decoder, Size};
@@ -7,7 +7,7 @@ use weighbridge_core::format::idv::{Codec, Header, Item};
 use weighbridge_core::{Chunk, DType, Element, Metadata, Source, Status};
 use weighbridge_tests::survey::Survey;
 
-/// How the facts were read: newer readers know no missing values.
+/// The reader that produced the facts: newer readers have no missing values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reader {
     Old,
@@ -41,7 +41,7 @@ fn number(element: Element) -> Value {
     }
 }
 
-/// What a newer reader takes a missing value for.
+/// The value that newer readers return for a missing value.
 fn instead(codec: &Codec) -> Value {
     match codec.item {
         Item::Number(DType::I8) => i8::MIN.into(),
@@ -87,7 +87,7 @@ fn row(row: &Row<'_>, codec: &Codec, reader: Reader) -> Value {
     }
 }
 
-/// Compares all rows that the facts list, which may be the first few.
+/// Compares all rows listed in the facts, which may be only the first few.
 fn check_against(
     name: &str,
     bytes: &[u8],
