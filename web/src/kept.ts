@@ -21,14 +21,22 @@ export class Kept<K, V> {
   }
 
   set(key: K, value: V): void {
+    this.#drop(key);
     this.#all.set(key, value);
     this.#weight += this.#weigh(value);
-    for (const [oldest, old] of this.#all) {
+    for (const oldest of this.#all.keys()) {
       if (this.#weight <= this.#most || oldest === key) {
         break;
       }
-      this.#all.delete(oldest);
-      this.#weight -= this.#weigh(old);
+      this.#drop(oldest);
+    }
+  }
+
+  #drop(key: K): void {
+    const value = this.#all.get(key);
+    if (value !== undefined) {
+      this.#all.delete(key);
+      this.#weight -= this.#weigh(value);
     }
   }
 }
