@@ -56,6 +56,11 @@ test('a file in JupyterLab: tensors, statistics, the report, keys, themes, and a
   await viewer.getByRole('tab', { name: 'Statistics' }).click();
   await expect(viewer.locator('.statistics')).toContainText('NaN');
 
+  const download = page.waitForEvent('download');
+  await viewer.getByRole('tab', { name: /^Layout/ }).click();
+  await viewer.getByRole('button', { name: 'Save as .npy' }).click();
+  expect((await download).suggestedFilename()).toBe('layer.bias.npy');
+
   // In command mode these would add and delete cells.
   await viewer.getByRole('grid', { name: 'Tensors' }).focus();
   for (const key of ['b', 'a', 'd', 'd', 'x']) {

@@ -60,7 +60,7 @@ pub enum FlashError<E> {
     },
     /// The file extends past the end of the flash.
     OutOfBounds,
-    /// The call stopped for a reason other than [`Stop::NeedBytes`](crate::Stop::NeedBytes).
+    /// The call stopped for a reason other than missing bytes, or requested resident bytes again.
     Stop(Stop),
 }
 

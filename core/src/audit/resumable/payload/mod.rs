@@ -1,7 +1,7 @@
 //! Payloads: rules that need the data.
 //!
 //! Raw elements need no memory. Data that is encoded or sparse, or has a checksum, passes through
-//! a [`Scratch`] once, from its first stored byte to its last.
+//! a [`Scratch`], from its first stored byte to its last; unordered sparse data up to three times.
 
 #[cfg(feature = "columns")]
 mod blocks;
