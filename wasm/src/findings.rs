@@ -5,7 +5,7 @@ use core::ops::Range;
 use weighbridge::table::by_offset;
 use weighbridge_core::Finding;
 
-/// The order of findings by offset, as far as they were sorted.
+/// The order of findings by offset, sorted incrementally.
 #[derive(Debug, Default)]
 pub struct Findings(Vec<u32>);
 
