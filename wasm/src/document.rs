@@ -78,7 +78,7 @@ pub struct Document {
     pub session: Session<'static>,
     /// The words that codes stand for.
     pub words: Words,
-    /// The order of what was found.
+    /// The order of the findings.
     pub findings: Findings,
     /// The file's tensors.
     pub index: Index,
