@@ -1,5 +1,5 @@
-"""Checks and reads tensor files that come from strangers: safetensors and its shards,
-GGUF, NPY, NPZ, zTensor, OINF, BinTensors, STB and the data views of ML.NET."""
+"""Checks and reads untrusted tensor files: safetensors and its shards, GGUF, NPY, NPZ,
+zTensor, OINF, BinTensors, STB and ML.NET data views."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m weighbridge`: the command, which the wheel brings."""
+"""`python -m weighbridge`: runs the command that the wheel installs."""
 
 from __future__ import annotations
 
