@@ -76,7 +76,7 @@ impl Done {
         }
     }
 
-    /// What a scan that continues this one is to know, with the stamp of the file.
+    /// The result that a continued scan needs, with the file's stamp.
     pub(crate) fn past(&self, profile: Profile) -> Option<(&str, Past)> {
         let skipped = matches!(self.seen, Seen::Skipped);
         let (findings, ignored) = match &self.seen {
@@ -90,9 +90,9 @@ impl Done {
 }
 
 impl Checked {
-    /// How many findings there are, and how many do not count.
+    /// Number of findings, and number of ignored ones.
     fn counts(&self) -> (u64, u64) {
-        // What is another kind of file breaks every rule of this one.
+        // A file of another kind breaks every rule of this format.
         let other = self.report.diagnosis().is_some_and(|diagnosis| diagnosis.is_other());
         let findings = if other { 0 } else { self.report.total() };
         (findings, self.report.ignored().iter().map(|it| it.count).sum())

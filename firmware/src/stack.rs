@@ -21,7 +21,7 @@ pub fn used<T>(call: impl FnOnce() -> T) -> (T, usize) {
     // Below what this function itself still needs.
     let painted = (top - 64 - bottom) / 4;
     for word in 0..painted {
-        // SAFETY: between the statics and the stack, where nothing lives.
+        // SAFETY: between the statics and the stack, in unused memory.
         unsafe { core::ptr::write_volatile((bottom as *mut u32).add(word), PAINT) };
     }
     let result = black_box(call());

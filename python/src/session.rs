@@ -20,7 +20,8 @@ pub(crate) struct Session {
     done: bool,
 }
 
-/// What the metadata say about other files, and how far they were read.
+/// Facts about other files from the metadata, and how far the metadata were
+/// read.
 #[derive(Debug, Default)]
 struct Noted {
     part: SetPart,

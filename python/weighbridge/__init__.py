@@ -49,7 +49,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # What needs NumPy, which a check does not.
+    # These need NumPy, which a check does not.
     if name in ("load", "load_file", "open"):
         from . import _open
 

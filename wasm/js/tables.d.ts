@@ -39,10 +39,7 @@ export interface Verdict {
   dropped: number;
   /** The same per rule, for each rule with findings that are not kept. */
   notListed: { rule: string; count: number }[];
-  /**
-   * Whether rules apply to the data of some tensor, so that checking payloads is useful. Known once
-   * the structure is checked.
-   */
+  /** Whether rules apply to any tensor's data, so that checking payloads is useful; known after `structure`. */
   checkable: boolean;
 }
 
@@ -88,10 +85,7 @@ export interface Findings {
   len: Uint32Array;
   expected: BigUint64Array;
   found: BigUint64Array;
-  /**
-   * The same values as the messages show them: signed, or the text of a version; `undefined` if the
-   * message has no numbers.
-   */
+  /** As shown in the messages: signed, or the text of a version; `undefined` if a message has no numbers. */
   numbers: { expected: bigint | string | undefined; found: bigint | string | undefined }[];
   /** Plain sentences. */
   messages: Texts;
@@ -136,10 +130,7 @@ export interface Rows {
   stored: BigUint64Array;
   /** Offset of the first chunk; 2^64 - 1 if there is none. */
   offset: BigUint64Array;
-  /**
-   * Extents of all rows; row `i` has `dims.slice(dimEnds[i - 1] ?? 0, dimEnds[i])`. 2^64 - 1 means
-   * a variable length.
-   */
+  /** Extents; row `i` has `dims.slice(dimEnds[i - 1] ?? 0, dimEnds[i])`. 2^64 - 1 means a variable length. */
   dims: BigUint64Array;
   dimEnds: Uint32Array;
   chunks: BigUint64Array;

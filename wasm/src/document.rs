@@ -89,13 +89,13 @@ pub struct Document {
     /// The regions collected so far, from which the layout is built.
     regions: Vec<Region>,
     pub(crate) selection: Selection,
-    /// Whether rules apply to the data of any tensor, among the first so many.
+    /// Whether rules apply to the data of any tensor, and how many tensors were examined.
     ruled: (bool, usize),
     step: Step,
     cursor: Cursor,
     /// The module of every format shows more of the file, or shows it faster.
     needs_full: bool,
-    /// What the first so many metadata entries say about other files.
+    /// Facts about other files from the metadata, and how many entries were examined.
     pub(crate) part: (weighbridge::SetPart, usize),
     /// The files that an index lists, and whether the index was read completely.
     #[cfg(feature = "full")]

@@ -1,7 +1,8 @@
 //! Several files that form one model: the shards of an index, the parts of a split GGUF.
 //!
-//! Each file is a document of its own. The document of the index, or an empty one, lists the
+//! Each file is a separate document. The document of the index, or an empty one, lists the
 //! tensors of all files, and here the findings of all, at offsets as if the files followed each
+//! other.
 //! other.
 
 use crate::document::Document;

@@ -1,5 +1,5 @@
-//! What a gate refuses, and what it is told to accept: files of unknown formats, links,
-//! pickles, empty runs, and settings.
+//! Files that a gate refuses or accepts: files of unknown formats, links, pickles,
+//! empty runs, and settings.
 
 use super::*;
 use serde_json::json;

@@ -26,7 +26,7 @@ unsafe extern "C" {
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    // SAFETY: the function exists nowhere, so this never links.
+    // SAFETY: the function exists nowhere, so the call never links.
     unsafe { weighbridge_reaches_a_panic() }
 }
 

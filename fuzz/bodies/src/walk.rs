@@ -59,7 +59,7 @@ impl Tally {
     }
 }
 
-/// Counts what is written.
+/// Counts the bytes written.
 struct Letters(usize);
 
 impl std::fmt::Write for Letters {
