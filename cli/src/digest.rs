@@ -115,8 +115,8 @@ impl Digested {
     }
 }
 
-/// Valid if the files are equal and valid, invalid if they differ; an invalid file makes
-/// both invalid.
+/// The strongest outcome of both files and all pairs: equal tensors are valid, different
+/// ones invalid.
 fn outcome(a: &Digested, b: &Digested, compared: &Comparison<'_>) -> Outcome {
     let mut outcome = a.outcome.max(b.outcome);
     for Pair { change, .. } in &compared.pairs {

@@ -168,7 +168,8 @@ pub(crate) fn stamp(path: &Path) -> Option<String> {
     Some(format!("{} {}{}", metadata.len(), modified.as_nanos(), changed(&metadata)))
 }
 
-/// The time of the last change to content, name or times: programs cannot set it back.
+/// The time of the last change to content, name or times, which programs cannot set back, and
+/// the inode.
 #[cfg(unix)]
 fn changed(metadata: &fs::Metadata) -> String {
     use std::os::unix::fs::MetadataExt as _;

@@ -1,4 +1,4 @@
-//! Output and exit through the debugger, in this case QEMU.
+//! Output and exit through the debugger, here QEMU.
 
 use core::fmt::{self, Write};
 use cortex_m_semihosting::debug::{EXIT_FAILURE, EXIT_SUCCESS, exit};

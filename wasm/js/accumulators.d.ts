@@ -12,8 +12,8 @@ export interface Decoder {
   readonly encoding: string;
   /**
    * Adds the next stored bytes, in order. Returns the decoded bytes, or passes them to `take` in
-   * pieces of at most 1 MiB. A small file may decode to a large one, so without `take`, more than
-   * 256 MiB from one call throw. Throws if the data is corrupt.
+   * pieces of at most 1 MiB. A small file may decode to a large one: without `take`, a call that
+   * decodes more than 256 MiB throws. Throws if the data is corrupt.
    */
   push(bytes: Uint8Array, take?: (decoded: Uint8Array) => void): Uint8Array;
   /** Call this after the last byte: throws if data is missing or the checksum is wrong. */

@@ -344,7 +344,7 @@ impl Document {
         self.refused() && self.session.findings().iter().any(|f| f.rule == general::UNKNOWN_FORMAT)
     }
 
-    /// The findings, including those of all files of a model in several.
+    /// The findings; for a model in several files, those of all of them.
     pub fn all_findings(&self) -> &[Finding] {
         all_findings!(self)
     }
@@ -356,7 +356,7 @@ impl Document {
         order.filter_map(|i| all.get(i).map(|finding| (i, *finding))).collect()
     }
 
-    /// The tally of all findings, including those of all files of a model in several.
+    /// The tally of the findings; for a model in several files, of all of them.
     pub fn tally(&self) -> &Tally {
         #[cfg(feature = "full")]
         if let Some(joint) = &self.joint {

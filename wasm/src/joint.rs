@@ -3,7 +3,6 @@
 //! Each file is a separate document. The document of the index, or an empty one, lists the
 //! tensors of all files, and here the findings of all, at offsets as if the files followed each
 //! other.
-//! other.
 
 use crate::document::Document;
 use weighbridge::{SetCheck, SetFile, SetPlace, ShardSet};

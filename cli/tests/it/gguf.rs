@@ -60,7 +60,7 @@ fn metadata_of_every_kind_in_both_orders() {
     }
 }
 
-/// A vocabulary of several megabytes is skipped, and shown up to 64 KiB.
+/// A vocabulary of several megabytes is skipped over, and up to 64 KiB are shown.
 #[test]
 fn a_long_vocabulary_is_cut() {
     let folder = Folder::new();
