@@ -86,7 +86,7 @@ global_asm!(
     "mov r1, r2",
     "mov r2, r3",
     "b 5b",
-    // r0, r1: what is compared, r2: count
+    // r0, r1: operands, r2: count
     ".section .text.memcmp, \"ax\"",
     ".global memcmp, bcmp",
     ".thumb_func",

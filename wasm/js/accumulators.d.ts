@@ -28,7 +28,7 @@ export interface ChunkReport {
 
 export interface Summary {
   count: bigint;
-  /** Of the finite elements; NaN when there are none. */
+  /** Over the finite elements; NaN if there are none. */
   min: number;
   max: number;
   mean: number;
@@ -123,7 +123,7 @@ export interface Heatmap extends Sink {
   bad(): Uint32Array;
 }
 
-/** Something noteworthy about the elements of a tensor. */
+/** A noteworthy property of a tensor's elements. */
 export interface Sign {
   /** `nan`, `infinite`, `zero`, `constant`, `zero-rows`, `outlier`, `duplicate`. */
   name: string;
@@ -163,7 +163,7 @@ export interface Weights {
   zeroRows: number;
   firstNan: bigint | undefined;
   firstInfinity: bigint | undefined;
-  /** Of the finite elements; NaN when there are none. */
+  /** Over the finite elements; NaN if there are none. */
   min: number;
   max: number;
   mean: number;
@@ -219,11 +219,11 @@ export interface DifferenceSummary {
   /** Pairs with a NaN only in the first, or only in the second. */
   nanA: bigint;
   nanB: bigint;
-  /** Position of the first of these. */
+  /** Position of the first such pair. */
   nanAt: bigint | undefined;
   /** The greatest difference, ignoring pairs with a NaN. */
   maxAbs: number;
-  /** Its position. */
+  /** Position of that difference. */
   maxAt: bigint | undefined;
   /** Over the finite pairs; NaN if either side is all zero. */
   cosine: number;

@@ -67,7 +67,7 @@ export interface Metadata {
   types: Texts;
   /** Values, safe to show, cut after 256 characters. */
   previews: Texts;
-  /** Where the values are stored. */
+  /** Position of each value in the file. */
   at: BigUint64Array;
   len: BigUint64Array;
 }

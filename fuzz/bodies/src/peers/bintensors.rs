@@ -1,4 +1,4 @@
-//! BinTensors against the published crate, 0.1.1.
+//! BinTensors compared with the published crate, 0.1.1.
 //!
 //! Accepted differences, and nothing else:
 //!
