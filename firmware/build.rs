@@ -7,7 +7,7 @@ fn main() {
     println!("cargo::rerun-if-changed={}", link.display());
     println!("cargo::rustc-link-search={}", link.display());
     let (mut gates, mut images) = (vec!["size", "panic"], vec!["check", "model"]);
-    // Cargo knows the others only if their features are on.
+    // Cargo knows the other images only if their features are enabled.
     if std::env::var_os("CARGO_FEATURE_SPI").is_some() {
         images.push("spi");
     }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The compiler, for images that are the same wherever the checkout lies. Cargo
-# derives the number of a crate from its absolute path; the number is part of every
-# symbol, symbols decide about the order of functions, and the order about what is
-# inlined: some 20 bytes. Here the number is that of the name, version and features.
+# The compiler wrapper that makes images independent of the checkout's path. Cargo
+# derives a crate's number from its absolute path. The number is part of every symbol,
+# symbols determine the order of functions, and the order determines what is inlined:
+# some 20 bytes. Here the number is derived from the name, version and features.
 set -euo pipefail
 arguments=() features=''
 for argument; do

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# The GitHub Action of action.yml: takes the command from a release, and checks files.
+# The GitHub Action of action.yml: downloads the command from a release, and checks files.
 #
-#   INPUT_PATHS          files and folders, one a line
-#   INPUT_ARGS           further options, separated by white space
-#   INPUT_SARIF          where to write a SARIF log, if anywhere
+#   INPUT_PATHS          files and folders, one per line
+#   INPUT_ARGS           more options, separated by white space
+#   INPUT_SARIF          path of a SARIF log to write, if any
 #   INPUT_VERSION        the release
-#   WEIGHBRIDGE_RELEASES where releases lie: VERSION/weighbridge-cli-TARGET.tar.xz below it
-#   WEIGHBRIDGE_COMMAND  the command, if it is there already
+#   WEIGHBRIDGE_RELEASES base of the releases: VERSION/weighbridge-cli-TARGET.tar.xz below it
+#   WEIGHBRIDGE_COMMAND  the command, if it is already installed
 set -euo pipefail
 
-# target: that of the archive for this machine.
+# target: the target of the archive for this machine.
 target() {
   case $(uname -s)-$(uname -m) in
     Linux-x86_64) echo x86_64-unknown-linux-gnu ;;
@@ -20,13 +20,13 @@ target() {
   esac
 }
 
-# digest_matches FILE: whether the archive is the one that its digest was made of.
+# digest_matches FILE: whether the archive matches its digest.
 digest_matches() {
   if command -v sha256sum >/dev/null; then sha256sum --check --quiet "$1"; else shasum -a 256 --check "$1"; fi >&2
 }
 
-# fetch FOLDER: brings the command of the release, after its digest was compared. Steps are
-# joined, because `set -e` does not hold where a result is asked for.
+# fetch FOLDER: downloads the command of the release and verifies its digest. Steps are joined with
+# &&, because `set -e` has no effect where the caller tests the result.
 fetch() {
   local releases=${WEIGHBRIDGE_RELEASES:?where releases lie}/${INPUT_VERSION:?the release}
   for file in "$name.tar.xz" "$name.tar.xz.sha256"; do
@@ -52,18 +52,18 @@ while IFS= read -r path; do
 done <<<"${INPUT_PATHS:-.}"
 read -r -d '' -a args <<<"${INPUT_ARGS:-}" || true
 
-# check KIND: after `--`, no path is an option.
+# check KIND: after `--`, no path is taken for an option.
 check() {
   "$command" check --output "$1" ${args[@]+"${args[@]}"} -- "${paths[@]}"
 }
 
-# That of a run before is no model.
+# The log of an earlier run must not be checked as a model.
 [ -z "${INPUT_SARIF:-}" ] || rm -f -- "$INPUT_SARIF"
 code=0
 check github || code=$?
 if [ -n "${INPUT_SARIF:-}" ]; then
-  # What it finds was found above; a log that cannot be written is a failure of its own.
-  # Not in its place before the walk has ended, which would find it.
+  # Its findings were reported above; failing to write the log is a separate failure. The log is
+  # written to its path only after the walk, which would otherwise find it.
   log=$(mktemp "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/weighbridge.XXXXXX")
   check sarif >"$log" || [ -s "$log" ]
   cat "$log" >"$INPUT_SARIF"

@@ -3,10 +3,9 @@
 
     python3 scripts/advisories.py TARGET FILES
 
-Each column is a run of that program on our files, with a limit of a minute for each.
-"refuses" is an exit code, an exception or an issue of the highest level that says so,
-"warns" and "notes" are issues of lower levels, "fails" an exit code for errors of its
-own, "ends" a signal or the end of the time.
+Each column is a run of that program on our files, with a limit of a minute per file. "refuses" is
+an exit code, an exception or an issue of the highest level that says so, "warns" and "notes" are
+issues of lower levels, "fails" is an exit code for internal errors, "ends" a signal or a timeout.
 """
 
 import json
@@ -19,13 +18,13 @@ import tomllib
 TARGET, FILES = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 EXTENSIONS = {"gguf": "gguf", "safetensors": "safetensors", "shards": "safetensors.index.json"}
 SECONDS = 60
-# No scanner reports what it scans.
+# Scanners must not send reports.
 SILENT = {"PROMPTFOO_DISABLE_TELEMETRY": "1", "DO_NOT_TRACK": "1"}
 ABSENT = "–"
 
 
 def run(*command, given=None, seconds=SECONDS):
-    """The exit code, below 0 for a signal or the end of the time, and what was printed."""
+    """The exit code, below 0 for a signal or a timeout, and the output."""
     try:
         done = subprocess.run(command, input=given, capture_output=True, text=True, errors="replace",
                               timeout=seconds, check=False, env={**os.environ, **SILENT})
@@ -69,12 +68,13 @@ def picklescan(path, _):
 
 def modelscan(path, _):
     code, _ = run(TARGET / "scanners/bin/modelscan", "scan", "-p", path)
-    # Its codes: 2 an error, 3 no file that it knows.
+    # Its exit codes: 2 error, 3 no supported file.
     return {2: "fails", 3: "skips"}.get(code) or by_code(code)
 
 
 def modelaudit(paths):
-    """A function that tells what it says of each, in one run: it takes seconds to begin."""
+    """Scans all files in one run, because it is slow to start; returns a function that looks up the
+    result for a file."""
     code, text = run(TARGET / "scanners/bin/modelaudit", "scan", "--format", "json", "--no-cache",
                      *paths, seconds=20 * SECONDS)
     if code < 0:
@@ -95,7 +95,7 @@ def version(python, package):
 
 
 def columns(paths):
-    """Title and function of each program that is there."""
+    """Title and function of each installed program."""
     found = []
     if (TARGET / "peers/ggml/read").exists():
         found.append(("ggml 0.26", ggml))

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Writes docs/advisories.md: the table of tests/data/advisories.toml, with what other
-# readers and scanners do on the same files. They are installed below target/peers and
-# target/scanners; what cannot be installed has no column.
+# Writes docs/advisories.md: the table of tests/data/advisories.toml, with the results
+# of other readers and scanners on the same files. They are installed below target/peers
+# and target/scanners; any that cannot be installed has no column.
 #
 #   scripts/advisories.sh
 set -euo pipefail
@@ -12,7 +12,7 @@ work=$target_dir/advisories
 scanners=$target_dir/scanners
 mkdir -p "$work"
 
-# A failure of one leaves the others.
+# If one fails, the others still run.
 scripts/peers.sh install
 if [ ! -e "$scanners/done" ]; then
   python3 -m venv "$scanners"

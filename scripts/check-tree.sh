@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Checks of the tree itself that no compiler makes. Looks at every file that
-# git tracks or would add, and names each fault with its place.
+# Checks of the tree that no compiler does. Looks at every file that git tracks or would
+# add, and reports each fault with its place.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 max_lines=500
 failed=0
 
-# fault HEADING ROWS: prints both, when there are rows.
+# fault HEADING ROWS: prints both, if there are rows.
 fault() {
   if [ -n "$2" ]; then
     printf '%s:\n%s\n\n' "$1" "$2" >&2
@@ -15,7 +15,7 @@ fault() {
   fi
 }
 
-# find_in PATTERN FILE...: matching rows with file and line, cut to be read.
+# find_in PATTERN FILE...: matching rows with file and line, cut off for readability.
 find_in() {
   local pattern=$1
   shift
@@ -37,8 +37,7 @@ while IFS= read -r file; do
   esac
 done < <(git ls-files --cached --others --exclude-standard)
 
-# One letter of each word stands in brackets, so that this file does not find
-# itself.
+# One letter of each word is in brackets, so that this file does not match itself.
 homes='(^|[^A-Za-z0-9_.])/(wor[k]|roo[t]|hom[e]|User[s]|far[m])/'
 registries='"resolved": *"htt[p]|registry *= *"?htt[p]|--(index-ur[l]|registr[y])[ =]'
 unfinished='tod[o]!|unimplemente[d]!|#\[ignor[e]|(^|[^A-Za-z0-9_])(it|test|describe)\.ski[p]\('

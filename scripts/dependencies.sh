@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
-# The core depends on the packages that were decided, on what they need, and on
-# nothing else.
+# Verifies that the core depends only on the approved packages and on what they need.
 #
 #   scripts/dependencies.sh
-#   scripts/dependencies.sh deny   licences, bans, sources and advisories of all that
-#                                  is built, with cargo-deny, which it installs
+#   scripts/dependencies.sh deny   licences, bans, sources and advisories of everything
+#                                  that is built, with cargo-deny, which it installs
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
 ready host
 
-# deny MANIFEST CHECK...: cargo-deny over a workspace.
+# deny MANIFEST CHECK...: runs cargo-deny on a workspace.
 deny() {
   local manifest=$1
   shift
@@ -37,8 +36,8 @@ if [ "${1:-}" = deny ]; then
   exit "$failed"
 fi
 
-# What the core names in its manifest, and after a colon what that needs, to
-# build (rustc_version) or on some other target (crunchy) included.
+# Packages in the core's manifest and, after a colon, their dependencies, including
+# those needed to build (rustc_version) or on some other target (crunchy).
 decided='
 nom: memchr
 half: cfg-if crunchy
@@ -53,7 +52,7 @@ ruzstd:
 sha2: block-buffer cfg-if cpufeatures crypto-common digest hybrid-array libc typenum
 twox-hash:
 '
-# The features that make no use of a heap or of a standard library.
+# The packages of features that use neither a heap nor a standard library.
 default='nom half miniz_oxide crc sha2'
 
 tree() {
@@ -61,7 +60,7 @@ tree() {
     --format '{p}' "$@" | awk '{ print $1 }' | sort -u | grep -v '^weighbridge-core$'
 }
 
-# allowed PACKAGE...: they, and what they need.
+# allowed PACKAGE...: the packages and their dependencies.
 allowed() {
   local package
   for package; do
@@ -90,7 +89,7 @@ compare "by default" "$(allowed $default)"
 # shellcheck disable=SC2046
 compare "with every feature" "$(allowed $(sed -n 's/:.*//p' <<<"$decided"))" --all-features
 
-# Build scripts of ours write no more than what they are given.
+# Our build scripts write only what they are given.
 for script in $(git ls-files '*build.rs'); do
   if grep -nE 'http|TcpStream|Command|curl|reqwest|ureq' "$script"; then
     echo "$script reaches beyond the build" >&2

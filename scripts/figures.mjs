@@ -1,11 +1,11 @@
-// Figures and the tables that are made of them; `scripts/figures.sh` says what it is for.
+// Figures and the tables made from them; `scripts/figures.sh` explains their purpose.
 //
-//   node scripts/figures.mjs write KEPT MEASURED   keeps what was measured
+//   node scripts/figures.mjs write KEPT MEASURED   stores the measured figures
 //   node scripts/figures.mjs render KEPT           writes the tables
 //   node scripts/figures.mjs check KEPT MEASURED   compares ratios
-//   node scripts/figures.mjs tables KEPT           compares the tables with what is kept
+//   node scripts/figures.mjs tables KEPT           compares the tables with the stored figures
 //
-// A line of a figure: table, row, ours, peer, theirs, unit, how often ours fits into theirs.
+// A line has table, row, ours, peer, theirs, unit, and the ratio of theirs to ours.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { cpus } from 'node:os';
 const PAGE = 'docs/performance.md';
 const MARK = /<!-- figures: (.*) -->\n[^]*?<!-- end of figures -->/g;
 
-/** The figures of a file, by table, row and peer; of one that was measured twice, the better. */
+/** The figures of a file, by table, row and peer; the better one if measured twice. */
 function read(path) {
   const all = new Map();
   let machine = '';
@@ -33,7 +33,7 @@ function read(path) {
   return { all, machine };
 }
 
-/** The tables of a page, made of figures. */
+/** Fills the tables of a page with figures. */
 function tables({ all, machine }) {
   return readFileSync(PAGE, 'utf8').replace(MARK, (_, names) => {
     const body = names === 'machine' ? `${machine}\n` : names.split(' ').map((name) => table([...all.values()].filter((it) => it.table === name))).join('\n');
@@ -41,7 +41,7 @@ function tables({ all, machine }) {
   });
 }
 
-/** A number as it is written in a sentence. */
+/** A number as written in a sentence. */
 const number = (text) => text.replace(/^\d{4,}/, (digits) => Number(digits).toLocaleString('en'));
 const words = (row) => row.replace(/\d{4,}/g, (digits) => Number(digits).toLocaleString('en'));
 

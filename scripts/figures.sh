@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# The figures of docs/performance.md: every one is measured in a run in which ours and
-# those of others take turns, is kept in tests/data/figures.tsv, and is written into its
-# table from there.
+# The figures of docs/performance.md: each is measured in a run in which our code and the peers'
+# take turns, is stored in tests/data/figures.tsv, and is written into its table from there.
 #
-#   scripts/figures.sh          measures everything, and writes the figures and the tables
-#                               anew: on a machine that does nothing else
+#   scripts/figures.sh          measures everything, and rewrites the figures and the
+#                               tables; needs an otherwise idle machine
 #   scripts/figures.sh check    few rounds: fails if a ratio is more than a third below the
-#                               one that is kept; times are not compared
-#   scripts/figures.sh tables   fails if the tables are not those that the figures make
+#                               stored one; times are not compared
+#   scripts/figures.sh tables   fails if the tables do not match the figures
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
@@ -36,12 +35,12 @@ in_rust() {
   cargo bench --quiet -p weighbridge-tests "${names[@]}"
 }
 
-# in_node: opening and statistics in Node, beside the packages of others.
+# in_node: opening and statistics in Node, compared with other packages.
 in_node() {
   scripts/wasm.sh bench
 }
 
-# size ROW FILE...: kilobytes that are loaded, gzipped.
+# size ROW FILE...: download size in kilobytes, gzipped.
 size() {
   local row=$1 bytes
   shift
@@ -49,7 +48,7 @@ size() {
   printf 'size\t%s\t%s\t\t\tkB\t\n' "$row" "$(awk -v n="$bytes" 'BEGIN { printf "%.0f", n / 1000 }')" >>"$WEIGHBRIDGE_FIGURES"
 }
 
-# in_page: what the page loads, and how soon it shows large files in Chromium.
+# in_page: the page's download size, and how soon it shows large files in Chromium.
 in_page() {
   local page
   scripts/web.sh bench
@@ -81,7 +80,7 @@ fi
 export WEIGHBRIDGE_SHORT=1
 in_rust "${benches[@]}"
 in_node
-# What falls short is measured once more: another program may have had the machine.
+# Ratios that fall short are measured once more: another program may have used the machine.
 compare || {
   echo "figures: once more"
   in_rust "${benches[@]}"

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Builds the images of firmware/ and holds them to what is promised: no panic, size,
-# stack, and the verdicts of a host.
+# Builds the images of firmware/ and verifies the promises: no panic, size, stack, and the same
+# verdicts as on a host.
 #
 #   scripts/firmware.sh        what `make test` runs: every format in one image, as small
-#                              as it gets
+#                              as possible
 #   scripts/firmware.sh sizes [READER…]
 #                              bytes of code and constants of each reader alone, and of the
 #                              decoder (zstd)
 #   scripts/firmware.sh deep   each reader alone, with its stack; the panic gate at
 #                              opt-level s and 3; the audits of mapped files on this
-#                              machine; the sizes that have no budget: with windows and
+#                              machine; sizes without a budget: with windows and
 #                              details, for thumbv6m
-#   scripts/firmware.sh write  measures, and writes budgets.txt and the figures of code,
+#   scripts/firmware.sh write  measures, and rewrites budgets.txt and the figures of code,
 #                              stack and instructions in docs/firmware.md and README.md
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../firmware"
@@ -24,14 +24,13 @@ ready_or_leave_out firmware
 triple=thumbv7em-none-eabihf
 formats=$(sed -n 's/^\([a-z]*\) = \[.*"weighbridge-core\/\1"\]$/\1/p' Cargo.toml)
 all=$(printf '%s,' $formats)
-# All but those of large models, together.
+# The formats not meant for large models, together.
 five=stb,oinf,bintensors,ztensor,idv
 size_tool=$(command -v llvm-size || command -v size)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# build PROFILE FEATURES BIN: prints nothing but errors. The path of the image
-# is left in $image.
+# build PROFILE FEATURES BIN: prints only errors. Leaves the path of the image in $image.
 build() {
   if ! RUSTC_WRAPPER=$PWD/rustc.sh target_cargo build --quiet --target-dir "$target_dir/firmware" \
     --profile "$1" --no-default-features --features "$2" --bin "$3" 2>"$work/log-$1"; then
@@ -41,13 +40,13 @@ build() {
   image=$target_dir/firmware/$target_triple/$1/$3
 }
 
-# The sections of an image that take up flash, in bytes.
+# Size of an image's sections that take up flash, in bytes.
 size_of() {
   "$size_tool" -A "$1" | awk '$1 == ".text" || $1 == ".rodata" || $1 == ".data" { n += $2 }
     END { print n }'
 }
 
-# features_of READER: as the first column of budgets.txt names it.
+# features_of READER: by its name in the first column of budgets.txt.
 features_of() {
   case $1 in
     five) echo "$five" ;;
@@ -56,13 +55,13 @@ features_of() {
   esac
 }
 
-# panics PROFILE FEATURES WHAT: the gate, which does not link if one can be reached.
+# panics PROFILE FEATURES WHAT: the gate, which does not link if a panic is reachable.
 panics() {
   build "$1" "$2" panic
   echo "  $3, $1"
 }
 
-# What depends on no target: that the audits of mapped files are right.
+# Target-independent tests: the audits of mapped files.
 on_this_machine() {
   local features
   echo "firmware: the audits of files that are in memory as a whole, on this machine"
@@ -97,7 +96,7 @@ sizes() {
   compare code 2 "$work/code"
 }
 
-# compare WHAT COLUMN MEASURED: fails where something is above its budget.
+# compare WHAT COLUMN MEASURED: fails if anything exceeds its budget.
 compare() {
   awk -v what="$1" -v column="$2" -v mode="$mode" '
     /^#/ { next }
@@ -115,8 +114,8 @@ compare() {
     }' budgets.txt "$3"
 }
 
-# in_qemu [READER...]: the verdicts of a host, a model, and of each reader alone verdicts
-# and stack, which is measured into $work/stack.
+# in_qemu [READER...]: compares verdicts with a host's and runs a model; for each reader alone,
+# compares verdicts and measures the stack into $work/stack.
 in_qemu() {
   local reader
   build release "${all}full,decode" check
@@ -157,7 +156,7 @@ deep() {
     build release "$(features_of "$reader"),full" size
     printf '  %-12s %6d\n' "$reader" "$(size_of "$image")"
   done
-  # The one reader that is inlined, so that what a program does not ask for falls away.
+  # The one reader that is inlined, so that unused parts are dropped.
   build release stb,findings size
   echo "firmware: STB for a program that takes each finding: $(size_of "$image")"
   target_ready thumbv6m-none-eabi
@@ -165,7 +164,7 @@ deep() {
   echo "firmware: every format for thumbv6m, $(size_of "$image") bytes ($target_note)"
 }
 
-# write: budgets 5 % above what was measured, in steps of 50 (code) and 10 (stack).
+# write: sets budgets 5 % above the measured values, in steps of 50 (code) and 10 (stack).
 write() {
   awk '
     function up(n, step) { return int((n + step - 0.01) / step) * step }
@@ -183,7 +182,7 @@ write() {
     }
     END { exit failed }' "$work/code" "$work/deepest" budgets.txt >"$work/budgets"
   cp "$work/budgets" budgets.txt
-  # The tables: one row a reader here, one column a reader there.
+  # The tables: in one a row per reader, in the other a column per reader.
   local titles='stb STB,oinf OINF,bintensors BinTensors,ztensor zTensor,idv IDV,safetensors safetensors,gguf GGUF,zstd zstd,five the first five,all all seven'
   for text in ../docs/firmware.md ../README.md; do
     awk -F '|' -v OFS='|' -v titles="$titles" '

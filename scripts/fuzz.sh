@@ -2,40 +2,39 @@
 # Fuzzing: seeds, smoke, runs, minimising, coverage.
 #
 #   scripts/fuzz.sh smoke              seeds and regression files, on stable Rust
-#   scripts/fuzz.sh wasm               the same on wasm32 in Node, compared with here
-#   scripts/fuzz.sh run [TARGET...]    FUZZ_S seconds a target (60), all by default
-#   scripts/fuzz.sh seeds              makes the seeds of the encoders anew
-#   scripts/fuzz.sh minimise [TARGET...]  keeps of the corpus what reaches new code,
+#   scripts/fuzz.sh wasm               the same on wasm32 in Node, compared with the host
+#   scripts/fuzz.sh run [TARGET...]    FUZZ_S seconds per target (60), all by default
+#   scripts/fuzz.sh seeds              regenerates the seeds of the encoders
+#   scripts/fuzz.sh minimise [TARGET...]  keeps corpus files that reach new code,
 #                                      at most FUZZ_KEEP files (40) in fuzz/seeds
 #   scripts/fuzz.sh coverage           lines of core/ that tests and seeds reach
 #   scripts/fuzz.sh miri               Miri over the codecs: their unit tests, and short
 #                                      kept streams in pieces
 #
-# `run` needs cargo-fuzz and a nightly toolchain, which it installs if it can.
-# What a run finds goes to fuzz/artifacts, new inputs to fuzz/corpus, and a line
-# of each run (time, target, executions, seconds of processor time, finds) to
-# fuzz/logs/runs.tsv.
+# `run` needs cargo-fuzz and a nightly toolchain, which it installs if it can. Finds are written to
+# fuzz/artifacts, new inputs to fuzz/corpus, and a line per run (time, target, executions, seconds
+# of processor time, number of finds) to fuzz/logs/runs.tsv.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
 
 seconds=${FUZZ_S:-60}
 host=$(rustc -vV | sed -n 's/^host: //p')
-# The counters of the coverage tool measure steps: they say how often each
-# region of code ran, on every machine alike.
+# The counters of the coverage tool measure steps: they count how often each region of code ran,
+# identically on every machine.
 counters='-C instrument-coverage --cfg counters'
 export LLVM_PROFILE_FILE=/dev/null
 targets=$(sed -n 's/^    target("\([a-z_]*\)".*/\1/p' fuzz/bodies/src/lib.rs)
 
-# bodies PROGRAM ARGUMENTS...: a program of the bodies, on stable Rust.
+# bodies PROGRAM ARGUMENTS...: runs a program of the bodies, on stable Rust.
 bodies() {
   (cd fuzz && RUSTFLAGS="$counters" cargo run --quiet --target-dir "$target_dir/fuzz" \
     -p weighbridge-fuzz-bodies --bin "$@")
 }
 
-# fuzz COMMAND TARGET ARGUMENTS...: cargo-fuzz without a sanitizer, because the
-# core has no unsafe code; overflow checks and debug assertions are on. And
-# without `cfg(fuzzing)`, for which dependencies leave checksums unchecked.
+# fuzz COMMAND TARGET ARGUMENTS...: cargo-fuzz without a sanitizer, because the core has no unsafe
+# code; overflow checks and debug assertions are on. `cfg(fuzzing)` is off, because dependencies
+# skip checksums with it.
 fuzz() {
   local command=$1
   shift
@@ -55,7 +54,7 @@ fuzzer_ready() {
   }
 }
 
-# fresh FOLDER: the seeds of the encoders.
+# fresh FOLDER: writes the seeds of the encoders.
 fresh() {
   bodies seeds -- "$(realpath -m "$1")" >/dev/null
 }
@@ -86,7 +85,7 @@ run() {
   return "$status"
 }
 
-# The longest input of a target, as the bodies say.
+# The longest input of a target, as defined by the bodies.
 longest() {
   bodies replay -- --longest "$1"
 }
@@ -104,7 +103,7 @@ smoke() {
   done
 }
 
-# What the bodies see with addresses of 32 bits, compared with what they see here.
+# Compares what the bodies see with 32-bit addresses with what they see on the host.
 wasm() {
   local work module=$target_dir/fuzz/wasm32-unknown-unknown/release/weighbridge_fuzz_wasm.wasm
   ready_or_leave_out wasm
@@ -118,8 +117,8 @@ wasm() {
   MODULE=$module INPUTS=$work node --test fuzz/wasm/test.mjs
 }
 
-# minimise TARGET...: of what was found and what is kept, a few small files that
-# reach what the encoders' seeds do not.
+# minimise TARGET...: keeps a few small files, from those found and those kept, that reach code the
+# encoders' seeds do not.
 minimise() {
   fuzzer_ready
   local work target
@@ -129,11 +128,11 @@ minimise() {
   fuzz build
   for target in "$@"; do
     mkdir -p "fuzz/corpus/$target" "fuzz/seeds/$target" "$work/new" "$work/kept"
-    # What the first folder holds counts as reached; the rest is merged by size.
+    # Code reached by the first folder counts as reached; the rest is merged by size.
     cp "$work/seeds/$target"/* "$work/new/"
     "$target_dir/fuzz-nightly/$host/release/$target" -merge=1 "$work/new" "fuzz/seeds/$target" \
       "fuzz/corpus/$target" >"fuzz/logs/$target.merge.log" 2>&1
-    # Of the rest some of every size: small ones are many and reach little.
+    # Keep some files of every size: small ones are many and reach little.
     (cd "$work/new" && comm -23 <(ls) <(ls "$work/seeds/$target") | xargs -r stat -c '%s %n') |
       awk '$1 <= 4096' | sort -n | awk -v keep="${FUZZ_KEEP:-40}" '
         { name[NR] = $2 }
@@ -146,10 +145,9 @@ minimise() {
   done
 }
 
-# The lines of core/ that tests and seeds reach, those of its own tests left out;
-# without the tests that change every byte of a file, which take long here:
-# a line a file, the sum, and every line that is not reached in
-# target/coverage/missed.txt.
+# The lines of core/ that tests and seeds reach, excluding its own tests, and without the tests that
+# change every byte of a file, which are slow here. Prints a line per file and the total, and writes
+# every line that is not reached to target/coverage/missed.txt.
 coverage() {
   local folder=$target_dir/coverage tools objects
   tools=$(rustc --print sysroot)/lib/rustlib/$host/bin
@@ -161,7 +159,7 @@ coverage() {
   mkdir -p "$folder/profiles"
   local -x RUSTFLAGS='-C instrument-coverage' CARGO_TARGET_DIR=$folder
   local -x LLVM_PROFILE_FILE=$folder/profiles/%m.profraw
-  # Blocks of counters that many programs share are merged as they are written.
+  # Counter blocks shared by many programs are merged as they are written.
   mapfile -t objects < <(cargo test --no-run --message-format=json -p weighbridge-core \
     -p weighbridge-tests 2>"$folder/log" | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' |
     grep -v '/examples/\|/criterion' | sort -u)
@@ -202,7 +200,7 @@ coverage() {
   ' "$folder/lcov"
 }
 
-# Without the encoders and the readers in C, which Miri cannot run; short streams, because it
+# Without the encoders and the readers in C, which Miri cannot run; only short streams, because Miri
 # is slow.
 miri() {
   ready host

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs what docs/gates.md describes, as it is used: the hook by `pre-commit try-repo` on this
-# checkout, and the static build that the image has.
+# Runs the integrations described in docs/gates.md as users do: the hook with `pre-commit try-repo`
+# on this checkout, and the static build that the image contains.
 #
 #   scripts/gates.sh [hook|image]
 set -euo pipefail
@@ -39,7 +39,7 @@ hook() {
   done
 }
 
-# fixture SORT: a safetensors file of ours.
+# fixture SORT: one of our safetensors files.
 fixture() {
   for file in "$work"/files/safetensors/*; do
     code=0
@@ -48,7 +48,7 @@ fixture() {
   done
 }
 
-# image: what the image is made of, for this machine: static, and it runs.
+# image: the content of the image, built for this machine: it is static, and it runs.
 image() {
   local target binary
   target=$(uname -m)-unknown-linux-musl

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Holds what we make of every element type of GGUF against files that ggml wrote.
+"""Compares our reading of every GGUF element type with files that ggml wrote.
 
     scripts/ggml_types.py target/debug/weighbridge target/peers/ggml/read FOLDER
 
-The second is the program of scripts/peers/ggml.cpp, which writes a file of each type
-to FOLDER. Each must be valid here, with the type's name, blocks of the same size, the
-next tensor where ggml put it, and elements equal to the bit where both of us take
-blocks apart. The sizes of blocks must be those of the table that a test of the core
-pins (TABLE). Anything else is printed, and the exit code is 1.
+The second argument is the program of scripts/peers/ggml.cpp, which writes a file of each type to
+FOLDER. Each must be valid here, with the type's name, blocks of the same size, the next tensor
+where ggml put it, and bit-identical elements if both programs decode the blocks. The block sizes
+must match the table that a test of the core pins (TABLE). Any difference is printed, and the exit
+code is 1.
 """
 
 import json
@@ -25,7 +25,7 @@ def run(*command):
 
 
 def pinned():
-    """Name, elements and bytes of a block by number, as the table in the core has it."""
+    """Name, elements and bytes of a block by number, from the table in the core."""
     text = (pathlib.Path(__file__).parent.parent / TABLE).read_text()
     table = text[text.index("const GGML:"):]
     table = table[:table.index("];")]
@@ -37,8 +37,7 @@ def is_nan(bits):
 
 
 def equal(ours, theirs):
-    """Whether floats are the same to the bit; what a NaN looks like is the processor's
-    business."""
+    """Whether floats are bit-identical; the bits of a NaN depend on the processor."""
     count = len(theirs) // 4
     if len(ours) != len(theirs):
         return False
@@ -47,7 +46,7 @@ def equal(ours, theirs):
 
 
 def faults(binary, folder, number, name, block, width, size):
-    """What we make of a file otherwise than ggml."""
+    """Yields our differences from ggml."""
     path = folder / f"{number}.gguf"
     checked = run(binary, "check", "--json", str(path))
     if checked.returncode != 0:

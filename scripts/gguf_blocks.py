@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Writes tests/data/gguf-blocks.bin: random blocks of every type that is taken
-apart, and what the Python package of ggml makes of them; and the tables of types whose
-codes number entries, core/src/model/block/grids.rs.
+"""Writes tests/data/gguf-blocks.bin: random blocks of every type that is decoded, with the values
+that ggml's Python package computes for them. Also writes the tables of types whose codes index
+entries, core/src/model/block/grids.rs.
 
     pip install gguf==0.19.0
     python3 scripts/gguf_blocks.py
 
-For each type: its number, elements and bytes of a block, the number of blocks
-(u32 each), the blocks, and their elements as f32, all little-endian, compressed with
-zlib as a whole. Scales are drawn from all 16-bit patterns; after that, each scale of a
-block is once each of SPECIAL, and so are all at once.
+For each type: its number, elements and bytes of a block, the number of blocks (u32 each), the
+blocks, and their elements as f32, all little-endian, compressed with zlib as a whole. Scales are
+drawn from all 16-bit patterns; in addition, each scale of a block takes each value of SPECIAL once,
+and then all scales together.
 """
 
 import pathlib
@@ -26,12 +26,12 @@ TYPES = (
     " IQ1_S IQ1_M IQ2_XXS IQ2_XS IQ2_S IQ3_XXS IQ3_S"
 ).split()
 ELEMENTS = 1024
-# NaN, infinities, zeros, subnormals and the largest; powers of two and floats of 8 bits.
+# NaN, infinities, zeros, subnormals and the largest values; powers of two and 8-bit floats.
 SPECIAL = {
     2: [0x7E00, 0x7C01, 0xFFFF, 0x7C00, 0xFC00, 0x0000, 0x8000, 0x0001, 0x83FF, 0x7BFF, 0xFBFF],
     1: [0x00, 0x01, 0x02, 0x07, 0x7E, 0x7F, 0x80, 0xFC, 0xFD, 0xFE, 0xFF],
 }
-# Where the scales are, and how many bytes each takes; else two at the start.
+# Offset and width of each scale; the default is two bytes at the start.
 SCALES = {
     "Q4_1": [(0, 2), (2, 2)],
     "Q5_1": [(0, 2), (2, 2)],
@@ -59,7 +59,7 @@ GRIDS = {
 
 
 def grids():
-    """The entries of each table as numbers, the first digit in the lowest bits."""
+    """The entries of each table as numbers, with the first digit in the lowest bits."""
     lines = ["//! The tables of ggml's types with codebooks, made by `scripts/gguf_blocks.py`."]
     for name, what in GRIDS.items():
         kind = getattr(quants, name)
@@ -78,7 +78,7 @@ def grids():
 def put(name, block, at, width, word):
     """Writes a scale."""
     if name == "IQ1_M":
-        # Four bits of it are in the upper ones of each of four words.
+        # The scale's bits are spread over the upper four bits of four words.
         for i in range(4):
             block[49 + 2 * i] = block[49 + 2 * i] & 0xF | (word >> 4 * i & 0xF) << 4
     else:
@@ -86,7 +86,7 @@ def put(name, block, at, width, word):
 
 
 def special(name, random, size):
-    """Blocks whose scales are out of the ordinary."""
+    """Blocks with unusual scales."""
     scales = SCALES.get(name, [(0, 2)])
     chosen = [[scale] for scale in scales] + ([scales] if len(scales) > 1 else [])
     for some in chosen:

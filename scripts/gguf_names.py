@@ -1,5 +1,5 @@
-"""Compares host/src/names.rs with gguf-py: its converter must give each name in some
-architecture."""
+"""Compares host/src/names.rs with gguf-py: its converter must produce each name for
+some architecture."""
 
 import re
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import gguf
 
-# Names of gguf-py by each end of a name of `transformers` that begins after a dot.
+# The names in gguf-py, by each suffix of a `transformers` name that starts after a dot.
 known = defaultdict(set)
 for architecture in gguf.MODEL_TENSORS:
     for theirs, (_, name) in gguf.get_tensor_name_map(architecture, 1).mapping.items():

@@ -1,25 +1,24 @@
 #!/usr/bin/env python3
-"""Compares what we make of GGUF files with what ggml's Python package makes of them.
+"""Compares our reading of GGUF files with that of ggml's Python package.
 
     pip install gguf==0.19.0
     cargo build -p weighbridge-cli
     cargo run -p weighbridge-tests --example fixtures -- target/fixtures
     python3 scripts/gguf_reader.py target/debug/weighbridge target/fixtures/gguf [GGML]
 
-Every fixture, and 40 copies of each with damaged bytes, are read by both. Where
-both accept a file they must have read the same metadata with the same values, and
-the same names, shapes, types and places of tensors. A file that the reader accepts
-and we refuse breaks rules in ACCEPTED only, and one that it refuses and we accept has
-a reason in UNKNOWN. Anything else is printed, and the exit code is 1, as it is when a line of
-ACCEPTED excuses nothing.
+Every fixture, and 40 copies of each with damaged bytes, are read by both. If both accept a file,
+they must have read the same metadata with the same values, and the same names, shapes, types and
+places of tensors. A file that only the package accepts may break only rules in ACCEPTED, and a file
+that only we accept needs a reason in UNKNOWN. Any other difference is printed, and the exit code is
+1, as it is when a line of ACCEPTED is unused.
 
-GGML is the program of scripts/peers/ggml.cpp: its verdicts are compared likewise. What
-the reference reader refuses is a violation at least, but for NARROWER, where the
-specification allows in so many words what ggml does not read.
+GGML is the program of scripts/peers/ggml.cpp, whose verdicts are compared in the same way. What the
+reference reader refuses is at least a violation, except for NARROWER, where the specification
+explicitly allows what ggml does not read.
 
-Then tensors of every type that we take apart, of random blocks, go through the
-package's writer and `weighbridge extract`, and must come out as its `dequantize`
-says, to the bit.
+Then tensors of every type that we decode, made of random blocks, are written with the package and
+read with `weighbridge extract`. The result must be bit-identical to that of the package's
+`dequantize`.
 """
 
 import json
@@ -38,8 +37,8 @@ from gguf.quants import dequantize
 
 BLOCKS = "Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K TQ2_0 IQ4_NL IQ4_XS MXFP4".split()
 
-# Rules that the package does not look at, with the reason. What it reads of such a
-# file may be as meaningless as the file is.
+# Rules that the package does not check, with the reason. What it reads from such a file may be as
+# meaningless as the file.
 ACCEPTED = {
     "KEY-EMPTY": "any key is taken",
     "KEY-LENGTH": "any key is taken",
@@ -62,7 +61,7 @@ ACCEPTED = {
     "EXTENT-ZERO": "an empty tensor is read",
 }
 
-# Likewise for ggml's own reader, which does not look at data.
+# The same for ggml's own reader, which does not look at data.
 GGML = {
     "NAME-NUL": "a name ends at its first zero",
     "KEY-LENGTH": "any key but the empty one is taken",
@@ -78,7 +77,7 @@ GGML = {
     "EXTENT-ZERO": "this release reads empty tensors",
 }
 
-# What ggml's own reader refuses, and the specification does not.
+# Features that ggml's own reader refuses, but the specification allows.
 NARROWER = {
     "big": "the other byte order is not read",
     "ARRAY-NESTED": "arrays in arrays are not read",
@@ -86,14 +85,13 @@ NARROWER = {
     "ALIGNMENT-POWER": "alignments are powers of two",
 }
 
-# What the package refuses, and ggml does not.
+# Features that the package refuses, but ggml accepts.
 UNKNOWN = {
     "types": "the package does not know the newest type of ggml, or a later one",
     "ALIGNMENT-POWER": "alignments are powers of two",
 }
 
-# The package takes the floats of a block of this type to have 32 bits; ggml has had 16
-# for years.
+# The package assumes 32-bit floats in blocks of this type; ggml has used 16 bits for years.
 GGML_QUANT_SIZES[GGMLQuantizationType.Q8_1] = (32, 36)
 
 SECONDS = 5
@@ -101,7 +99,7 @@ COPIES = 40
 
 
 def ours(binary, paths):
-    """The report on each path."""
+    """Our report on each path."""
     listed = subprocess.run(
         [binary, "check", "--structure", "--json", "--format", "gguf", *map(str, paths)],
         capture_output=True, text=True, check=False)
@@ -109,8 +107,8 @@ def ours(binary, paths):
 
 
 def theirs(path):
-    """What the reader makes of a file, or why it refuses; in a process of its
-    own, because a count of 2^40 keeps it busy."""
+    """The facts that the package reads from a file, or why it refuses the file; in a separate
+    process, because a count of 2^40 keeps it busy."""
     output, input_ = os.pipe()
     child = os.fork()
     if child == 0:
@@ -133,7 +131,7 @@ def theirs(path):
 
 
 def tell(path):
-    """The facts that are compared."""
+    """The facts to compare."""
     with numpy.errstate(all="ignore"):
         reader = GGUFReader(path)
     tensors = []
@@ -150,7 +148,7 @@ def tell(path):
 
 
 def plain(value):
-    """A value as it is compared: a float as its bits, a Boolean as one."""
+    """A value in comparable form: floats by their exact value, Booleans unchanged."""
     if isinstance(value, list):
         return [plain(item) for item in value]
     if isinstance(value, float):
@@ -159,7 +157,7 @@ def plain(value):
 
 
 def mine(entry):
-    """A value of metadata, from our JSON, likewise."""
+    """A metadata value from our JSON, in the same form."""
     def item(value):
         if isinstance(value, list):
             return [item(one) for one in value]
@@ -175,7 +173,7 @@ def mine(entry):
 
 
 def compare(binary, path, other):
-    """What the two readings differ in."""
+    """The difference between the two readings."""
     shown = subprocess.run([binary, "inspect", "--json", "--format", "gguf", str(path)],
                            capture_output=True, text=True, check=False)
     read = json.loads(shown.stdout)
@@ -196,8 +194,8 @@ def compare(binary, path, other):
 
 
 def elements(binary, folder, rng):
-    """How many elements of random blocks we and the package agree about, and what
-    types they disagree about."""
+    """The number of elements of random blocks on which we and the package agree, and the types on
+    which they disagree."""
     path, out = folder / "blocks.gguf", folder / "out.npy"
     writer = GGUFWriter(str(path), "none")
     expected = {}
@@ -220,7 +218,7 @@ def elements(binary, folder, rng):
         read = numpy.load(out)
         out.unlink()
         same = read.view("<u4") == values.view("<u4")
-        # What a NaN looks like is the processor's business.
+        # The bits of a NaN depend on the processor.
         if read.shape == values.shape and (same | numpy.isnan(read) & numpy.isnan(values)).all():
             agreed += values.size
         else:
@@ -229,7 +227,7 @@ def elements(binary, folder, rng):
 
 
 def damaged(bytes_, rng):
-    """A copy with a few bytes changed, in front of the data most of all."""
+    """A copy with a few bytes changed, mostly before the data."""
     copy = bytearray(bytes_)
     for _ in range(rng.randint(1, 3)):
         at = rng.randrange(min(len(copy), 600))
@@ -238,7 +236,7 @@ def damaged(bytes_, rng):
 
 
 class Tally:
-    """Who accepted how many files, and what explains the differences."""
+    """Counts which reader accepted how many files, and explains the differences."""
 
     def __init__(self, accepted, narrower):
         self.lists = accepted, narrower
@@ -247,15 +245,14 @@ class Tally:
         self.reasons, self.unexplained = {}, []
 
     def add(self, path, report, accepts, note=""):
-        """Whether both accept it."""
+        """Records a file; returns whether both accept it."""
         valid = report["verdict"] == "valid"
-        # Of a type of a later ggml, or of arrays that nest deeply, we do not say that the
-        # file is sound.
+        # For types of a later ggml and for deeply nested arrays, we do not vouch for the file.
         left = [item for item in report["unchecked"] if item["why"] != "payloads not asked for"]
         if valid and left:
             self.counts["unchecked"] += 1
             return False
-        # Neither looks at what keys mean: all such rules are one.
+        # Neither reader checks what keys mean: all such rules count as one.
         breaks = {}
         for finding in report["findings"]:
             rule = "KEYS-" if finding["rule"].startswith("KEYS-") else finding["rule"]
@@ -283,7 +280,7 @@ class Tally:
         return False
 
     def show(self, title):
-        """Prints it, and adds lines that excuse nothing to what is unexplained."""
+        """Prints the counts, and reports unused excuses as unexplained."""
         known = self.lists[0] | self.lists[1]
         print(f"{title}: {sum(self.counts.values())} files: "
               + ", ".join(f"{n} {'' if who == 'unchecked' else 'accepted by '}{who}"
@@ -296,7 +293,7 @@ class Tally:
 
 
 def big(path):
-    """Whether the version is that of a big-endian file."""
+    """Whether the file is big-endian, judging by its version."""
     return path.read_bytes()[4:6] == b"\0\0"
 
 

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""Writes files as ggml's Python package does, and looks whether we accept each.
+"""Writes files with ggml's Python package, and verifies that we accept each.
 
     pip install gguf==0.19.0
     cargo build -p weighbridge-cli
     python3 scripts/gguf_writer.py target/debug/weighbridge FOLDER
 
-Models of every architecture that the package names, with every tokenizer it has
-converters for; splits, projectors, adapters, matrices of importance, vocabularies, and
-files without a tokenizer. All of them are sound: any but a valid one is printed with
-what was found, and the exit code is 1. So it is where our summary counts other parameters than
-the package does, or others that a token passes.
+Models of every architecture that the package names, with every tokenizer it has converters for;
+splits, projectors, adapters, importance matrices, vocabularies, and files without a tokenizer. All
+of them are sound: any file that is not valid is printed with its findings, and the exit code is 1.
+The same applies if our summary counts different total or active parameters than the package.
 """
 
 import json
@@ -24,13 +23,13 @@ from gguf.quants import quantize
 
 WIDTH, BLOCKS = 32, 2
 TEMPLATE = "{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}{% endfor %}"
-# Layers of these have no attention heads, or not all of them; converters store 0.
+# Not all layers of these have attention heads, if any; converters store 0.
 HEADLESS = ("mamba", "mamba2", "rwkv6", "rwkv7", "rwkv6qwen2", "arwkv7")
 HYBRID = ("jamba", "granitehybrid", "nemotron_h", "plamo2", "lfm2", "falcon-h1", "deci", "openelm")
 
 
 def sentencepiece(writer, model="llama", more=40):
-    """Three special tokens, one a byte, and some words: as converters of SentencePiece."""
+    """Three special tokens, one per byte, and some words, like the converters of SentencePiece."""
     tokens = ["<unk>", "<s>", "</s>"] + [f"<0x{byte:02X}>" for byte in range(256)]
     types = [TokenType.UNKNOWN] + [TokenType.CONTROL] * 2 + [TokenType.BYTE] * 256
     tokens += [f"\u2581word{i}" for i in range(more)]
@@ -60,7 +59,7 @@ def byte_pairs(writer, pre="gpt-2"):
 
 
 def word_pieces(writer, count=120):
-    """As for a small BERT, of which no token is the 101st: it has its own ids."""
+    """Like a small BERT with its own ids: it has no 101st token."""
     writer.add_tokenizer_model("bert")
     writer.add_token_list([b"[PAD]", b"[UNK]", b"[CLS]", b"[SEP]", b"[MASK]"] + [b"w%d" % i for i in range(count - 5)])
     writer.add_token_scores([-1000.0] * count)
@@ -247,7 +246,7 @@ def split():
 
 
 def summary(program, path):
-    """Parameters that our summary counts, those that a token passes, and other elements."""
+    """Total parameters in our summary, active parameters per token, and other elements."""
     run = subprocess.run([program, "inspect", "--summary", "--json", path], capture_output=True, text=True, check=False)
     found = json.loads(run.stdout)["summary"]
     return found["all"]["parameters"], found["active"], found["others"]
@@ -284,7 +283,7 @@ def main():
     different = 0
     for path, (total, shared, one, experts) in counts.items():
         if total <= 0:
-            # Of adapters the package counts what they change.
+            # For adapters the package counts what they change.
             continue
         parameters, active, others = summary(program, path)
         expected = shared + 2 * one if experts else None

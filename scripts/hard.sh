@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What the hardest files take: for each, its length, seconds of processor time, peak
-# memory and the number of findings of `weighbridge check --json`. Fails where a file
-# takes more than 1 s or 64 MiB for each MB of it.
+# Measures the hardest files: for each, its length, seconds of processor time, peak
+# memory and the number of findings of `weighbridge check --json`. Fails if a file takes
+# more than 1 s or 64 MiB per MB of its length.
 #
-#   scripts/hard.sh [COMMAND]     COMMAND is target/release/weighbridge by default,
+#   scripts/hard.sh [COMMAND]     COMMAND defaults to target/release/weighbridge,
 #                                 which is built
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

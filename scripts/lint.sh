@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Formatting, clippy, and the builds that a change can break unseen: every
-# format alone, none at all, and a target that has neither std nor a heap.
+# Formatting, clippy, and builds that a change can break unnoticed: every format alone,
+# none at all, and a target with neither std nor a heap.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
@@ -18,8 +18,8 @@ cargo clippy --workspace --all-targets -- -D warnings
 
 formats=$(sed -n 's/^formats = \[\(.*\)\]$/\1/p' core/Cargo.toml | tr -d '",')
 
-# A helper that several formats share may have no user in a subset of them, and
-# a file of the only format is of that format.
+# A shared helper may be unused in a subset of the formats, and with a single format
+# some patterns are irrefutable.
 subset() { cargo clippy -p weighbridge-core --no-default-features "$@" -- -D warnings -A dead-code -A irrefutable-let-patterns; }
 
 say "core without any feature"
@@ -29,8 +29,9 @@ for format in $formats; do
   subset --features "$format"
 done
 
-# Features only add, so pairs that meet in a build are enough: of formats with what a
-# host, a browser, a board with mapped flash and one with a driver for it turn on.
+# Features only add code, so it is enough to test pairs that occur together: formats
+# with the features of a host, a browser, a board with mapped flash and a board with a
+# flash driver.
 for pair in "stb windows" "stb details" "formats details" "formats windows" "formats payloads" \
   "formats sweep" "gguf sweep" "safetensors sweep" "idv payloads" "idv deflate" "ztensor zstd" \
   "ztensor checksum" "ztensor payloads" "oinf bytemuck" "formats embedded-storage" "formats std"; do

@@ -1,10 +1,10 @@
-"""Damaged copies of NPY and NPZ files through NumPy, zipfile and Weighbridge.
+"""Runs damaged copies of NPY and NPZ files through NumPy, zipfile and Weighbridge.
 
     numpy_reader.py VERDICTS FILES [COUNT [SEED]]
 
-VERDICTS is the example `verdicts` of the tests, FILES a folder with files in `npy` and
-`npz`. What NumPy or zipfile refuses must be fatal here, or be listed below; what NumPy
-loads must not be fatal, and must have the same shape, type and bytes, or be listed below.
+VERDICTS is the example `verdicts` of the tests, FILES a folder with files in `npy` and `npz`. What
+NumPy or zipfile refuses must be fatal here, or be listed below; what NumPy loads must not be fatal,
+and must have the same shape, type and bytes, or be listed below.
 """
 
 import collections
@@ -22,7 +22,7 @@ import zlib
 
 import numpy
 
-# What is fatal though NumPy loads it, and why the specification is with us.
+# Rules that are fatal although NumPy loads the file, and why the specification supports us.
 STRICTER = {
     "NPY-SYNTAX": "Python literals in other forms: comments, other bases, joined strings",
     "NPY-SHAPE": "bools are integers to Python",
@@ -55,7 +55,7 @@ STRICTER = {
     "ZIP-DEFLATE": "zipfile does not ask for the end of a stream that has all its bytes",
     "ZIP64-MISSING": "zipfile takes numbers of all ones as they are",
 }
-# What NumPy refuses though it is not fatal, by a part of its message, and why.
+# NumPy errors, by part of their message, for files that are not fatal here, and why.
 LAXER = {
     "max_header_size": "a limit of numpy.load (NPY-HEADER-LONG)",
     "is too large": "a limit of numpy.load (NPY-HEADER-LONG)",
@@ -70,7 +70,7 @@ LAXER = {
     "codec can't decode": "escapes in names of fields",
     "itemsize": "an element of no bytes",
 }
-# The same, where a rule that is not fatal was broken.
+# The same, if a given non-fatal rule was broken.
 LAXER_WITH = {
     ("NPY-PADDING", "Cannot parse header"): "a line after a newline in the padding, indented to Python",
     ("NPY-SPACE", "Cannot parse header"): "a dictionary on a second line, indented to Python",
@@ -79,7 +79,7 @@ LAXER_WITH = {
 
 
 def load(kind, data):
-    """The arrays by name, or the text of what is wrong."""
+    """The arrays by name, or the error message."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -95,7 +95,7 @@ def load(kind, data):
             return {name: loaded[name] for name in loaded.files}
         except MemoryError:
             return "MemoryError"
-        except Exception as error:  # Whatever it is, it is a refusal.
+        except Exception as error:  # Any exception is a refusal.
             return f"{type(error).__name__}: {error}"
 
 
@@ -156,7 +156,7 @@ def damage(rng, data):
 
 
 def has_no_end(data):
-    """Whether a stream has all the bytes of its member, and then is cut or faulty."""
+    """Whether some stream contains all bytes of its member, and is then truncated or faulty."""
     for member in zipfile.ZipFile(io.BytesIO(data)).infolist():
         if member.compress_type != zipfile.ZIP_DEFLATED:
             continue
@@ -209,7 +209,7 @@ def main():
                 keep(kind, data)
         elif fatal:
             objects = any(getattr(array, "dtype", None) == object for array in theirs.values())
-            # Only of streams that have all their bytes and no sound end.
+            # Only for streams that have all their bytes but no sound end.
             why = next((rule for rule in rules if rule in STRICTER and
                         (rule != "ZIP-DEFLATE" or has_no_end(data))), None)
             if kind == "npz" and why is None:
@@ -230,7 +230,7 @@ def main():
                     continue
                 expected = fact(array, layout)
                 if array.dtype.names is not None:
-                    # The bytes of padding between fields are not kept.
+                    # The padding bytes between fields are not kept.
                     crc = expected[2]
                 if (dtype, eval(shape), crc) != expected and 0 not in array.shape and array.dtype.itemsize:
                     wrong[kind, "differs", str(expected), tensor] += 1

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Packages what is published, and builds each crate from its package alone.
+# Packages the published crates, and builds each from its package alone.
 #
-#   scripts/package.sh            the crates; the npm package where wasm/dist is built
+#   scripts/package.sh            the crates; also the npm package if wasm/dist is built
 #   scripts/package.sh publish    as the release workflow does: to crates.io, then to npm
 #
-# The command line depends on the library and that on the core, so all are packaged in one
-# call: cargo then takes each from the package just made, not from a registry.
+# The command line depends on the library and the library on the core, so all are packaged
+# in one call: cargo then takes each from the package just made, not from a registry.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
@@ -18,17 +18,17 @@ if [ "${1:-}" = publish ]; then
   exec npm publish --provenance --access public
 fi
 
-# Cargo keeps what it unpacked from that temporary registry (its folder has no
+# Cargo keeps the files it unpacked from that temporary registry (whose folder has no
 # host in its name) and does not notice that the same version has changed.
 rm -rf -- "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/weighbridge-[0-9]* \
   "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/weighbridge-core-[0-9]* \
   "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/weighbridge-cli-[0-9]*
 
-# A dry run is all of publishing but the upload: it also fails where a dependency is not
-# published and not packaged in the same call.
+# A dry run does everything but the upload: it also fails if a dependency is neither
+# published nor packaged in the same call.
 cargo publish --dry-run "${crates[@]}" "$@"
 
-# What a package is to have, and what not.
+# Files that a package must contain, and files it must not.
 for package in weighbridge-core weighbridge weighbridge-cli; do
   files=$(cargo package --list --allow-dirty -p "$package")
   for wanted in Cargo.toml README.md LICENSE-MIT LICENSE-APACHE; do

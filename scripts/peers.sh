@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
-# Sound and broken files through the readers that people use: prints a table of
-# how many each accepts and refuses, and whether what ggml's Python package reads of
-# GGUF files is what we read, and whether we read a file of each type that ggml wrote.
-# Installs the readers below target/peers, with pip, npm
-# and cargo; what cannot be installed is left out with a sentence.
+# Runs sound and broken files through popular readers: prints a table of how many each accepts and
+# refuses, whether ggml's Python package reads the same content from GGUF files as we do, and
+# whether we read a file of each type written by ggml. Installs the readers below target/peers, with
+# pip, npm and cargo; any that cannot be installed is skipped with a message.
 #
-#   scripts/peers.sh           the tables, also into docs/peers.md where all is installed
+#   scripts/peers.sh           the tables, also into docs/peers.md if all are installed
 #   scripts/peers.sh -v        and which files each reader gets wrong
 #   scripts/peers.sh npm       installs the npm packages, for the benchmark in Node
 #   scripts/peers.sh install   installs ggml and the Python packages, for other scripts
-#   scripts/peers.sh dequantise  how fast blocks of ggml become f32, here and in ggml's own
-#                              code in C and in Python; needs both
+#   scripts/peers.sh dequantise  how fast blocks of ggml are converted to f32, here and in
+#                              ggml's own code in C and in Python; needs both
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
@@ -22,7 +21,7 @@ verbose=${1:-}
 python=$work/venv/bin/python
 ggml_crate=llama-cpp-sys-2@0.1.161
 
-# install NAME COMMAND...: once; what went wrong is in a log beside it.
+# install NAME COMMAND...: runs once; errors are in a log beside it.
 install() {
   local name=$1
   shift
@@ -48,7 +47,7 @@ npm_packages() {
     @huggingface/gguf@0.4.6 @huggingface/hub@2.17.5 hyllama@0.2.2 zstddec@0.3.4
 }
 
-# The sources of ggml lie in a crate that binds it; its header reader needs little of it.
+# The sources of ggml are in a crate with its bindings; its header reader needs only a few of them.
 ggml() {
   mkdir -p ggml/src
   cd ggml
@@ -62,14 +61,14 @@ ggml() {
   ggml_program read -O1
 }
 
-# ggml_from: where cargo keeps the sources.
+# ggml_from: the folder where cargo keeps the sources.
 ggml_from() {
   local manifest
   manifest=$(cargo metadata --format-version 1 | grep -o "\"manifest_path\":\"[^\"]*${ggml_crate%@*}[^\"]*\"" | head -n 1 | cut -d '"' -f 4)
   echo "$(dirname "$manifest")/llama.cpp/ggml"
 }
 
-# ggml_program NAME FLAGS...: scripts/peers/ggml.cpp, with so much optimisation.
+# ggml_program NAME FLAGS...: compiles scripts/peers/ggml.cpp with these optimisation flags.
 ggml_program() {
   local name=$1 from
   shift
@@ -80,18 +79,18 @@ ggml_program() {
     -lm -lpthread -o "$name"
 }
 
-# ggml as its own build makes it, and without what only this processor has.
+# ggml as its own build compiles it, with and without instructions specific to this processor.
 ggml_speed() {
   cd ggml
   ggml_program speed -O3
   ggml_program speed-native -O3 -march=native
 }
 
-# dequantise: ours and theirs in turns, the fastest of all rounds of each.
+# dequantise: our code and theirs in turns; the fastest of all rounds of each counts.
 dequantise() {
   local elements=1048576 rounds=21 blocks=$work/blocks
   cargo build --quiet --release -p weighbridge-tests --example dequantise
-  # No scale is NaN: all bytes are of small magnitude.
+  # No scale is NaN: all bytes are small.
   "$python" -c "import numpy, sys; numpy.random.default_rng(9).integers(0, 0x60, $elements * 2, dtype=numpy.uint8).tofile(sys.argv[1])" "$blocks"
   for _ in 1 2 3 4 5; do
     "$target_dir/release/examples/dequantise" "$blocks" "$elements" "$rounds" | sed 's/^/ours /'
@@ -147,8 +146,8 @@ export NETRON
 row() {
   local format=$1 title=$2
   shift 2
-  # Lints are no reason to refuse a file, and what this build cannot check is no peer's
-  # fault.
+  # Lints are no reason to refuse a file, and checks that this build cannot do are not held against
+  # a peer.
   awk -F '\t' -v format="$format" '$1 == format && $3 != "lint" && $3 != "unchecked"' "$work/list" >"$work/chosen"
   cut -f 2 "$work/chosen" | (cd "$work" && "$@") >"$work/answers" 2>"$work/log" || true
   paste "$work/chosen" "$work/answers" | awk -F '\t' -v title="$title" -v verbose="$verbose" '
@@ -162,7 +161,7 @@ row() {
     }'
 }
 
-# each COMMAND...: a command that takes a path and ends with 0 for a sound file.
+# each COMMAND...: runs a command that takes a path and exits with 0 for a sound file.
 each() {
   while IFS= read -r path; do
     if timeout 10 "$@" "$path" >/dev/null 2>&1; then echo accepts; else echo refuses; fi
@@ -192,7 +191,7 @@ tables() {
   ! has npm || row gguf '`hyllama` 0.2.2' node "$here/scripts/peers/read.mjs" hyllama
 }
 tables | tee "$work/tables"
-# The page in docs/ has every reader, so it is written where all are installed.
+# The page in docs/ has every reader, so it is written only if all are installed.
 if has python && has npm && has zt && has ggml && [ -z "$verbose" ]; then
   {
     sed '/^| /,$d' docs/peers.md

@@ -1,17 +1,16 @@
 #!/usr/bin/env bash
-# Builds the Python package: a wheel with the library, its types and the command.
-# It works below target; the command goes to python/weighbridge.data (ignored by git), where
-# maturin looks for it.
+# Builds the Python package: a wheel with the library, its types and the command. Works below
+# target; the command goes to python/weighbridge.data (ignored by git), where maturin looks for it.
 #
-#   scripts/python.sh quick    a wheel as it is compiled soonest, installed into an environment
-#                              of its own, and its tests but for those that take longest
-#   scripts/python.sh test     a wheel without optimised linking, all tests, the corpus
-#                              included, and mypy --strict
+#   scripts/python.sh quick    the wheel that compiles fastest, installed into a separate
+#                              environment, and its tests except for the slowest
+#   scripts/python.sh test     a wheel without optimised linking, all tests, including the
+#                              corpus, and mypy --strict
 #   scripts/python.sh engines  tests with Ray and Spark, of 1.4 GB and Java 17
-#   scripts/python.sh torch    tests with PyTorch, of 540 MB and more, and those that
-#                              `safetensors` has for itself, loading with this package
-#   scripts/python.sh notebook the widget in a real JupyterLab in Chromium, of 260 MB
-#   scripts/python.sh wheel    the wheel as it is published; fails above the budget
+#   scripts/python.sh torch    tests with PyTorch, of 540 MB and more, and the tests of
+#                              `safetensors` itself, loading with this package
+#   scripts/python.sh notebook the widget in a real JupyterLab in Chromium, which installs 260 MB
+#   scripts/python.sh wheel    the published wheel; fails above the budget
 #   scripts/python.sh bench    the published wheel against the crate and `safetensors`
 #
 # PYTHON may name an interpreter, 3.9 or newer.
@@ -20,7 +19,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
 ready_or_leave_out python
 
-# The published wheel, in bytes.
+# Budget of the published wheel, in bytes.
 budget=5000000
 
 work=$target_dir/python
@@ -28,8 +27,8 @@ data=python/weighbridge.data/scripts
 mkdir -p "$work" "$data"
 export PYTHONDONTWRITEBYTECODE=1
 
-# environment NAME REQUIREMENTS...: a virtual environment with these packages, made anew
-# where they have changed.
+# environment NAME REQUIREMENTS...: a virtual environment with these packages, recreated if they
+# have changed.
 environment() {
   local name=$1 folder=$work/$1 wanted
   shift
@@ -48,7 +47,7 @@ environment() {
   exit 0
 }
 
-# deep_environment: with what all tests need, and the benchmarks.
+# deep_environment: with the packages for all tests and the benchmarks.
 deep_environment() {
   environment deep python/requirements.txt python/requirements-deep.txt
 }
@@ -59,7 +58,7 @@ install() {
     --force-reinstall "$work"/wheels/*.whl
 }
 
-# test_wheel PROFILE: builds one, and what it is compared with.
+# test_wheel PROFILE: builds a wheel, and the files and command for its tests.
 test_wheel() {
   environment venv python/requirements.txt
   host_programs
@@ -68,14 +67,14 @@ test_wheel() {
   export WEIGHBRIDGE_COMMAND=$target_dir/debug/weighbridge WEIGHBRIDGE_FIXTURES=$work/fixtures
 }
 
-# viewer: puts what notebooks show where maturin finds it; git ignores it.
+# viewer: puts the viewer for notebooks where maturin finds it; git ignores it.
 viewer() {
   scripts/web.sh embed
   cp web/dist/single/weighbridge-viewer.js python/weighbridge/viewer.js ||
     left_out "the viewer for notebooks: without Node it is not built"
 }
 
-# wheel COMMAND OPTION...: builds one with this command.
+# wheel COMMAND OPTION...: builds a wheel with this command.
 wheel() {
   local bin=$work/venv/bin command=$1
   shift
@@ -110,7 +109,7 @@ case ${1:-} in
     test_wheel dev
     environment engines python/requirements-engines.txt
     install engines
-    # Workers import from the folder that they are started in.
+    # Workers import from their working folder.
     (cd "$work" && "$work/engines/bin/pytest" -c "$root/python/pyproject.toml" \
       -p no:cacheprovider "$root/python/tests/engines.py" "${@:2}")
     ;;
@@ -120,7 +119,7 @@ case ${1:-} in
     install torch
     bin=$work/torch/bin
     (cd python && "$bin/pytest" -p no:cacheprovider tests/with_torch.py "${@:2}")
-    # Its tests are in its source package only, from which pip reads the version with maturin.
+    # The tests are only in the source package, whose version pip reads with maturin.
     theirs=$work/safetensors
     rm -rf "$theirs"
     mkdir -p "$theirs"

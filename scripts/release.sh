@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The steps of .github/workflows/release.yml that a machine at hand can take as well.
+# The steps of .github/workflows/release.yml that can also be run locally.
 #
-#   scripts/release.sh version          the version of all packages; of a tag, the same
+#   scripts/release.sh version          the version of all packages; must match a tag
 #   scripts/release.sh semver           cargo-semver-checks against the last release
-#   scripts/release.sh archive TARGET   the command, which reads servers too, as an archive in
+#   scripts/release.sh archive TARGET   the command, including servers, as an archive in
 #                                       target/release-archives, named and laid out as
 #                                       cargo-dist does, and its SHA-256
-#   scripts/release.sh notes            what CHANGELOG.md says of the version
+#   scripts/release.sh notes            the section of CHANGELOG.md about the version
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh

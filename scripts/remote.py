@@ -1,4 +1,4 @@
-"""Checks a bucket of moto with the command, and the same files on disk: the same verdicts.
+"""Checks a moto bucket with the command, and the same files on disk: the verdicts must match.
 
 python scripts/remote.py COMMAND FOLDER
 """
@@ -25,7 +25,7 @@ bucket = boto3.resource(
     aws_access_key_id="ID", aws_secret_access_key="SECRET",
 ).create_bucket(Bucket="box")
 
-# Every tenth fixture of each format, and more than one page of a listing has.
+# Every tenth fixture of each format, and more files than fit on one page of a listing.
 files = [path for kind in sorted(folder.iterdir()) for path in sorted(kind.iterdir())[::10]]
 for path in files:
     bucket.put_object(Key=f"models/{path.relative_to(folder)}", Body=path.read_bytes())
@@ -35,7 +35,7 @@ for i in range(1_050):
 
 
 def check(*args, cwd=None):
-    """The exit code, and what is said of each file by its name."""
+    """The exit code, and the report on each file by name."""
     environment = {**os.environ, **keys, "AWS_ENDPOINT_URL": endpoint, "AWS_ALLOW_HTTP": "true"}
     run = subprocess.run(
         [command, "check", "--no-config", "--json", *args],

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The command against a server for buckets that others wrote: moto, on the loopback address.
-# `cargo test -p weighbridge-cli --features remote` has the servers that fail and lie.
+# Tests the command against a third-party server for buckets: moto, on the loopback address. `cargo
+# test -p weighbridge-cli --features remote` has the servers that fail and lie.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh

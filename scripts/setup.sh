@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# What the scripts need of a machine, in one place: looked at before anything is
-# built, and installed where that is possible.
+# The scripts' requirements, in one place: checked before anything is built, and installed if
+# possible.
 #
 #   scripts/setup.sh PART...    of host, firmware, wasm, web (the tests of the page), python, peers, hard
 #   source scripts/setup.sh     the functions below; `ready PART...` does the same
 #
-# As root, packages come from apt, after a line that names them. Anybody else is
-# told which command to run, before anything is built. What is still missing:
+# As root, packages are installed with apt, after a line that names them. Other users are told which
+# command to run, before anything is built. If something is still missing:
 #
-#   WEIGHBRIDGE_REQUIRE unset   ends the script; only extras (cargo-deny, the readers
-#                               of others) are left out, with a sentence
-#   WEIGHBRIDGE_REQUIRE=1       ends the script, extras included: so in CI
-#   WEIGHBRIDGE_REQUIRE=0       is left out with a sentence
+#   WEIGHBRIDGE_REQUIRE unset   ends the script; only extras (cargo-deny, third-party
+#                               readers) are left out, with a message
+#   WEIGHBRIDGE_REQUIRE=1       ends the script, also for extras: used in CI
+#   WEIGHBRIDGE_REQUIRE=0       it is left out, with a message
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-# Everything that is built lies below one folder, whichever folder a script is in.
+# All builds go below one folder, whichever folder a script is in.
 case ${CARGO_TARGET_DIR:-} in
   '') target_dir=$root/target ;;
   /* | [A-Za-z]:*) target_dir=$CARGO_TARGET_DIR ;;
@@ -23,8 +23,8 @@ esac
 export CARGO_TARGET_DIR=$target_dir
 source "$root/scripts/targets.sh"
 
-# left_out WHAT: says what is not done here, or ends the script where nothing may
-# be left out. Whatever can be skipped asks this function.
+# left_out WHAT: reports what is skipped, or ends the script if nothing may be left out. Everything
+# that can be skipped calls this function.
 left_out() {
   echo "left out: $1" >&2
   [ "${WEIGHBRIDGE_REQUIRE:-0}" = 0 ] || {
@@ -33,8 +33,8 @@ left_out() {
   }
 }
 
-# ready PART...: this machine has what these parts need. Fails only where that may
-# be left out.
+# ready PART...: makes sure that this machine has what these parts need. Fails only if that may be
+# left out.
 ready() {
   look "$@"
   [ "${#missing[@]}" -gt 0 ] || return 0
@@ -62,8 +62,7 @@ ready() {
   exit 1
 }
 
-# ready_or_leave_out PART: ends the script, with success, where the part may be
-# left out.
+# ready_or_leave_out PART: ends the script successfully if the part may be left out.
 ready_or_leave_out() {
   ready "$1" || {
     left_out "$1, for lack of the above"
@@ -75,12 +74,12 @@ can_install() {
   command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]
 }
 
-# apt_offers PACKAGE: in the lists that this machine has.
+# apt_offers PACKAGE: whether the package is in this machine's lists.
 apt_offers() {
   command -v apt-cache >/dev/null && apt-cache policy "$1" 2>/dev/null | grep 'Candidate: [^(]' >/dev/null
 }
 
-# offered: keeps of `packages` what apt offers.
+# offered: reduces `packages` to those that apt offers.
 offered() {
   local package all=(${packages[@]+"${packages[@]}"})
   packages=()
@@ -89,7 +88,7 @@ offered() {
   done
 }
 
-# in_background COMMAND...: runs it while the script goes on, and keeps what it prints.
+# in_background COMMAND...: runs a command in the background, and keeps its output.
 background=()
 in_background() {
   local log
@@ -98,7 +97,7 @@ in_background() {
   background+=("$!:$log")
 }
 
-# in_background_done: waits, prints what was kept, and fails if one command failed.
+# in_background_done: waits, prints the output, and fails if any command failed.
 in_background_done() {
   local job failed=0
   for job in "${background[@]}"; do
@@ -110,7 +109,7 @@ in_background_done() {
   return "$failed"
 }
 
-# lack WHAT [PACKAGE...]: what is missing, and what brings it.
+# lack WHAT [PACKAGE...]: records a missing item and the packages that provide it.
 lack() {
   local package
   case " ${missing[*]-} " in *" $1 "*) return ;; esac
@@ -124,7 +123,7 @@ lack() {
   done
 }
 
-# look PART...: fills `missing`, and `packages` with what apt can do about it.
+# look PART...: fills `missing`, and `packages` with those that apt can install.
 look() {
   local part
   missing=() packages=()
@@ -141,7 +140,7 @@ look_host() {
   elif ! target_new_enough "$(rustc --version | cut -d' ' -f2)"; then
     lack "Rust $wanted or newer: this is $(rustc --version); try \`rustup update stable\`"
   fi
-  # Rust links with it, and tests compare with libraries in C.
+  # Rust links with it, and tests compare with C libraries.
   command -v cc >/dev/null || lack "a C compiler, cc" gcc libc6-dev
 }
 
@@ -159,7 +158,7 @@ look_firmware() {
   look_target thumbv6m-none-eabi
 }
 
-# look_node: Vite 8 needs this much.
+# look_node: the minimum version for Vite 8.
 look_node() {
   local fits='const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)'
   if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
@@ -180,13 +179,13 @@ look_web() {
   chromium_path >/dev/null || lack Chromium chromium
 }
 
-# Measures with Python's own library.
+# Measures with Python's standard library.
 look_hard() {
   look_host
   command -v python3 >/dev/null || lack "Python 3" python3
 }
 
-# The oldest for which wheels are built.
+# The oldest version for which wheels are built.
 look_python() {
   look_host
   "${PYTHON:-python3}" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 9))' 2>/dev/null ||
@@ -200,15 +199,15 @@ look_peers() {
   python3 -c 'import ensurepip, venv' 2>/dev/null || lack "Python 3 with venv" python3-venv
 }
 
-# host_programs: the command line, the samples and the examples of the tests, which are
-# then in $target_dir/debug. All at once, with the dependencies of tests, so that they
-# are what `cargo test --workspace` takes, and nothing is built twice.
+# host_programs: builds the command line, the samples and the examples of the tests into
+# $target_dir/debug. All in one call, with the dependencies of tests, so that `cargo test
+# --workspace` reuses them and nothing is built twice.
 host_programs() {
   "${CARGO:-cargo}" build --quiet --manifest-path "$root/Cargo.toml" --workspace \
     --bin weighbridge --bin weighbridge-samples --example fixtures --example kept
 }
 
-# npm_packages FOLDER: those of its lock file, unless they are there already.
+# npm_packages FOLDER: installs the packages of its lock file, unless they are up to date.
 npm_packages() {
   if [ ! -f "$root/$1/node_modules/.package-lock.json" ] ||
     [ "$root/$1/package-lock.json" -nt "$root/$1/node_modules/.package-lock.json" ]; then
@@ -216,7 +215,7 @@ npm_packages() {
   fi
 }
 
-# chromium_path: the one that is named, the system's, or Playwright's, if it starts.
+# chromium_path: the browser named in CHROMIUM, the system's, or Playwright's, if it starts.
 chromium_path() {
   local path
   if [ -n "${CHROMIUM:-}" ]; then
@@ -230,7 +229,7 @@ chromium_path() {
   fi
 }
 
-# chromium_fetch: where apt has none, as on Ubuntu.
+# chromium_fetch: for systems without a package for apt, such as Ubuntu.
 chromium_fetch() {
   local how=(chromium)
   ! can_install || how=(--with-deps chromium)

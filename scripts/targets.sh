@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes a cargo that builds for another target, whatever this machine has.
+# Sets up a cargo that builds for another target, whatever this machine has.
 #
-#   source scripts/setup.sh                 # which looks what this machine lacks
+#   source scripts/setup.sh                 # which finds out what is missing
 #   target_ready thumbv7em-none-eabihf
 #   target_cargo build --release            # cargo build --release --target ...
 #
@@ -10,15 +10,15 @@
 #   2. Debian's rustc-web with its source, if installed: the target's libraries are
 #      then built along the way;
 #   3. `rustup target add`, which downloads them and needs no root;
-#   4. as 2., which scripts/setup.sh installs if it can.
+#   4. like 2., with the packages installed by scripts/setup.sh if it can.
 #
-# `target_ready TARGET [LIBRARIES]` builds `core` in the second case, or the
-# LIBRARIES that it is given in the form that -Zbuild-std takes, for example
-# `std,panic_abort`. It may be called again for another target.
+# `target_ready TARGET [LIBRARIES]` builds `core` in the second case, or the given
+# LIBRARIES in the form that -Zbuild-std takes, for example `std,panic_abort`. It may be
+# called again for another target.
 
 target_triple='' target_env=() target_flags=() target_note='' target_tried=' '
 
-# The version of Rust that Cargo.toml asks for.
+# The version of Rust that Cargo.toml requires.
 target_rust_version() {
   sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "${BASH_SOURCE[0]}")/../Cargo.toml"
 }
@@ -29,8 +29,7 @@ target_new_enough() {
   [ "$(printf '%s\n%s\n' "$wanted" "$1" | sort -V | head -n 1)" = "$wanted" ]
 }
 
-# The linker that comes with a rustup toolchain; Debian's rustc has none for
-# bare targets.
+# The linker of a rustup toolchain; Debian's rustc has none for bare targets.
 target_linker() {
   local sysroot host linker
   sysroot=$(rustc --print sysroot 2>/dev/null) || return 1
@@ -46,7 +45,7 @@ target_installed() {
   compgen -G "$sysroot/lib/rustlib/$1/lib/libcore-*.rlib" >/dev/null
 }
 
-# Whether Debian's rustc and its source are there, new enough.
+# Whether Debian's rustc and its source are installed and new enough.
 target_debian() {
   local package
   target_linker >/dev/null && command -v dpkg-query >/dev/null && [ -x /usr/bin/rustc ] || return 1
@@ -56,7 +55,7 @@ target_debian() {
   target_new_enough "$(/usr/bin/rustc --version | cut -d' ' -f2)"
 }
 
-# Whether one of the first three ways leads to the target; takes the third.
+# Whether one of the first three ways provides the target; uses the third if necessary.
 target_obtainable() {
   target_installed "$1" || target_debian && return
   case $target_tried in *" $1 "*) return 1 ;; esac
@@ -85,7 +84,7 @@ target_ready() {
   fi
 }
 
-# target_cargo COMMAND ARGUMENTS...: cargo for the target that was made ready.
+# target_cargo COMMAND ARGUMENTS...: cargo for the prepared target.
 target_cargo() {
   local command=$1
   shift
@@ -93,7 +92,7 @@ target_cargo() {
     ${target_flags[@]+"${target_flags[@]}"} --target "$target_triple" "$@"
 }
 
-# Called as a program with the name of a target, it says what would be used.
+# Run as a program with the name of a target, it reports what would be used.
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then
   set -euo pipefail
   target_ready "$@"

@@ -4,18 +4,18 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
 
-# An image and a module are linked in one thread each: two builds take both processors.
+# An image and a module each link on one thread: two builds use both processors.
 in_background scripts/wasm.sh
 scripts/firmware.sh
 in_background_done
-# The tests in Node take one processor for the most part, and a wheel is linked in one thread.
+# The tests in Node mostly use one processor, and a wheel links on one thread.
 in_background scripts/python.sh quick
 scripts/wasm.sh test
 scripts/web.sh build
 in_background_done
-# Pages wait for the most part: meanwhile the tests of the host are compiled.
+# Page tests mostly wait, so the host's tests are compiled in the meantime.
 in_background "${CARGO:-cargo}" test --workspace --no-run
 scripts/web.sh run
 in_background_done
-# Last, so that its summaries are the closing lines.
+# Last, so that its summaries end the output.
 "${CARGO:-cargo}" test --workspace

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# Builds the JavaScript package in wasm/dist: three WebAssembly modules, the code
-# that loads them, and the types. Prints sizes and fails above the budget.
+# Builds the JavaScript package in wasm/dist: three WebAssembly modules, the code that loads them,
+# and the types. Prints sizes and fails above the budget.
 #
-#   scripts/wasm.sh          builds what is not up to date
-#   scripts/wasm.sh test     builds, and runs the tests in Node, of every eighth file
+#   scripts/wasm.sh          builds whatever is out of date
+#   scripts/wasm.sh test     builds, and runs the tests in Node, on every eighth file
 #   scripts/wasm.sh deep     builds, and compares every file with the command
-#   scripts/wasm.sh bench    builds, and says how long opening takes in Node,
-#                            beside the parsers of others
+#   scripts/wasm.sh bench    builds, and measures how long opening takes in Node,
+#                            compared with other parsers
 #
-# BINDGEN may name a weighbridge-bindgen that is built already.
+# BINDGEN may name a weighbridge-bindgen that is already built.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
 ready_or_leave_out wasm
 
-# The first module, gzipped, in bytes: what every visitor of the page loads.
+# Budget of the first module, gzipped, in bytes: every visitor of the page loads it.
 budget=82500
 
 target=wasm32-unknown-unknown
@@ -25,13 +25,13 @@ features=(--enable-bulk-memory --enable-bulk-memory-opt --enable-sign-ext
 
 target_ready "$target" core,alloc
 echo "wasm: $target_note"
-# A panic traps without a message, which there is no place for. Without this, where the
-# standard library is not built along the way, modules are some 2 kB larger.
+# Panics trap without a message, since there is nowhere to print one. Without this, if the standard
+# library is not built along the way, modules are some 2 kB larger.
 [ "${#target_flags[@]}" -eq 0 ] ||
   export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS='-Zunstable-options -Cpanic=immediate-abort'
 npm_packages wasm
 
-# vector_cargo ARGUMENTS...: as target_cargo, with vectors of 128 bits.
+# vector_cargo ARGUMENTS...: like target_cargo, with 128-bit vectors.
 vector_cargo() {
   local flags=${CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS:-}
   CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="$flags -Ctarget-feature=+simd128" target_cargo "$@"
@@ -42,7 +42,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 folder=$target_dir/$target
 
-# Builds in folders of their own, at the same time: cargo links each in one thread.
+# Builds in separate folders, in parallel: cargo links each on one thread.
 bindgen=${BINDGEN:-$target_dir/bindgen/release/weighbridge-bindgen}
 [ -n "${BINDGEN:-}" ] || in_background cargo build --release --quiet \
   --manifest-path wasm/bindgen/Cargo.toml --target-dir "$target_dir/bindgen"
@@ -51,8 +51,8 @@ in_background vector_cargo build -p weighbridge-wasm --lib --profile wasm-full -
 in_background vector_cargo build -p weighbridge-wasm --lib --profile wasm-compute --no-default-features --features compute
 in_background_done
 
-# pack NAME OPTIONS PROFILE: one module, optimised for size or for speed, and the code
-# that loads it.
+# pack NAME OPTIONS PROFILE: one module, optimised for size or for speed, and the code that loads
+# it.
 pack() {
   "$bindgen" "$folder/$3/weighbridge_wasm.wasm" "$work" "$1"
   # shellcheck disable=SC2086
@@ -60,12 +60,12 @@ pack() {
     --strip-producers --strip-target-features "${features[@]}" "$work/$1_bg.wasm" -o "$dist/$1_bg.wasm"
   cp "$work/$1.js" "$work/$1.d.ts" "$dist/"
 }
-# What the package is made of, as one sum: it is not packed again for each script.
+# A checksum of the package's inputs, so that it is not packed again for each script.
 made_of() {
   cat scripts/wasm.sh wasm/package-lock.json "$bindgen" "$folder"/wasm{,-full,-compute}/weighbridge_wasm.wasm | sha256sum
 }
-# Functions that are called once stay apart: more bytes, which pack better. LLVM has inlined
-# what is worth it for speed.
+# Functions called only once are not inlined: more bytes, but they compress better. LLVM has already
+# inlined what is worthwhile for speed.
 if [ "$(made_of)" != "$(cat "$folder/packed" 2>/dev/null)" ] || [ ! -f "$dist/compute_bg.wasm" ]; then
   in_background pack base '--flatten --rereloop -Oz --converge --always-inline-max-function-size=6' wasm
   in_background pack full '-O3 --enable-simd' wasm-full
@@ -75,7 +75,7 @@ if [ "$(made_of)" != "$(cat "$folder/packed" 2>/dev/null)" ] || [ ! -f "$dist/co
 fi
 cp wasm/js/*.js wasm/js/*.d.ts LICENSE-* "$dist/"
 
-# The rules of the first module's formats, and those of all, which come with the full one.
+# The rules of the first module's formats, and those of all formats, which the full module needs.
 mapfile -t small < <(sed -n 's/^weighbridge = .*features = \[\(.*\)\] }$/\1/p' wasm/Cargo.toml | tr -d '" ' | tr , '\n')
 for file in rules every-rule; do
   [ "$file" = rules ] || small=()

@@ -4,14 +4,14 @@
 #   scripts/web.sh build          builds web/dist/local and web/dist/url, the element in
 #                                 web/dist/element and web/dist/single, and the extension in
 #                                 web/dist/vscode, prints sizes and fails above the budget
-#   scripts/web.sh embed          builds the element and the extension alone
+#   scripts/web.sh embed          builds only the element and the extension
 #   scripts/web.sh view           builds, serves the local build on the next free port
 #                                 from 4173 on and prints its address
 #   scripts/web.sh test [SPEC...] builds and runs the tests in Chromium, on free ports:
 #                                 those named, or all but those marked @deep
 #   scripts/web.sh run [SPEC...]  the same without building
-#   scripts/web.sh deep           the tests marked @deep: all the rest, large files, memory
-#   scripts/web.sh bench          the tests that print times, held to their budgets
+#   scripts/web.sh deep           the tests marked @deep: the rest, large files, memory
+#   scripts/web.sh bench          the tests that print times and check their budgets
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh

@@ -1,4 +1,4 @@
-//! The arguments of the command, as `--help` tells them.
+//! The command-line arguments, with the text of `--help`.
 
 mod values;
 
@@ -63,12 +63,12 @@ pub(crate) struct OpenArgs {
 }
 
 impl OpenArgs {
-    /// The format that was chosen.
+    /// The requested format.
     pub(crate) fn format(&self) -> Option<Format> {
         self.format
     }
 
-    /// How files are opened.
+    /// Options for opening files.
     pub(crate) fn options(&self) -> Options {
         match self.format {
             Some(format) => Options::new().format(format),
@@ -92,7 +92,7 @@ impl VerdictArgs {
         profile(self.lenient)
     }
 
-    /// How files are opened and checked.
+    /// Options for opening and checking files.
     pub(crate) fn options(&self) -> Options {
         self.open.options().profile(self.profile())
     }
@@ -162,7 +162,7 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    /// Whether it is one document of all files.
+    /// Whether the output is a single document for all files.
     pub(crate) fn is_document(self) -> bool {
         matches!(self, Output::Sarif | Output::Junit)
     }

@@ -20,28 +20,28 @@ use weighbridge::{
     Error, FileInput, Goal, Options, Place, ReadError, Report, Text, Verdict, check_at, check_input,
 };
 
-/// How much is read at a time to be hashed.
+/// Bytes read at a time for hashing.
 const PIECE: usize = 1 << 20;
 
-/// What is asked of every file.
+/// Settings that apply to every file.
 struct Task<'r> {
-    /// Of files that were named, and of those that were found.
+    /// Options for named files, and for files found in folders and lists.
     named: Options,
     found: Options,
     skip_unknown: bool,
-    /// Pickles are denied, so a file that is named as one is not skipped.
+    /// Pickles are denied, so a file named like one is not skipped.
     deny_pickle: bool,
     sha256: bool,
-    /// The payloads of files on servers too.
+    /// Also check the payloads of files on servers.
     payloads: bool,
     servers: &'r Servers,
-    /// What was checked before.
+    /// Results of an earlier scan.
     known: Option<Known>,
     bars: Bars,
 }
 
 /// # Errors
-/// A sentence, when the arguments or the settings make no sense.
+/// A sentence, if the arguments or the settings make no sense.
 pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
     let policy = match args.no_config {
         true => Policy::default(),
@@ -90,11 +90,12 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
         |done| {
             tally.count(&done, context.profile);
             if written.is_ok() {
-                // A program that reads along gets each line when it is complete.
+                // Flushed, so that a program reading the output gets each complete
+                // line.
                 let print = || printer.file(&mut *out, &done).and_then(|()| out.flush());
                 written = task.bars.suspend(print);
             }
-            // What was printed is not checked again.
+            // Files whose results were printed are not checked again.
             if let (Some(open), Some((stamp, past)), true) =
                 (&mut journal, done.past(context.profile), written.is_ok())
                 && let Err(err) = open.add(&done.file, stamp, past)
@@ -117,7 +118,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
     Ok(terminal::written(written, tally.outcome()))
 }
 
-/// Says which settings accept more than the defaults do.
+/// Reports settings that accept more than the defaults do.
 fn note_laxer(args: &CheckArgs, policy: &Policy) {
     let Some(path) = &policy.path else { return };
     let laxer = [
@@ -133,7 +134,7 @@ fn note_laxer(args: &CheckArgs, policy: &Policy) {
     }
 }
 
-/// How files are checked, and the rules that do not count.
+/// Options for checking files, and the ignored rules.
 fn options(
     args: &CheckArgs,
     policy: &Policy,
@@ -156,7 +157,7 @@ fn options(
 }
 
 impl Task<'_> {
-    /// What the result depends on beside the file.
+    /// Everything the result depends on besides the file.
     fn settings(&self, follow_links: bool) -> String {
         let Task { named, found, skip_unknown, deny_pickle, sha256, payloads, .. } = self;
         format!(
@@ -167,8 +168,8 @@ impl Task<'_> {
     fn perform(&self, item: Item) -> Done {
         let Item { input, mut stamp, .. } = item;
         if let (Some(known), Input::Named(path) | Input::Found(path)) = (&self.known, &input) {
-            // Before the file is read: one that changes after that is checked again.
-            // Of a URL that was named nothing is known.
+            // Taken before the file is read: if it changes after that, it is checked
+            // again. A named URL has no stamp.
             let on_disk = Url::of(path).is_none();
             stamp = stamp.or_else(|| on_disk.then(|| journal::stamp(path)).flatten());
             let file = shown(path);
@@ -195,7 +196,7 @@ impl Task<'_> {
         Done { file, seen, stamp: stamp.filter(|_| self.known.is_some()) }
     }
 
-    /// Whether a file that nothing identifies is skipped.
+    /// Whether an unrecognised file is skipped.
     fn skips(&self, path: &Path) -> bool {
         const PICKLES: [&str; 8] = ["bin", "ckpt", "dill", "joblib", "pickle", "pkl", "pt", "pth"];
         let name = file_name(path);
@@ -204,7 +205,7 @@ impl Task<'_> {
         self.skip_unknown && !(self.deny_pickle && is_pickle)
     }
 
-    /// Checks a file, and takes its stamp away if the result depends on other files.
+    /// Checks a file, and clears its stamp if the result depends on other files.
     fn check(
         &self,
         path: &Path,
@@ -222,13 +223,13 @@ impl Task<'_> {
         if place.looked.into_inner() {
             *stamp = None;
         }
-        // Of the file that was checked, even if another has its name by now.
+        // Of the checked file, even if the name now refers to another.
         let sha256 = self.sha256.then(|| self.digest(&input, &at.place().name())).transpose()?;
         let read = at.traffic();
         Ok(Seen::Checked(Box::new(Checked { report, sha256, read })))
     }
 
-    /// A file of a folder or a list, which was not named as a model.
+    /// Checks a file in a folder or a list, which may not be a model.
     fn found(&self, path: &Path, stamp: &mut Option<String>) -> Result<Seen, Error> {
         let skips = |report: &Report| {
             let unread = report.verdict_on_checked() == Verdict::Unsupported;
@@ -243,7 +244,7 @@ impl Task<'_> {
         }
     }
 
-    /// Standard input, which is kept in a temporary file: reading goes back and forth.
+    /// Checks standard input, using a temporary file because reading needs to seek.
     fn check_standard(&self, name: &Text) -> Result<Seen, Error> {
         let mut file = tempfile::tempfile()?;
         io::copy(&mut io::stdin(), &mut file)?;
@@ -253,7 +254,7 @@ impl Task<'_> {
         Ok(Seen::Checked(Box::new(Checked { report, sha256, read: None })))
     }
 
-    /// The digest of a file, which must still be what it was.
+    /// The digest of a file, which must not have changed.
     fn digest(&self, input: &dyn weighbridge::Input, name: &Text) -> Result<String, Error> {
         let (mut hasher, len) = (Sha256::new(), input.len());
         let (mut buffer, mut at) = (vec![0; PIECE], 0);
@@ -269,7 +270,7 @@ impl Task<'_> {
     }
 }
 
-/// A place that notes whether files beside it are asked for.
+/// A place that records whether files beside it are requested.
 struct Alone<'p> {
     place: &'p dyn Place,
     looked: AtomicBool,
@@ -305,7 +306,7 @@ impl Place for Alone<'_> {
 const LINK: &str = "a link, which is not followed";
 const SPECIAL: &str = "a pipe or a device, not a file";
 
-/// The name of a file, without the query of a URL.
+/// The name of a file, without a URL's query.
 fn file_name(path: &Path) -> String {
     let shown = shown(path);
     let name = shown.lossy();
@@ -313,7 +314,7 @@ fn file_name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// Whether the name of a file promises a format.
+/// Whether the file name has the extension of a format.
 fn is_named(path: &Path) -> bool {
     weighbridge::recognise(&[], 0, Some(&file_name(path))).is_some()
 }

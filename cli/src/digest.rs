@@ -1,4 +1,5 @@
-//! `weighbridge digest`: SHA-256 of files and of each tensor, and what differs between two.
+//! `weighbridge digest`: SHA-256 of files and of each tensor, and differences between two
+//! files.
 
 use crate::args::DigestArgs;
 use crate::human::{bold, dim};
@@ -20,7 +21,7 @@ struct Digested {
 }
 
 /// # Errors
-/// A sentence, when the arguments make no sense.
+/// A sentence, if the arguments make no sense.
 pub(crate) fn run(args: &DigestArgs) -> Result<Outcome, String> {
     let options = args.verdict.options().goal(Goal::Structure);
     let options = if args.follow_links { options.follow_links() } else { options };
@@ -73,7 +74,7 @@ pub(crate) fn run(args: &DigestArgs) -> Result<Outcome, String> {
     Ok(terminal::written(written.and_then(|()| out.flush()), outcome))
 }
 
-/// Type and shape, as people read them.
+/// Type and shape in readable form.
 fn kind(tensor: &TensorDigest) -> String {
     let dim = |dim: &Option<u64>| dim.map_or("?".to_owned(), |dim| dim.to_string());
     let dims: Vec<_> = tensor.shape.iter().map(dim).collect();
@@ -98,7 +99,7 @@ impl Digested {
         }
         let Digests { report, sha256, tensors, .. } = &self.digests;
         let verdict = report.verdict_on_checked();
-        // As sha256sum has it, so that the first line of a file can be compared.
+        // In the format of sha256sum, so that the first line of a file can be compared.
         writeln!(out, "{}  {}", hex(sha256), bold(&self.file))?;
         if verdict != Verdict::Valid {
             writeln!(out, "  {}: its structure breaks rules", bold(verdict.name()))?;
@@ -114,7 +115,8 @@ impl Digested {
     }
 }
 
-/// Equal files are valid, others are not; a file that is invalid makes both so.
+/// The strongest outcome of both files and all pairs: equal tensors are valid, different
+/// ones invalid.
 fn outcome(a: &Digested, b: &Digested, compared: &Comparison<'_>) -> Outcome {
     let mut outcome = a.outcome.max(b.outcome);
     for Pair { change, .. } in &compared.pairs {
@@ -127,7 +129,7 @@ fn outcome(a: &Digested, b: &Digested, compared: &Comparison<'_>) -> Outcome {
     outcome
 }
 
-/// Writes a line for each tensor that is not equal in both, and how many there are.
+/// Writes a line for each tensor that differs, and the counts.
 fn show(out: &mut dyn Write, compared: &Comparison<'_>) -> io::Result<()> {
     for Pair { name, change, a, b, .. } in &compared.pairs {
         let kinds = match (a.map(kind), b.map(kind)) {

@@ -1,4 +1,4 @@
-//! `weighbridge explain`: what a rule is about.
+//! `weighbridge explain`: explains a rule.
 
 use crate::args::ExplainArgs;
 use crate::human::{bold, dim, severity};
@@ -11,12 +11,12 @@ use std::io::{self, Write};
 use weighbridge::core::{RuleInfo, general};
 use weighbridge::{Format, Profile};
 
-/// What is said of a file that breaks a rule: format, rule, offset, sentence. A test writes it.
+/// Example findings for each rule: format, rule, offset, sentence. Written by a test.
 const EXAMPLES: &str = include_str!("../data/examples.tsv");
-/// Advisories: format, rule, id, reader, what is malformed. A test writes it from the table.
+/// Advisories: format, rule, id, reader, the malformed part. A test writes it from the table.
 const ADVISORIES: &str = include_str!("../data/advisories.tsv");
 
-/// Stands in tables for rules that belong to no format.
+/// Marks rules in the tables that belong to no format.
 const GENERAL: &str = "-";
 
 #[derive(Serialize)]
@@ -43,7 +43,7 @@ struct Advisory {
 }
 
 /// # Errors
-/// A sentence, when no rule of the format has this id.
+/// A sentence, if no rule of the format has this id.
 pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome, String> {
     let formats = Format::ALL.iter().map(|format| (Some(*format), format.rules()));
     let all = formats.chain([(None, general::RULES)]);
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome, String> {
     Ok(terminal::written(written.and_then(|()| out.flush()), Outcome::Valid))
 }
 
-/// The other columns of the rows that are about a rule.
+/// The other columns of the rows about a rule.
 fn rows<const N: usize>(
     table: &'static str,
     format: Option<Format>,

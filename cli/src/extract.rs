@@ -1,4 +1,4 @@
-//! `weighbridge extract`: one tensor as a file of its own.
+//! `weighbridge extract`: writes one tensor to a file.
 
 use crate::args::ExtractArgs;
 use crate::outcome::Outcome;
@@ -13,13 +13,13 @@ use weighbridge::{Error, Finding, Model, Options, Severity, Status, Tensor, Text
 
 /// Why a tensor was not written.
 enum Failure {
-    /// Of the file that is read.
+    /// Failed to read the input.
     Read(Error),
-    /// Of the file that is written.
+    /// Failed to write the output.
     Write(io::Error),
     /// The file or the tensor is broken.
     Invalid(String),
-    /// The file is of a format that is not read.
+    /// The format is not supported.
     Unread(String),
 }
 
@@ -36,7 +36,7 @@ impl From<io::Error> for Failure {
 }
 
 /// # Errors
-/// A sentence, when the arguments make no sense.
+/// A sentence, if the arguments make no sense.
 pub(crate) fn run(args: &ExtractArgs) -> Result<Outcome, String> {
     let options = Bars::new().watch(args.open.options());
     survive_size_limits();
@@ -117,7 +117,7 @@ fn extract(args: &ExtractArgs, options: &Options, name: &Text) -> Result<Option<
     Ok(out.finish()?)
 }
 
-/// Says what can be done about a tensor that is no array of NumPy.
+/// Adds advice for a tensor that NumPy cannot represent.
 fn with_advice(error: Error) -> Error {
     match error {
         Error::NoArray(why) => Error::Unsupported(format!("{why}; --raw writes its bytes")),
@@ -125,7 +125,8 @@ fn with_advice(error: Error) -> Error {
     }
 }
 
-/// The tensor of this name. Where there are several, nothing says which is meant.
+/// The tensor of this name. If there are several, nothing says which one is
+/// meant.
 fn find<'m, 'a>(model: &'m Model<'a>, name: &Text, force: bool) -> Result<Tensor<'m, 'a>, Failure> {
     let mut all = model.tensors_named(name);
     let first = all.next().transpose()?.ok_or_else(|| Error::NoTensor(name.clone()))?;
@@ -156,7 +157,7 @@ fn broken(tensor: &Tensor<'_, '_>) -> Result<String, Error> {
     })
 }
 
-/// Refuses data that is not what it should be, unless it is wanted by `force`.
+/// Refuses faulty data, unless `force` is set.
 fn verify(tensor: &Tensor<'_, '_>, force: bool) -> Result<(), Failure> {
     let (name, found) = (tensor.name(), tensor.verify()?);
     if let Some(it) = found.iter().find(|finding| is_about(finding, tensor)) {
@@ -171,19 +172,20 @@ fn verify(tensor: &Tensor<'_, '_>, force: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether a finding says that a tensor cannot be read, or would be read wrongly.
+/// Whether a finding means that a tensor cannot be read, or would be read
+/// wrongly.
 fn is_about(finding: &Finding, tensor: &Tensor<'_, '_>) -> bool {
     let same = finding.kind == EntryKind::Tensor && finding.entry == tensor.index();
     same && finding.severity() == Severity::Fatal
 }
 
 /// A limit on file sizes (`ulimit -f`) ends a process with a signal. With a
-/// handler the write fails instead, and the temporary file is removed.
+/// handler, the write fails instead, and the temporary file is removed.
 fn survive_size_limits() {
     #[cfg(unix)]
     {
         let seen = std::sync::Arc::default();
-        // Without the handler all works as well, but for that limit.
+        // Without the handler only that limit is not handled.
         let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, seen);
     }
 }

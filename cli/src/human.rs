@@ -1,4 +1,4 @@
-//! Reports for people.
+//! Human-readable reports.
 
 use anstyle::{AnsiColor, Style};
 use std::collections::HashSet;
@@ -10,8 +10,7 @@ use weighbridge::remote::Traffic;
 use weighbridge::text::{bytes, plural, thousands};
 use weighbridge::{Format, Found, Profile, Report, Severity, Text, Unchecked, Verdict};
 
-/// The most findings, and the most unchecked entries, that are printed of one
-/// file.
+/// Maximum number of findings, and of unchecked entries, printed per file.
 const MOST: usize = 100;
 
 const BOLD: Style = Style::new().bold();
@@ -21,7 +20,7 @@ const YELLOW: Style = AnsiColor::Yellow.on_default();
 const RED: Style = AnsiColor::Red.on_default();
 const BRIGHT_RED: Style = AnsiColor::Red.on_default().bold();
 
-/// `thing`, in a style; plain where the output is not a terminal.
+/// `thing` with a style; plain if the output is not a terminal.
 pub(crate) fn styled(style: Style, thing: impl Display) -> String {
     format!("{style}{thing}{style:#}")
 }
@@ -45,18 +44,18 @@ pub(crate) fn severity(severity: Severity) -> String {
     styled(style, format_args!("{:<9}", severity.name()))
 }
 
-/// What was not checked beside what a report knows of.
+/// Unchecked items that a report does not contain.
 #[derive(Debug, Default)]
 pub(crate) struct Left {
-    /// The first of it, as far as it was asked for.
+    /// The first of the requested checks that were left out.
     once: Vec<Unchecked>,
-    /// How many more was asked for.
+    /// Number of further ones.
     more: u64,
 }
 
 impl Left {
     pub(crate) fn push(&mut self, unchecked: Unchecked) {
-        // What was not asked for is reported once, not of every entry.
+        // Checks that were not requested are reported once, not per entry.
         if unchecked.was_asked_for() && self.once.len() < MOST {
             self.once.push(unchecked);
         } else if unchecked.was_asked_for() {
@@ -64,13 +63,13 @@ impl Left {
         }
     }
 
-    /// Whether something was asked for that was not checked.
+    /// Whether a requested check was left out.
     pub(crate) fn any(&self) -> bool {
         !self.once.is_empty()
     }
 }
 
-/// The verdict on a file of which more was `left` out than the report knows.
+/// The verdict on a file, given that more was `left` out than the report knows.
 pub(crate) fn verdict(report: &Report, profile: Profile, left: &Left) -> Verdict {
     match report.verdict(profile) {
         Verdict::Valid if left.any() => Verdict::Unchecked,
@@ -78,8 +77,8 @@ pub(crate) fn verdict(report: &Report, profile: Profile, left: &Left) -> Verdict
     }
 }
 
-/// Writes the line with the verdict, what the file is if it is something else, and one
-/// line for each finding.
+/// Writes the line with the verdict, a diagnosis if the file is something else, and
+/// one line per finding.
 pub(crate) fn report(
     out: &mut dyn Write,
     file: &Text,
@@ -100,7 +99,7 @@ pub(crate) fn report(
             if let Some(version) = file.version() {
                 write!(out, " {version}")?;
             }
-            // An index of shards lists those of other files.
+            // An index of shards lists the tensors of other files.
             if file.format() != Format::Shards {
                 write!(out, ", {}", plural(file.tensor_count(), "tensor"))?;
             }
@@ -113,7 +112,7 @@ pub(crate) fn report(
     if let Some(diagnosis) = diagnosis {
         writeln!(out, "  {} {diagnosis}", bold("diagnosis"))?;
     }
-    // What is another kind of file breaks every rule of this one.
+    // A file of another kind breaks every rule of this format.
     if diagnosis.is_none_or(|diagnosis| !diagnosis.is_other()) {
         findings(out, report, diagnosis.is_some())?;
     }
@@ -138,13 +137,13 @@ pub(crate) fn report(
     Ok(())
 }
 
-/// Writes the line of a file that was not looked into, because it is something else.
+/// Writes the line of a file that was not opened, because it is something else.
 pub(crate) fn aside(out: &mut dyn Write, file: &Text, what: &str) -> io::Result<()> {
     let verdict = styled(YELLOW, format_args!("{:<9}", Verdict::Unsupported.name()));
     writeln!(out, "{verdict} {}  {what}", bold(file))
 }
 
-/// What was read of a file on a server, on one line.
+/// The traffic of a file on a server, in one line.
 pub(crate) fn read(traffic: &Traffic) -> String {
     let Traffic { bytes, requests, round_trips, .. } = *traffic;
     let counts = [(requests, "request"), (round_trips, "round trip")];
@@ -152,7 +151,7 @@ pub(crate) fn read(traffic: &Traffic) -> String {
     format!("{} {} in {requests}, {round_trips}", styled(DIM, "read     "), plural(bytes, "byte"))
 }
 
-/// Findings that do not count, on one line.
+/// Ignored findings, in one line.
 pub(crate) fn ignored(exception: &Exception, count: u64) -> String {
     let Exception { rule, reason, until, .. } = exception;
     let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
@@ -160,7 +159,7 @@ pub(crate) fn ignored(exception: &Exception, count: u64) -> String {
     format!("{} {}: {count}{until}: {reason}", styled(DIM, "ignored  "), bold(rule))
 }
 
-/// Writes a line for each finding; of a file that is cut off one of each rule.
+/// Writes a line per finding; for a truncated file, one per rule.
 fn findings(out: &mut dyn Write, report: &Report, once: bool) -> io::Result<()> {
     let mut seen = HashSet::new();
     let mut all = report.ignored();
@@ -180,7 +179,7 @@ fn findings(out: &mut dyn Write, report: &Report, once: bool) -> io::Result<()> 
     more(out, left, dropped, "finding")
 }
 
-/// Says how many more things there are, of which `dropped` are counted only.
+/// Writes how many more items there are, `dropped` of which are only counted.
 fn more(out: &mut dyn Write, more: u64, dropped: u64, what: &str) -> io::Result<()> {
     let lists = match dropped {
         _ if more == 0 => return Ok(()),
@@ -196,7 +195,7 @@ fn more(out: &mut dyn Write, more: u64, dropped: u64, what: &str) -> io::Result<
     writeln!(out, "  and {} more {what}; {lists}", thousands(more))
 }
 
-/// A finding on one line: severity, rule, place, entry, and the sentence.
+/// A finding in one line: severity, rule, place, entry, and the sentence.
 fn line(found: &Found) -> String {
     let finding = found.finding();
     let mut place = format!("at {}", finding.offset);

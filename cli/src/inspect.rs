@@ -1,4 +1,4 @@
-//! `weighbridge inspect`: what a file holds.
+//! `weighbridge inspect`: shows the contents of a file.
 
 use crate::args::InspectArgs;
 use crate::human::{self, Left, bold};
@@ -15,15 +15,15 @@ use weighbridge::{
     Error, Goal, Model, Options, Particulars, Report, Status, Tensor, Text, Unchecked,
 };
 
-/// How many texts of a list are shown: the vocabulary of a model has 100,000 and more.
+/// Maximum number of texts shown per list: a model's vocabulary has 100,000 and more.
 const VOCABULARY: usize = 256;
 
-/// Why something was not shown to its end.
+/// Why output stopped early.
 #[derive(Debug)]
 enum Stopped {
-    /// Of the file that is read.
+    /// Failed to read the input.
     Read(Error),
-    /// Of what is written.
+    /// Failed to write the output.
     Write(io::Error),
 }
 
@@ -40,7 +40,7 @@ impl From<io::Error> for Stopped {
 }
 
 /// # Errors
-/// A sentence, when the arguments make no sense.
+/// A sentence, if the arguments make no sense.
 pub(crate) fn run(args: &InspectArgs) -> Result<Outcome, String> {
     let mut options = args.verdict.options().goal(Goal::Structure);
     if args.follow_links {
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<Outcome, String> {
             let why = error.to_string();
             terminal::complain(&file, &why);
             outcome = Outcome::Failed;
-            // What has begun cannot be taken back.
+            // Output that has been written cannot be taken back.
             match out.take_back() {
                 Some(mut out) if args.print.is_json() => fail(&mut *out, &file, &why),
                 _ => Ok(()),
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<Outcome, String> {
     Ok(terminal::written(written, outcome))
 }
 
-/// The object of a file that cannot be read.
+/// Writes the object of a file that cannot be read.
 fn fail(out: &mut dyn Write, file: &Text, why: &str) -> io::Result<()> {
     let mut object = json::unchecked(out, file, None, Some(why))?;
     object.list("metadata")?.end()?;
@@ -77,8 +77,8 @@ fn fail(out: &mut dyn Write, file: &Text, why: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// Goes through the file twice, so that nothing of it has to be kept: what can be
-/// shown comes before what is shown.
+/// Goes through the file twice, so that nothing has to be kept in memory: the first
+/// pass determines what can be shown, the second shows it.
 fn inspect(
     args: &InspectArgs,
     options: &Options,
@@ -145,14 +145,14 @@ fn inspect(
     Ok(())
 }
 
-/// What printed an object, which ends here.
+/// Completes a printed object.
 fn end(mut object: Object<'_>) -> io::Result<()> {
     object.member("schema", SCHEMA_INSPECT)?;
     object.member("tool", &TOOL)?;
     object.end()
 }
 
-/// The members of a report up to what was checked.
+/// Writes the members of a report up to the list of checks.
 fn head(object: &mut Object<'_>, report: &Report) -> io::Result<()> {
     object.report(report)?;
     let other = report.diagnosis().filter(|diagnosis| diagnosis.is_other());
@@ -160,21 +160,21 @@ fn head(object: &mut Object<'_>, report: &Report) -> io::Result<()> {
     object.member("checked", &report.checked())
 }
 
-/// What a first pass over a file finds out.
+/// Results of a first pass over a file.
 #[derive(Default)]
 struct Survey {
-    /// Whether values and statistics of each tensor are shown, if some were asked for.
+    /// Whether values and statistics of each tensor are shown, if any were requested.
     shown: Vec<(bool, bool)>,
-    /// What was not checked, for people.
+    /// Unchecked items, for human-readable output.
     left: Left,
-    /// Widths of columns, for people.
+    /// Column widths, for human-readable output.
     name_width: usize,
     type_width: usize,
     shape_width: usize,
 }
 
 impl Survey {
-    /// Passes over all, and calls `leave` with what is not checked.
+    /// Goes through the whole file, and calls `leave` with unchecked items.
     fn survey(
         &mut self,
         model: &Model<'_>,
@@ -259,7 +259,7 @@ impl Survey {
         Ok(())
     }
 
-    /// Writes all for people.
+    /// Writes human-readable output.
     fn show(
         &self,
         model: &Model<'_>,
@@ -312,7 +312,7 @@ impl Survey {
     }
 }
 
-/// What can be read; the audit names the rule that other data breaks.
+/// The data if it can be read; for other data the audit names the broken rule.
 fn readable<T>(read: Result<Option<T>, Error>) -> Result<Option<T>, Error> {
     match read {
         Err(Error::Undecodable(_)) => Ok(None),
@@ -325,8 +325,8 @@ fn dtype<'p>(tensor: &Tensor<'_, '_>, particulars: &'p Particulars) -> &'p str {
     particulars.dtype.as_deref().unwrap_or(tensor.dtype().name())
 }
 
-/// Writes what is known of a tensor as members of an object, but for its metadata and
-/// its elements, which follow.
+/// Writes a tensor's details as members of an object, except for its metadata and its
+/// elements, which follow.
 fn describe(tensor: &Tensor<'_, '_>, object: &mut Object<'_>) -> Result<(), Stopped> {
     let particulars = tensor.particulars()?;
     object.member("name", &tensor.name().lossy())?;

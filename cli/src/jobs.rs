@@ -1,4 +1,4 @@
-//! Work on many inputs at once, results in the order of the inputs.
+//! Processes many inputs in parallel, with results in input order.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -7,18 +7,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, mpsc};
 use std::thread;
 
-/// The most threads that work, whatever is asked for: each has windows of its file
-/// and buffers, and more do not read faster.
+/// Maximum number of threads, whatever was requested: each has windows of its file
+/// and buffers, and more threads do not read faster.
 const MOST: usize = 128;
 
-/// Calls `work` for each input on `jobs` threads, and `take` for each result,
-/// on this thread and in input order, until it breaks. Where the system gives
-/// fewer threads, those do the work; where it gives none, this one does.
+/// Calls `work` for each input on `jobs` threads, and `take` for each result, on
+/// this thread and in input order, until it breaks. If the system provides fewer
+/// threads, those do the work; if it provides none, this one does.
 ///
-/// A panic of `work` is one of this call.
+/// A panic in `work` is propagated.
 ///
-/// No more than twice as many results as threads wait for their turn, so that
-/// a slow first file does not fill the memory with the reports of the others.
+/// At most twice as many results as threads wait for their turn, so that a slow
+/// first file does not fill the memory with the reports of the others.
 pub(crate) fn in_order<I: Send, R: Send>(
     inputs: impl Iterator<Item = I>,
     jobs: NonZeroUsize,
@@ -41,7 +41,7 @@ fn in_order_on<I: Send, R: Send>(
     let (results, done) = mpsc::channel();
     let work = &work;
     thread::scope(|scope| {
-        // No more threads than there are inputs.
+        // At most as many threads as inputs.
         let first: Vec<I> = inputs.by_ref().take(jobs.get().min(MOST)).collect();
         let mut jobs = 0;
         if first.len() > 1 {
@@ -51,7 +51,8 @@ fn in_order_on<I: Send, R: Send>(
                     loop {
                         let ticket = todo.lock().map(|todo| todo.recv());
                         let Ok(Ok((n, input))) = ticket else { return };
-                        // Whoever waits for the result would wait for ever.
+                        // Otherwise the receiver would wait for this result for
+                        // ever.
                         let result = catch_unwind(AssertUnwindSafe(|| work(input)));
                         if results.send((n, result)).is_err() {
                             return;
@@ -62,12 +63,13 @@ fn in_order_on<I: Send, R: Send>(
             };
             jobs = (0..first.len()).take_while(start).count();
         }
-        // Only the threads hold it now: if all of them end, waiting ends too.
+        // Now only the threads hold the sender: if all of them end, waiting ends
+        // too.
         drop(results);
 
         let mut inputs = first.into_iter().chain(inputs);
         if jobs == 0 {
-            // No other thread works.
+            // There are no other threads.
             let _ = inputs.map(work).try_for_each(take);
             return;
         }
@@ -96,7 +98,7 @@ fn in_order_on<I: Send, R: Send>(
                 break;
             }
         }
-        // No more tickets: the threads finish what they have and end.
+        // No more tickets: the threads finish their current work and end.
         drop(tickets);
     });
 }
@@ -128,7 +130,7 @@ mod tests {
         }
     }
 
-    /// A stack that no machine has stands in for a system that gives no threads.
+    /// An impossible stack size stands in for a system that provides no threads.
     #[test]
     fn without_threads_this_one_works() {
         let inputs: Vec<u64> = (0..20).collect();

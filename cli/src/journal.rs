@@ -1,7 +1,7 @@
-//! What an interrupted scan has checked, so that it goes on: a line of JSON for each file.
+//! The journal of a scan, which allows it to be resumed: one line of JSON per file.
 //!
-//! A file counts as checked if its stamp is still the same. The verdict on a file that is
-//! checked with others beside it depends on those, so it is not noted.
+//! A file counts as checked if its stamp has not changed. The verdict on a file that is
+//! checked together with others depends on those, so it is not recorded.
 
 use crate::json::{TOOL, Tool};
 use crate::outcome::Outcome;
@@ -15,10 +15,10 @@ use std::path::Path;
 use weighbridge::Text;
 use weighbridge::text::hex;
 
-/// What the first line says that the file is.
+/// The schema named in the first line.
 const SCHEMA: &str = "weighbridge/journal-1";
 
-/// What was found out about a file before.
+/// An earlier result for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Past {
     pub(crate) outcome: Outcome,
@@ -40,7 +40,7 @@ struct Head<'a> {
     settings: &'a str,
 }
 
-/// What of the first line must be the same.
+/// The fields of the first line that must match.
 #[derive(Deserialize)]
 struct Before {
     schema: String,
@@ -58,15 +58,15 @@ struct Line<'a> {
     past: Past,
 }
 
-/// The beginning of the digest of a path and a stamp: there may be millions.
+/// A prefix of the digest of a path and a stamp: there may be millions.
 type Key = [u8; 16];
 
-/// The files that were checked before.
+/// The files that were checked earlier.
 #[derive(Debug, Default)]
 pub(crate) struct Known(HashMap<Key, Past>);
 
 impl Known {
-    /// What was found out about a file that is as it was.
+    /// The earlier result for a file, if the file has not changed.
     pub(crate) fn get(&self, file: &Text, stamp: &str) -> Option<Past> {
         if self.0.is_empty() {
             return None;
@@ -75,17 +75,18 @@ impl Known {
     }
 }
 
-/// The file that is written.
+/// The journal being written.
 #[derive(Debug)]
 pub(crate) struct Journal {
     file: File,
 }
 
 impl Journal {
-    /// Reads what was checked before by a scan with these settings, and opens the file for more.
+    /// Reads the results of an earlier scan with these settings, and opens the file to append
+    /// more.
     ///
     /// # Errors
-    /// A sentence, when the file cannot be read or written, or is of another scan.
+    /// A sentence, if the file cannot be read or written, or belongs to another scan.
     pub(crate) fn open(path: &Path, settings: &str) -> Result<(Known, Self), String> {
         let shown = Text::from(path);
         let failed = |err: io::Error| format!("{shown}: {err}");
@@ -118,7 +119,7 @@ impl Journal {
                 }
                 continue;
             }
-            // A line that was cut off is of a file that is checked again.
+            // A truncated line means that its file is checked again.
             if let Ok(Line { file, file_hex, stamp, past }) = serde_json::from_slice(&line) {
                 known.insert(key(&file, file_hex.as_deref(), &stamp), past);
             }
@@ -134,15 +135,15 @@ impl Journal {
         Ok((Known(known), journal))
     }
 
-    /// Notes a file that was checked.
+    /// Records a checked file.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub(crate) fn add(&mut self, file: &Text, stamp: &str, past: Past) -> io::Result<()> {
         self.line(&Line { file: file.lossy(), file_hex: file.hex(), stamp: stamp.into(), past })
     }
 
-    /// Writes a line at once, so that as little as possible is lost.
+    /// Writes a line immediately, so that as little as possible is lost.
     fn line(&mut self, line: &impl Serialize) -> io::Result<()> {
         let mut bytes = serde_json::to_vec(line)?;
         bytes.push(b'\n');
@@ -160,14 +161,15 @@ fn key(file: &str, file_hex: Option<&str>, stamp: &str) -> Key {
     std::array::from_fn(|i| digest[i])
 }
 
-/// What changes when a file on disk does: its length and its times.
+/// A stamp that changes when a file on disk does: its length and its times.
 pub(crate) fn stamp(path: &Path) -> Option<String> {
     let metadata = fs::metadata(path).ok()?;
     let modified = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
     Some(format!("{} {}{}", metadata.len(), modified.as_nanos(), changed(&metadata)))
 }
 
-/// When the file was changed, if only its name or its times: no program sets that back.
+/// The time of the last change to content, name or times, which programs cannot set back, and
+/// the inode.
 #[cfg(unix)]
 fn changed(metadata: &fs::Metadata) -> String {
     use std::os::unix::fs::MetadataExt as _;

@@ -1,15 +1,15 @@
-//! JSON objects that are written member by member, and never in memory as a whole.
+//! JSON objects that are streamed member by member, and never held in memory as a whole.
 
 use serde::Serialize;
 use std::io::{self, Write};
 pub(crate) use weighbridge::json::{SCHEMA_CHECK, SCHEMA_STATS, TOOL, Tool, line, write};
 use weighbridge::{Report, Text, Unchecked, Verdict};
 
-/// The schema of what `inspect` prints, `docs/schema/` in the repository. Members may be added
-/// to a version, and those that are there keep their meaning.
+/// The schema of `inspect` output, in `docs/schema/` of the repository. Members may be added
+/// to a version; existing members keep their meaning.
 pub(crate) const SCHEMA_INSPECT: &str = "weighbridge/inspect-1";
 
-/// Begins the object of a file that was not read, up to its size. It is to be ended.
+/// Begins the object of an unread file, up to its size. The caller must end it.
 fn unread<'o>(out: &'o mut dyn Write, file: &Text) -> io::Result<Object<'o>> {
     let mut object = Object::begin(out)?;
     object.member("file", &file.lossy())?;
@@ -20,7 +20,7 @@ fn unread<'o>(out: &'o mut dyn Write, file: &Text) -> io::Result<Object<'o>> {
     Ok(object)
 }
 
-/// Writes the line of a file that could not be read, whose tensors would be listed.
+/// Writes the line of an unreadable file whose tensors would be listed.
 pub(crate) fn without_tensors(
     out: &mut dyn Write,
     file: &Text,
@@ -40,8 +40,8 @@ pub(crate) fn without_tensors(
     out.write_all(b"\n")
 }
 
-/// The members of a report on a file that was not read because it is something else, a
-/// `diagnosis`, or for this `error`. The object is to be ended.
+/// The members of a report on a file that was not read, either because it is something else
+/// (`diagnosis`) or because of this `error`. The caller must end the object.
 pub(crate) fn unchecked<'o>(
     out: &'o mut dyn Write,
     file: &Text,
@@ -62,7 +62,7 @@ pub(crate) fn unchecked<'o>(
     Ok(object)
 }
 
-/// An object that is written member by member, and never in memory as a whole.
+/// An object that is streamed member by member.
 pub(crate) struct Object<'o> {
     out: &'o mut dyn Write,
     empty: bool,
@@ -93,7 +93,7 @@ impl<'o> Object<'o> {
         self.member("verdict", report.verdict_on_checked().name())
     }
 
-    /// A member that is left out where there is no value.
+    /// Writes a member, unless there is no value.
     pub(crate) fn optional(
         &mut self,
         key: &'static str,
@@ -102,7 +102,7 @@ impl<'o> Object<'o> {
         value.map_or(Ok(()), |value| self.member(key, &value))
     }
 
-    /// A list as a member. It is to be ended.
+    /// Begins a list as a member. The caller must end it.
     pub(crate) fn list(&mut self, key: &'static str) -> io::Result<List<'_>> {
         let out = self.key(key)?;
         out.write_all(b"[")?;
@@ -121,7 +121,7 @@ impl<'o> Object<'o> {
     }
 }
 
-/// A list that is written item by item.
+/// A list that is streamed item by item.
 pub(crate) struct List<'o> {
     out: &'o mut dyn Write,
     empty: bool,
@@ -132,7 +132,7 @@ impl List<'_> {
         write(self.next()?, value)
     }
 
-    /// An object as an item. It is to be ended.
+    /// Begins an object as an item. The caller must end it.
     pub(crate) fn object(&mut self) -> io::Result<Object<'_>> {
         Object::begin(self.next()?)
     }

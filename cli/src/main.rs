@@ -1,5 +1,5 @@
-//! The command `weighbridge`: checks, inspects and extracts tensor files that
-//! come from strangers.
+//! The command `weighbridge`: checks, inspects and extracts untrusted tensor
+//! files.
 
 mod args;
 mod check;
@@ -55,10 +55,10 @@ fn completions(shell: clap_complete::Shell) -> Outcome {
     print(&script)
 }
 
-/// Prints the manual page of the command, or of one of its commands.
+/// Prints the manual page of the program, or of one of its commands.
 ///
 /// # Errors
-/// A sentence, when there is no such command.
+/// A sentence, if there is no such command.
 fn man(name: Option<&str>) -> Result<Outcome, String> {
     let mut command = Cli::command();
     command.build();

@@ -1,30 +1,30 @@
-//! What the process tells its caller.
+//! The process's exit status.
 
 use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
 use weighbridge::Verdict;
 
-/// The outcome of one file, or of all of them.
+/// The outcome for one file, or for all of them.
 ///
-/// In ascending order of strength: that of several is the greatest.
+/// In ascending order of strength: the outcome for several files is the greatest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Outcome {
-    /// All that was asked for was checked and is valid.
+    /// Everything requested was checked and is valid.
     #[default]
     Valid,
     /// Nothing is invalid, but something could not be checked.
     Unchecked,
-    /// The file is of a format or a generation that is not read.
+    /// The format or version is not supported.
     Unsupported,
-    /// The usage is wrong, or something could not be read or written.
+    /// Wrong usage, or a read or write error.
     Failed,
     /// A file is invalid.
     Invalid,
 }
 
 impl Outcome {
-    /// Takes the stronger of both.
+    /// Keeps the stronger of both.
     pub(crate) fn include(&mut self, other: Outcome) {
         *self = (*self).max(other);
     }

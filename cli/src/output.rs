@@ -1,4 +1,4 @@
-//! Writing a file that appears when it is complete, or not at all.
+//! Writes a file that appears only when it is complete.
 
 use std::fs;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
@@ -7,8 +7,8 @@ use tempfile::NamedTempFile;
 
 /// A file being written.
 ///
-/// Until [`finish`](Self::finish) it is a temporary file in the folder where it
-/// will stand; when dropped before, it vanishes.
+/// Until [`finish`](Self::finish) it is a temporary file in the destination
+/// folder; if dropped before, it is deleted.
 #[derive(Debug)]
 pub(crate) struct Output {
     to: BufWriter<Sink>,
@@ -27,14 +27,14 @@ enum Sink {
 enum Place {
     /// Standard output.
     Standard,
-    /// Asked for by name, so it may replace what stands there.
+    /// Requested by name, so it may replace an existing file.
     Named(PathBuf),
     /// `stem.extension` in the current folder, or with a number if it exists.
     Free { stem: &'static str, extension: &'static str },
 }
 
 impl Output {
-    /// Will replace or create `path`, unless that is `input` by whatever name.
+    /// Will replace or create `path`, unless that is `input` under any name.
     pub(crate) fn named(path: &Path, input: &Path) -> io::Result<Self> {
         if let Ok(metadata) = fs::metadata(path) {
             if is_same(&metadata, path, input) {
@@ -75,7 +75,7 @@ impl Output {
         Ok(Output { to, place: Place::Free { stem, extension } })
     }
 
-    /// Lets the file appear, and tells where, if it is a file.
+    /// Moves the file into place, and returns its path if it is a file.
     pub(crate) fn finish(self) -> io::Result<Option<PathBuf>> {
         let sink = self.to.into_inner().map_err(io::IntoInnerError::into_error)?;
         let mut file = match sink {
@@ -89,7 +89,7 @@ impl Output {
                 });
             }
         };
-        // A full disk may tell only now.
+        // A full disk may be reported only now.
         file.as_file().sync_all()?;
         match self.place {
             Place::Named(path) => {
@@ -130,7 +130,8 @@ impl Write for Output {
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            // Past the wrapper, which would put the temporary name into errors.
+            // Bypasses the wrapper, which would put the temporary name into
+            // errors.
             Sink::Temporary(file) => file.as_file_mut().write(bytes),
             Sink::Special(file) => file.write(bytes),
             Sink::Standard(out) => out.write(bytes),
@@ -146,7 +147,7 @@ impl Write for Sink {
     }
 }
 
-/// Whether a file is `input`, be it through links.
+/// Whether a file is `input`, also through links.
 fn is_same(metadata: &fs::Metadata, path: &Path, input: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -164,8 +165,8 @@ fn is_same(metadata: &fs::Metadata, path: &Path, input: &Path) -> bool {
 fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".weighbridge-");
-    // The usual permissions of a new file, which the user's mask then narrows;
-    // a temporary file alone would be private.
+    // The usual permissions of a new file, restricted by the user's umask; a
+    // temporary file would be private.
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;

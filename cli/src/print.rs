@@ -1,4 +1,4 @@
-//! What `check` prints of each file, and of all of them.
+//! Output of `check` for each file and in total.
 
 mod json;
 
@@ -15,49 +15,50 @@ use weighbridge::remote::Traffic;
 use weighbridge::text::{plural, thousands};
 use weighbridge::{Profile, Report, Text, Verdict};
 
-/// What became of one input.
+/// The result for one input.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) file: Text,
     pub(crate) seen: Seen,
-    /// What changes with the file, if the result depends on that alone.
+    /// Changes with the file, if the result depends on that file alone.
     pub(crate) stamp: Option<String>,
 }
 
 #[derive(Debug)]
 pub(crate) enum Seen {
     Checked(Box<Checked>),
-    /// It is of no known format, and such files were to be skipped.
+    /// Of no known format, and such files are skipped.
     Skipped,
-    /// It was checked by a scan that this one continues.
+    /// Checked by the scan that this one continues.
     Before(Past),
-    /// It was not looked into, because it is this.
+    /// Not opened, because it is this kind of file.
     Aside(&'static str),
     /// It could not be read.
     Failed(String),
 }
 
-/// What was found out about a file that was read.
+/// The result for a file that was read.
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) report: Report,
     pub(crate) sha256: Option<String>,
-    /// What was read of it, if it is on a server.
+    /// The traffic, if the file is on a server.
     pub(crate) read: Option<Traffic>,
 }
 
-/// What holds for all files.
+/// Settings for all files.
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) profile: Profile,
     pub(crate) exceptions: Exceptions,
-    /// The file of settings.
+    /// The settings file.
     pub(crate) config: Option<PathBuf>,
     pub(crate) quiet: bool,
 }
 
 impl Context {
-    /// What was found in a file and does not count, with the reason: rule, count.
+    /// The ignored findings of a file: exceptions, which have the rule and the
+    /// reason, and counts.
     fn ignored<'c>(&'c self, report: &Report) -> Vec<(&'c Exception, u64)> {
         let counts = report.ignored();
         counts.iter().filter_map(|it| Some((self.exceptions.why(it.rule)?, it.count))).collect()
@@ -75,7 +76,7 @@ impl Done {
         }
     }
 
-    /// What a scan that continues this one is to know, with the stamp of the file.
+    /// The result that a continued scan needs, with the file's stamp.
     pub(crate) fn past(&self, profile: Profile) -> Option<(&str, Past)> {
         let skipped = matches!(self.seen, Seen::Skipped);
         let (findings, ignored) = match &self.seen {
@@ -89,16 +90,16 @@ impl Done {
 }
 
 impl Checked {
-    /// How many findings there are, and how many do not count.
+    /// Number of findings, and number of ignored ones.
     fn counts(&self) -> (u64, u64) {
-        // What is another kind of file breaks every rule of this one.
+        // A file of another kind breaks every rule of this format.
         let other = self.report.diagnosis().is_some_and(|diagnosis| diagnosis.is_other());
         let findings = if other { 0 } else { self.report.total() };
         (findings, self.report.ignored().iter().map(|it| it.count).sum())
     }
 }
 
-/// How many files ended how.
+/// Number of files per outcome.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     outcome: Outcome,
@@ -110,10 +111,10 @@ pub(crate) struct Tally {
     findings: u64,
     ignored: u64,
     skipped: u64,
-    /// How many were checked by a scan that this one continues.
+    /// Number checked by the scan that this one continues.
     before: u64,
     pub(crate) excluded: u64,
-    /// How many belong to other parts.
+    /// Number of files that belong to other parts.
     pub(crate) elsewhere: u64,
 }
 
@@ -142,22 +143,22 @@ impl Tally {
         self.ignored += ignored;
     }
 
-    /// Something else than a file could not be read or written.
+    /// Records a failure to read or write something other than a file to check.
     pub(crate) fn fail(&mut self) {
         self.outcome.include(Outcome::Failed);
     }
 
-    /// How many files there are a word on.
+    /// Number of files with a verdict.
     pub(crate) fn files(&self) -> u64 {
         self.valid + self.invalid + self.unsupported + self.unchecked + self.failed
     }
 
-    /// Whether there was nothing to check, in other parts neither.
+    /// Whether there was nothing to check, including in other parts.
     pub(crate) fn is_nothing(&self) -> bool {
         self.files() == 0 && self.elsewhere == 0
     }
 
-    /// That nothing was checked is a failure: whoever asked expected something.
+    /// Checking nothing is a failure: the caller expected a check.
     pub(crate) fn outcome(&self) -> Outcome {
         if self.is_nothing() { Outcome::Failed } else { self.outcome }
     }
@@ -167,7 +168,7 @@ impl Tally {
         if left_out.is_empty() { "there are no files".to_owned() } else { left_out }
     }
 
-    /// What there is not a word on.
+    /// Inputs without a verdict, and ignored findings.
     fn left_out(&self) -> Vec<String> {
         let mut parts = Vec::new();
         if self.skipped > 0 {
@@ -188,7 +189,7 @@ impl Tally {
         parts
     }
 
-    /// All on one line.
+    /// The totals in one line.
     fn summary(&self) -> String {
         let parts = [
             (self.valid, "valid"),
@@ -211,7 +212,7 @@ impl Tally {
     }
 }
 
-/// What prints.
+/// Prints results.
 pub(crate) struct Printer<'c> {
     context: &'c Context,
     kind: Kind,
@@ -237,7 +238,7 @@ impl<'c> Printer<'c> {
         Printer { context, kind }
     }
 
-    /// Whether styles have no place in it.
+    /// Whether the output is for programs and must not have styles.
     pub(crate) fn is_for_programs(&self) -> bool {
         !matches!(self.kind, Kind::Human)
     }
@@ -250,7 +251,7 @@ impl<'c> Printer<'c> {
         }
     }
 
-    /// Prints what is to be said of one file.
+    /// Prints the result for one file.
     pub(crate) fn file(&mut self, out: &mut dyn Write, done: &Done) -> io::Result<()> {
         let context = self.context;
         let why = |rule: &str| context.exceptions.why(rule).map(|it| it.reason.as_str());
@@ -272,7 +273,7 @@ impl<'c> Printer<'c> {
         }
     }
 
-    /// Prints what is to be said of all files.
+    /// Prints the results for all files.
     pub(crate) fn end(&mut self, out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
         match &mut self.kind {
             Kind::Human if self.context.quiet => return Ok(()),
@@ -287,7 +288,7 @@ impl<'c> Printer<'c> {
             Kind::Sarif(log) => log.end(out, tally.failed == 0)?,
             Kind::Junit => junit::end(out)?,
         }
-        // Standard output has what programs read and nothing else.
+        // Standard output contains only what programs read.
         let left_out = tally.left_out();
         if !left_out.is_empty() && !tally.is_nothing() {
             terminal::note(left_out.join("; "));
@@ -296,7 +297,7 @@ impl<'c> Printer<'c> {
     }
 }
 
-/// What people read of one file.
+/// The human-readable result for one file.
 fn text(out: &mut dyn Write, done: &Done, context: &Context) -> io::Result<()> {
     match &done.seen {
         Seen::Checked(checked) => {

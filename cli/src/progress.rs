@@ -1,4 +1,4 @@
-//! Progress bars, for people who wait.
+//! Progress bars.
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::HashMap;
@@ -10,8 +10,7 @@ use weighbridge::{Options, Progress, Text};
 /// How long a file may take before a bar is shown.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The bars of all files that are being worked on; none where standard error
-/// is not a terminal.
+/// The bars of all files in progress; none if standard error is not a terminal.
 #[derive(Clone, Debug)]
 pub(crate) struct Bars(Option<Arc<Terminal>>);
 
@@ -21,7 +20,7 @@ struct Terminal {
     files: Mutex<HashMap<Text, Bar>>,
 }
 
-/// The bar of one file, which does not show at once.
+/// The bar of one file, which is shown only after a delay.
 #[derive(Debug)]
 struct Bar {
     since: Instant,
@@ -37,7 +36,7 @@ impl Bars {
         Bars(std::io::stderr().is_terminal().then(new))
     }
 
-    /// The options, with bars for whatever is read.
+    /// The options, with bars for everything that is read.
     pub(crate) fn watch(&self, options: Options) -> Options {
         match self.0.clone() {
             Some(terminal) => options.on_progress(move |progress| terminal.take(progress)),
@@ -45,7 +44,7 @@ impl Bars {
         }
     }
 
-    /// Prints while no bar is in the way.
+    /// Prints while the bars are hidden.
     pub(crate) fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
         match &self.0 {
             Some(terminal) => terminal.bars.suspend(print),
@@ -53,7 +52,7 @@ impl Bars {
         }
     }
 
-    /// So much of a file was read.
+    /// Updates the number of bytes read from a file.
     pub(crate) fn at(&self, file: &Text, read: u64, len: u64) {
         if let Some(terminal) = &self.0 {
             terminal.show(file, read, len);

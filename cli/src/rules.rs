@@ -1,4 +1,4 @@
-//! `weighbridge rules`: the catalogue.
+//! `weighbridge rules`: prints the catalogue.
 
 use crate::args;
 use crate::args::RulesArgs;

@@ -1,10 +1,10 @@
-//! A part of all files, for several machines or jobs: each file belongs to one part, which
-//! depends on its path alone.
+//! Divides files among machines or jobs: each file belongs to one part, which depends only
+//! on its path.
 
 use sha2::{Digest as _, Sha256};
 use std::str::FromStr;
 
-/// The part `k` of `n`, from 1.
+/// Part `k` of `n`, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shard {
     k: u64,
@@ -12,8 +12,8 @@ pub(crate) struct Shard {
 }
 
 impl Shard {
-    /// Whether the file of a path belongs to it: the first eight bytes of the path's SHA-256,
-    /// the highest first, leave k − 1 if divided by n.
+    /// Whether the file with this path belongs to the part: the first eight bytes of the
+    /// path's SHA-256, as a big-endian number, modulo n are k − 1.
     pub(crate) fn has(&self, path: &str) -> bool {
         let digest = Sha256::digest(path.as_bytes());
         let first =
@@ -51,7 +51,8 @@ mod tests {
         assert!(counts.iter().all(|count| (800..1_200).contains(count)), "{counts:?}");
     }
 
-    /// Others may compute it: `printf %s a.gguf | sha256sum` begins with 6a8d1dcf949b6bff.
+    /// Users may compute it themselves: `printf %s a.gguf | sha256sum` begins with
+    /// 6a8d1dcf949b6bff.
     #[test]
     fn the_partition_never_changes() {
         let of = |path: &str| (1..=10).find(|k| Shard { k: *k, n: 10 }.has(path));

@@ -1,4 +1,4 @@
-//! Tensors, metadata and elements, for people.
+//! Human-readable tensors, metadata and elements.
 
 use crate::human::{bold, dim};
 use crate::json;
@@ -9,10 +9,10 @@ use weighbridge::{
     Encoding, Endianness, Error, Layout, Meta, Particulars, Shown, Status, Tensor, Text, Value,
 };
 
-/// How a tensor is stored and where, as far as it is not the usual.
+/// How and where a tensor is stored, if that is unusual.
 ///
 /// # Errors
-/// When its place cannot be read.
+/// If its place cannot be read.
 pub(crate) fn place(tensor: &Tensor<'_, '_>, particulars: &Particulars) -> Result<String, Error> {
     let mut parts = Vec::new();
     if tensor.status() != Status::Sound {
@@ -63,7 +63,7 @@ pub(crate) fn meta(meta: &Meta) -> String {
     format!("{}  {}  {shown}", meta.key(), dim(kind))
 }
 
-/// Something of a tensor's data as text.
+/// Writes an element or another item of a tensor's data as text.
 pub(crate) fn element(out: &mut dyn Write, shown: &Shown<'_>) -> io::Result<()> {
     match shown {
         // It may have millions of elements.
@@ -72,7 +72,7 @@ pub(crate) fn element(out: &mut dyn Write, shown: &Shown<'_>) -> io::Result<()> 
     }
 }
 
-/// A value as text; quotes only where it is text in the file.
+/// A value as text; in quotes only if it is text in the file.
 fn value(value: &Value) -> String {
     match value {
         Value::Text(text) => format!("\"{text}\""),

@@ -1,5 +1,5 @@
-//! `weighbridge stats`: what the weights of a file are like, and statistics of tensors for
-//! people.
+//! `weighbridge stats`: statistics of a file's weights, and human-readable statistics of
+//! tensors.
 
 mod table;
 
@@ -16,7 +16,7 @@ use weighbridge::text::plural;
 use weighbridge::{Error, FileInput, Goal, Options, Summary, Sweep, Text};
 
 /// # Errors
-/// A sentence, when the arguments make no sense.
+/// A sentence, if the arguments make no sense.
 pub(crate) fn run(args: &StatsArgs) -> Result<Outcome, String> {
     let options = args.verdict.options().goal(Goal::Structure);
     let options = Bars::new().watch(options);
@@ -61,7 +61,7 @@ fn human(out: &mut dyn Write, args: &StatsArgs, sweep: &Sweep) -> io::Result<()>
     Ok(())
 }
 
-/// Statistics in a line or two.
+/// Statistics in one or two lines.
 pub(crate) fn show(stats: &Summary) -> String {
     let mut out = plural(stats.count, "element");
     let float = |value: Option<f64>| value.map(weighbridge::Value::Float);
@@ -101,7 +101,7 @@ fn bars(bins: &[u64]) -> String {
     let most = bins.iter().copied().max().unwrap_or(0).max(1);
     let bar = |bin: &u64| {
         let height = u128::from(*bin) * 8 / u128::from(most);
-        // What is there is seen.
+        // Bins that are not empty stay visible.
         BARS[usize::try_from(height).unwrap_or(8).max(usize::from(*bin > 0))]
     };
     bins.iter().map(bar).collect()

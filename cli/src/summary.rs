@@ -1,4 +1,4 @@
-//! What a model is, for people.
+//! Human-readable model summaries.
 
 use crate::human::{bold, dim};
 use std::io::{self, Write};
@@ -72,7 +72,7 @@ fn line(share: &Share) -> String {
     )
 }
 
-/// A value; a list has one for each block.
+/// A value; a list has one per block.
 fn value(value: &Value) -> String {
     match value {
         Value::Text(text) => text.to_string(),

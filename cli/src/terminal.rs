@@ -5,8 +5,8 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use weighbridge::Text;
 
-/// Standard output. Of what is for people, styles go through to terminals only,
-/// and not when `NO_COLOR` is set.
+/// Standard output. Styles of human-readable output are kept only for terminals,
+/// and not if `NO_COLOR` is set.
 pub(crate) fn stdout(as_json: bool) -> Box<dyn Write> {
     if as_json {
         Box::new(io::BufWriter::new(io::stdout()))
@@ -20,14 +20,14 @@ pub(crate) fn complain(file: &Text, why: impl Display) {
     note(format_args!("{file}: {why}"));
 }
 
-/// Says something beside the output, on one line.
+/// Writes a note to standard error, on one line.
 pub(crate) fn note(what: impl Display) {
-    // there is no way left to report that standard error is gone.
+    // if standard error is gone, there is no way left to report it.
     let _ = writeln!(anstream::stderr(), "weighbridge: {what}");
 }
 
-/// The outcome, if what was written has arrived, and else the failure to
-/// write. A reader that closes a pipe knows that it did: no error is reported.
+/// Returns the outcome if everything was written, otherwise a failure. A closed
+/// pipe is not reported, since its reader closed it deliberately.
 pub(crate) fn written(result: io::Result<()>, mut outcome: Outcome) -> Outcome {
     if let Err(err) = result {
         outcome.include(Outcome::Failed);
@@ -38,17 +38,17 @@ pub(crate) fn written(result: io::Result<()>, mut outcome: Outcome) -> Outcome {
     outcome
 }
 
-/// Output that can be taken back until it is long.
+/// Output that can be taken back until it gets long.
 ///
-/// An error in the middle of a short answer leaves nothing, not half of it; a long
-/// answer is not kept in memory.
+/// An error during a short answer leaves no partial output; a long answer is not
+/// kept in memory.
 pub(crate) struct Held {
     out: Box<dyn Write>,
     held: Vec<u8>,
     flows: bool,
 }
 
-/// So much can be taken back.
+/// Maximum number of bytes that can be taken back.
 const HELD: usize = 1 << 20;
 
 impl Held {
@@ -56,7 +56,7 @@ impl Held {
         Held { out, held: Vec::new(), flows: false }
     }
 
-    /// Writes out what is held, to the end.
+    /// Writes out the held output.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.out.write_all(&self.held)?;
         self.out.flush()

@@ -1,4 +1,4 @@
-//! From the paths of the command line to the files that are to be checked, one by one.
+//! Walks from the paths on the command line to the files to check, one at a time.
 
 mod filter;
 mod list;
@@ -13,39 +13,39 @@ use walkdir::{DirEntry, WalkDir};
 use weighbridge::Text;
 use weighbridge::remote::{Listed, Listing, Servers, Url};
 
-/// One thing of those that the command line leads to.
+/// An item that the command line leads to.
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) input: Input,
-    /// What changes with the content of the file, where that is known before it is opened.
+    /// A stamp that changes with the file's content, if known before it is opened.
     pub(crate) stamp: Option<String>,
-    /// Its path below the folder that was given.
+    /// The path below the given folder.
     below: PathBuf,
 }
 
 impl Item {
-    /// What was named, or stands in a list.
+    /// An item that was named, or is in a list.
     fn new(input: Input, path: &Path) -> Self {
         Item { input, stamp: None, below: path.to_owned() }
     }
 }
 
-/// One thing to be checked, or to be complained about.
+/// Something to check, or to report as an error.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Input {
     /// A file that was named.
     Named(PathBuf),
     /// Standard input.
     Standard,
-    /// A file that a folder or a list holds.
+    /// A file in a folder or a list.
     Found(PathBuf),
     /// A link in a folder or a list, which is not followed.
     Link(PathBuf),
-    /// A path that led nowhere, and why.
+    /// A path that could not be followed, and why.
     Failed(PathBuf, String),
 }
 
-/// The files that the command line leads to: in its order, those of a folder by name.
+/// The files that the command line leads to: in its order, and by name within a folder.
 #[derive(Debug)]
 pub(crate) struct Walk<'f> {
     filter: &'f Filter,
@@ -55,22 +55,22 @@ pub(crate) struct Walk<'f> {
     servers: &'f Servers,
     bucket: Option<Bucket>,
     shard: Option<Shard>,
-    /// How many files and folders were left out.
+    /// Number of files and folders left out.
     pub(crate) excluded: u64,
-    /// How many belong to other parts.
+    /// Number of files that belong to other parts.
     pub(crate) elsewhere: u64,
 }
 
-/// A folder that is being walked.
+/// A folder being walked.
 #[derive(Debug)]
 struct Folder {
     root: PathBuf,
     entries: walkdir::IntoIter,
 }
 
-/// A folder on a server that is being listed.
+/// A folder on a server, being listed.
 struct Bucket {
-    /// Its URL, with a slash at the end.
+    /// The folder's URL, ending in a slash.
     root: String,
     files: Listing,
 }
@@ -99,7 +99,7 @@ impl<'f> Walk<'f> {
         self.folder = Some(Folder { root, entries: walk.into_iter() });
     }
 
-    /// Begins to list a folder on a server, or says why that fails.
+    /// Starts listing a folder on a server; returns an item if that fails.
     fn enter_bucket(&mut self, url: Url<'_>, path: &Path) -> Option<Item> {
         match self.servers.list(url) {
             Err(why) => Some(Item::new(Input::Failed(path.to_owned(), why), path)),
@@ -132,7 +132,8 @@ impl<'f> Walk<'f> {
         Some(Item { input: Input::Found(path), stamp, below })
     }
 
-    /// What the next entry of a folder is; `None` if it is no file, or is left out.
+    /// The item for the next entry of a folder; `None` if it is not a file, or is left
+    /// out.
     fn entry(&mut self, entry: walkdir::Result<DirEntry>) -> Option<Item> {
         let folder = self.folder.as_mut()?;
         let entry = match entry {
@@ -166,18 +167,18 @@ impl<'f> Walk<'f> {
         Some(Item { input, stamp: None, below })
     }
 
-    /// What a path of the list is; `None` if it is a folder, which is walked next, or is
-    /// left out.
+    /// The item for a path in the list; `None` if it is left out, or a folder, which is
+    /// walked next.
     fn listed(&mut self, path: PathBuf) -> Option<Item> {
         let url = Url::of(&path);
-        // No URL is a path on disk.
+        // A URL is never a path on disk.
         let kind = match (url, self.filter.follow_links) {
             (Some(_), _) => None,
             (None, true) => fs::metadata(&path).ok(),
             (None, false) => fs::symlink_metadata(&path).ok(),
         };
         let is_folder = kind.as_ref().is_some_and(fs::Metadata::is_dir);
-        // Of a folder, what it holds is to match.
+        // For a folder, its contents have to match instead.
         let wanted = match is_folder || url.is_some_and(|url| url.is_folder()) {
             true => !self.filter.exclude.is_match(&path),
             false => self.filter.wants(&path),
@@ -198,7 +199,7 @@ impl<'f> Walk<'f> {
         Some(Item::new(input(path.clone()), &path))
     }
 
-    /// The next thing, of whatever part.
+    /// The next item, in any part.
     fn any(&mut self) -> Option<Item> {
         loop {
             if let Some(bucket) = &mut self.bucket {
@@ -230,7 +231,7 @@ impl<'f> Walk<'f> {
                         None => continue,
                     }
                 }
-                // No URL is a path on disk.
+                // A URL is never a path on disk.
                 if url.is_some() || !fs::metadata(&path).is_ok_and(|metadata| metadata.is_dir()) {
                     return Some(Item::new(Input::Named(path.clone()), &path));
                 }
@@ -252,7 +253,7 @@ impl Iterator for Walk<'_> {
         loop {
             let item = self.any()?;
             let Some(shard) = self.shard else { return Some(item) };
-            // What was not seen may belong to any part.
+            // Unread paths may belong to any part.
             let is_failure = matches!(item.input, Input::Failed(..));
             let below = item.below.to_string_lossy().replace(MAIN_SEPARATOR, "/");
             if is_failure || shard.has(&below) {

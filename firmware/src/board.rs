@@ -1,11 +1,11 @@
-//! Output and exit through the debugger, which is QEMU here.
+//! Output and exit through the debugger, here QEMU.
 
 use core::fmt::{self, Write};
 use cortex_m_semihosting::debug::{EXIT_FAILURE, EXIT_SUCCESS, exit};
 use cortex_m_semihosting::hio::{self, HostStream};
 
-/// Standard output of the host, with a buffer in front of it: each call to the
-/// host stops the processor.
+/// Buffered standard output of the host: each call to the host stops the
+/// processor.
 pub struct Console {
     stream: Option<HostStream>,
     buffer: [u8; 1024],
@@ -13,21 +13,21 @@ pub struct Console {
 }
 
 impl Console {
-    /// Opens it.
+    /// Opens the host's standard output.
     pub fn open() -> Self {
         Console { stream: hio::hstdout().ok(), buffer: [0; 1024], filled: 0 }
     }
 
-    /// Passes on what is buffered.
+    /// Writes out the buffered bytes.
     pub fn flush(&mut self) {
         if let (Some(stream), Some(bytes)) = (&mut self.stream, self.buffer.get(..self.filled)) {
-            // There is no one to report to if the host takes nothing.
+            // If the host accepts nothing, there is nowhere to report it.
             let _ = stream.write_all(bytes);
         }
         self.filled = 0;
     }
 
-    /// Ends the program; the host sees status 0 or 1.
+    /// Ends the program with status 0 or 1 on the host.
     pub fn exit(mut self, success: bool) -> ! {
         self.flush();
         leave(success)
@@ -56,7 +56,7 @@ pub fn leave(success: bool) -> ! {
     }
 }
 
-/// A panic of an image, which the core has none of.
+/// Handles panics of the image; the core itself never panics.
 #[panic_handler]
 fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
     let mut console = Console::open();

@@ -1,16 +1,16 @@
-//! Files that QEMU's loader put into memory: a row of records, each a header of
-//! 64 bytes and a file, filled up to a multiple of 64.
+//! Files that QEMU's loader put into memory: a sequence of records, each a
+//! header of 64 bytes and a file, padded to a multiple of 64.
 //!
 //! | at | size | field |
 //! |---|---|---|
 //! | 0 | 4 | `FILE`, or anything else after the last record |
 //! | 4 | 4 | length of the file in bytes |
 //! | 8 | 1 | 0: check, 1: measure |
-//! | 16 | 16 | name of the format, filled up with zeros; empty to recognise it |
+//! | 16 | 16 | name of the format, padded with zeros; empty to detect it |
 
 use core::slice::from_raw_parts;
 
-/// Where the first record lies: the board's PSRAM.
+/// Address of the first record: the board's PSRAM.
 const AT: usize = 0x2100_0000;
 const END: usize = AT + (16 << 20);
 const HEADER: usize = 64;
@@ -20,7 +20,7 @@ const HEADER: usize = 64;
 pub struct Record {
     /// The file.
     pub bytes: &'static [u8],
-    /// The name of its format; empty to recognise it.
+    /// The name of its format; empty to detect it.
     pub format: &'static str,
     /// Whether to count instructions.
     pub measure: bool,

@@ -1,7 +1,7 @@
-//! What the images that run have in common: output, input, the model, stack, time.
+//! Code shared by the images that run: output, input, the model, stack, time.
 //!
-//! The gates (`size`, `panic`) use nothing of this, so that what they measure
-//! is the reader alone; of `smallest` they take the source.
+//! The gates (`size`, `panic`) use none of it, so that they measure only the
+//! reader; they include the source of `smallest`.
 
 #![no_std]
 

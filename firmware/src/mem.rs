@@ -1,7 +1,7 @@
 //! Memory functions for code that must be small.
 //!
-//! Those of the compiler's library are fast and take 3 KiB. They give way to
-//! these, which go byte by byte, as the C libraries of small firmware do.
+//! Those of the compiler's library are fast and take 3 KiB. These replace them
+//! and copy byte by byte, like the C libraries of small firmware.
 
 use core::arch::global_asm;
 
@@ -86,7 +86,7 @@ global_asm!(
     "mov r1, r2",
     "mov r2, r3",
     "b 5b",
-    // r0, r1: what is compared, r2: count
+    // r0, r1: operands, r2: count
     ".section .text.memcmp, \"ax\"",
     ".global memcmp, bcmp",
     ".thumb_func",

@@ -5,9 +5,9 @@ use core::fmt::Write;
 
 /// Number of inputs.
 pub const INPUTS: usize = 2;
-/// Number of values of the hidden layer.
+/// Number of values in the hidden layer.
 pub const HIDDEN: usize = 16;
-/// Number of outputs, one a class.
+/// Number of outputs, one per class.
 pub const OUTPUTS: usize = 2;
 
 const POINTS: [[f32; INPUTS]; 8] = [
@@ -21,8 +21,8 @@ const POINTS: [[f32; INPUTS]; 8] = [
     [0.5, 0.5],
 ];
 
-/// The names of the four tensors, their ids in STB, which has numbers for names, and their
-/// shapes, outermost first.
+/// The names of the four tensors, their ids in STB, which uses numbers instead of names,
+/// and their shapes, outermost first.
 pub const TENSORS: [(&str, &str, &[u64]); 4] = [
     ("hidden.bias", "0", &[HIDDEN as u64]),
     ("hidden.weight", "1", &[HIDDEN as u64, INPUTS as u64]),
@@ -34,7 +34,7 @@ pub const TENSORS: [(&str, &str, &[u64]); 4] = [
 pub struct Mlp<'a>(pub [&'a [f32]; 4]);
 
 impl Mlp<'_> {
-    /// Classifies the points, a line each.
+    /// Classifies the points, one line each.
     pub fn print(&self, console: &mut impl Write, title: &str) {
         for point in POINTS {
             let output = self.run(point);
@@ -55,7 +55,7 @@ impl Mlp<'_> {
     }
 }
 
-/// One layer: each output is its bias, then the products in order.
+/// Computes one layer: each output is its bias plus the products, in order.
 fn layer(weight: &[f32], bias: &[f32], input: &[f32], output: &mut [f32]) {
     for ((row, bias), output) in weight.chunks(input.len()).zip(bias).zip(output) {
         *output = row.iter().zip(input).fold(*bias, |sum, (w, x)| sum + w * x);

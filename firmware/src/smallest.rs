@@ -1,4 +1,4 @@
-//! The smallest useful program, of which size and stack are measured: opens a
+//! The smallest useful program, whose size and stack are measured: opens a
 //! file, audits its structure and finds one tensor.
 
 use weighbridge_core::{
@@ -13,7 +13,7 @@ pub use weighbridge_core::MappedAudit as Audit;
 #[cfg(not(any(feature = "full", feature = "names")))]
 pub use weighbridge_core::NumberedAudit as Audit;
 
-/// The audit of `file`; `None` if it is of another kind.
+/// The audit of `file`; `None` if the file is of another kind.
 #[inline(always)]
 pub fn audit(file: File) -> Option<Audit> {
     #[cfg(not(any(feature = "full", feature = "names")))]
@@ -22,9 +22,10 @@ pub fn audit(file: File) -> Option<Audit> {
     Some(Audit::new(file))
 }
 
-/// Where the tensor `name` of a valid file lies; `None` if there is none, its
-/// data is not in one piece, or the file is not valid. Without a `format`, the
-/// content tells. Each finding goes to `report`.
+/// Finds the data of tensor `name` in a valid file; `None` if there is no such
+/// tensor, its data is not contiguous, or the file is not valid. Without a
+/// `format`, it is detected from the content. Each finding is passed to
+/// `report`.
 #[inline(always)]
 pub fn find(
     format: Option<Format>,
@@ -36,7 +37,7 @@ pub fn find(
     let source = Source::whole(bytes);
     let mut valid = true;
     let mut sink = {
-        // A call for each of the places that report would take more.
+        // Calling it from each place that reports would take more code.
         #[inline(always)]
         |finding: Finding| {
             valid &= finding.severity() < Severity::Violation;

@@ -1,19 +1,19 @@
-//! How deep a call went: the stack below is painted before, and looked at
-//! after.
+//! Measures how deep a call went: the stack below is painted before the call
+//! and examined afterwards.
 
 use core::hint::black_box;
 
-// Where the stack ends, from the linker.
+// End of the stack, from the linker.
 unsafe extern "C" {
     static mut __sheap: u32;
 }
 
 const PAINT: u32 = 0xC5C5_C5C5;
 
-/// How much is painted, in bytes; deeper calls are reported as this.
+/// Number of bytes painted; deeper calls are reported as this.
 pub const DEPTH: usize = 64 << 10;
 
-/// The stack used by `call`, its own frame included, in bytes.
+/// Bytes of stack used by `call`, including its own frame.
 #[inline(never)]
 pub fn used<T>(call: impl FnOnce() -> T) -> (T, usize) {
     let top = here() & !3;
@@ -21,7 +21,7 @@ pub fn used<T>(call: impl FnOnce() -> T) -> (T, usize) {
     // Below what this function itself still needs.
     let painted = (top - 64 - bottom) / 4;
     for word in 0..painted {
-        // SAFETY: between the statics and the stack, where nothing lives.
+        // SAFETY: between the statics and the stack, in unused memory.
         unsafe { core::ptr::write_volatile((bottom as *mut u32).add(word), PAINT) };
     }
     let result = black_box(call());
@@ -35,7 +35,7 @@ pub fn used<T>(call: impl FnOnce() -> T) -> (T, usize) {
     (result, top - bottom - free * 4)
 }
 
-/// Where the stack stands.
+/// The current stack pointer.
 #[inline(always)]
 fn here() -> usize {
     let sp: usize;

@@ -8,7 +8,7 @@ const RELOAD: *mut u32 = 0xE000_E014 as *mut u32;
 const CURRENT: *mut u32 = 0xE000_E018 as *mut u32;
 const FULL: u32 = 0x00FF_FFFF;
 
-/// What a tick of SysTick takes, in ns.
+/// Duration of a SysTick tick, in ns.
 pub const TICK: u64 = 40;
 
 /// Starts the counter.
@@ -21,12 +21,13 @@ pub fn start() {
     }
 }
 
-/// Ticks that `call` took; `None` if there were more than the counter counts.
+/// Ticks that `call` took; `None` if they exceed the counter.
 #[inline(never)]
 pub fn of<T>(call: impl FnOnce() -> T) -> (T, Option<u32>) {
     // SAFETY: as in `start`; reading the control register clears its flag.
     unsafe {
-        // The first tick loads the counter; only then its flag says that it ran out.
+        // The first tick loads the counter; only after that does the flag report an
+        // overflow.
         write_volatile(CURRENT, 0);
         while read_volatile(CURRENT) == 0 {}
         read_volatile(CONTROL);

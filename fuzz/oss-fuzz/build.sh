@@ -1,9 +1,9 @@
 #!/bin/bash -eu
-# Builds every target with its seeds and its dictionary, for OSS-Fuzz.
+# Builds every target with its seeds and dictionary, for OSS-Fuzz.
 cd "$SRC/weighbridge"
 
-# The peers' C libraries are built with the sanitizer's flags as well. Without
-# cfg(fuzzing), for which dependencies leave checksums unchecked.
+# The peers' C libraries are built with the sanitizer's flags as well. cfg(fuzzing) is
+# removed, because dependencies skip checksums with it.
 flags=${RUSTFLAGS:-}
 export RUSTFLAGS=${flags//--cfg fuzzing/}
 cargo fuzz build -O --debug-assertions --no-cfg-fuzzing

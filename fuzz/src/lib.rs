@@ -1,9 +1,9 @@
-//! The glue between libFuzzer and the bodies.
+//! Connects libFuzzer with the bodies.
 
 pub use {libfuzzer_sys, weighbridge_fuzz_bodies as bodies};
 
-/// The whole of a fuzz target: the body of this name, in a binary that counts
-/// what it takes from the heap.
+/// A complete fuzz target: the body of this name, in a binary that counts its
+/// heap use.
 #[macro_export]
 macro_rules! target {
     ($name:literal) => {

@@ -1,10 +1,10 @@
-// The fuzz bodies in 32 bits see in every seed what they see on a host:
+// The fuzz bodies see the same in every seed in 32 bits as on a host:
 //
 //   node --test fuzz/wasm/test.mjs
 //
-// MODULE is the compiled module, and INPUTS the folder that the example `kept` of
-// weighbridge-tests writes: `digests.tsv` and the inputs. `scripts/fuzz.sh wasm`
-// makes both.
+// MODULE is the compiled module, and INPUTS the folder written by the example
+// `kept` of weighbridge-tests: `digests.tsv` and the inputs. `scripts/fuzz.sh
+// wasm` creates both.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ class Bodies {
   #exports;
   #said = '';
 
-  /** A fresh instance: what panicked may not be used again. */
+  /** Starts a fresh instance: one that panicked may not be reused. */
   #start() {
     const complain = (at, length) => {
       this.#said = new TextDecoder().decode(new Uint8Array(this.#exports.memory.buffer, at, length));

@@ -1,7 +1,7 @@
-"""The package against the crate, and against `safetensors`: `bench.py FOLDER CHECK`, where CHECK
-is the program of check.rs. All are interleaved in one run; the least of each is printed, with its
-goal, and a note where that is missed: of processor time, and for checks, which the program
-measures by the clock, of time by the clock."""
+"""The package compared with the crate and with `safetensors`: `bench.py FOLDER CHECK`, where CHECK
+is the program built from check.rs. All runs are interleaved; the minimum of each is printed with
+its goal, and a note if the goal is missed. Times are processor time or, for checks, which the
+program measures that way, wall time."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ import weighbridge as wb
 from safetensors import safe_open
 from safetensors.numpy import load_file
 
-#: Tensors, and elements of each.
+#: Number of tensors, and elements per tensor.
 SHAPES = {"10,000 tensors of 256 bytes": (10_000, 64), "200 of 1 MiB": (200, 1 << 18), "8 of 64 MiB": (8, 1 << 24)}
 
 
 def write(path: Path, count: int, elements: int, axes: int = 1) -> List[str]:
-    """A file as `safetensors` writes them, of tensors with one axis or two."""
+    """A file as `safetensors` writes it, of tensors with one or two axes."""
     shape = [elements] if axes == 1 else [8, elements // 8]
     header: Dict[str, Any] = {"__metadata__": {"format": "pt"}}
     for i in range(count):
@@ -41,14 +41,14 @@ def write(path: Path, count: int, elements: int, axes: int = 1) -> List[str]:
 
 
 def taken(run: Callable[[], Any], clock: Callable[[], float] = time.process_time) -> float:
-    """Seconds; of the processor, unless by another clock."""
+    """Seconds of processor time, or of another clock."""
     begun = clock()
     run()
     return clock() - begun
 
 
 def interleaved(times: int, *runs: Callable[[], Any]) -> List[float]:
-    """The least of each, one after the other in turns."""
+    """The minimum of each, run in turns."""
     for run in runs:
         run()
     found: List[List[float]] = [[] for _ in runs]
@@ -66,7 +66,7 @@ def row(what: str, ours: float, theirs: float, ratio: float, goal: str, met: boo
 def check(path: Path, program: str) -> None:
     data = path.read_bytes()
     rust_memory, rust_disk, memory, disk = [], [], [], []
-    clock = time.perf_counter  # as the program
+    clock = time.perf_counter  # the clock that the program uses
     for _ in range(7):
         run = subprocess.run([program, str(path), "40"], capture_output=True, check=True)
         of_memory, of_disk = map(int, run.stdout.split())
@@ -129,7 +129,7 @@ def main() -> None:
         ours, theirs = interleaved(25, lambda: our_arrays(path), lambda: their_arrays(path))
         what = f"10,000 arrays{what} by name: wheel, safe_open"
         row(what, ours, theirs, theirs / ours, ">= 5", theirs / ours >= 5)
-    # Nothing is opened but the file: after that, both make an object for each name.
+    # Only opens the file: afterwards, both create an object for each name.
     ours, theirs = interleaved(25, our_handles, their_handles)
     what = "10,000 shapes by name: wheel, safe_open"
     row(what, ours, theirs, theirs / ours, "no goal")

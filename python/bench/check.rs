@@ -1,5 +1,5 @@
-//! How long the crate takes to check a file, in nanoseconds: `check PATH TIMES` prints the
-//! least for bytes in memory and for the file on disk. What bench.py compares with.
+//! How long the crate takes to check a file, in nanoseconds: `check PATH TIMES` prints the minimum
+//! for bytes in memory and for the file on disk. bench.py compares against it.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Errors of the library as exceptions of Python.
+//! Converts the library's errors to Python exceptions.
 
 use pyo3::exceptions::{PyIsADirectoryError, PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use weighbridge::{Error, ReadError};
 
-/// Exceptions that were raised in callbacks, on their way through the library: each belongs to
-/// the thread whose call it was.
+/// Exceptions raised in callbacks, on their way through the library: each belongs to the thread
+/// that made the call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Raised(Arc<Mutex<HashMap<ThreadId, PyErr>>>);
 
@@ -19,7 +19,7 @@ impl Raised {
         self.all().entry(thread::current().id()).or_insert(error);
     }
 
-    /// Keeps what was raised while bytes were to be read.
+    /// Keeps an exception that was raised while reading bytes.
     pub(crate) fn while_reading(&self, error: PyErr) -> ReadError {
         let why = error.to_string();
         self.put(error);
@@ -38,7 +38,7 @@ impl Raised {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The result of a call, or what was raised meanwhile.
+    /// The result of a call, or the exception that a callback raised.
     pub(crate) fn settle<T>(&self, py: Python<'_>, result: Result<T, Error>) -> PyResult<T> {
         match self.take() {
             Some(error) => Err(error),
@@ -126,7 +126,7 @@ fn raise(py: Python<'_>, exception: &Exception, message: String) -> PyErr {
     }
 }
 
-/// What the system says, without the number that the exception has anyway.
+/// The system's message, without the number that the exception has anyway.
 fn os_message(message: &str) -> &str {
     message.split(" (os error").next().unwrap_or(message)
 }

@@ -1,10 +1,10 @@
-//! Tables for notebooks. Names from files are escaped twice: characters that mislead by
-//! `Display` of texts, markup here.
+//! Tables for notebooks. Names from files are escaped twice: misleading
+//! characters by the `Display` of texts, markup here.
 
 use std::fmt::Write as _;
 use weighbridge::{Entry, Report};
 
-/// So many rows are shown.
+/// Maximum number of rows shown.
 const ROWS: usize = 20;
 
 /// The table of a report.

@@ -1,5 +1,5 @@
-//! The native part of the Python package `weighbridge`, which is built on the crate of the
-//! same name. Everything here runs without the interpreter's lock but for callbacks.
+//! The native part of the Python package `weighbridge`, built on the crate of the same name. All
+//! work is done without the interpreter lock, except for callbacks.
 
 mod errors;
 mod html;
@@ -16,7 +16,7 @@ mod view;
 
 use pyo3::prelude::*;
 
-/// The native part; what is meant to be used is in `weighbridge`.
+/// The native part; the public interface is in `weighbridge`.
 #[pymodule]
 mod _native {
     #[pymodule_export]
@@ -64,7 +64,7 @@ mod _native {
         Ok(Report::of(run.raised.settle(py, report)?, run.profile, options.name()))
     }
 
-    /// Checks a file of `len` bytes whose bytes `read(offset, length)` returns.
+    /// Checks a file of `len` bytes, using `read(offset, length)`, which returns bytes.
     #[pyfunction]
     fn check_reader(py: Python<'_>, len: u64, read: Py<PyAny>, options: Asked) -> PyResult<Report> {
         let run = options.run()?;
@@ -73,8 +73,8 @@ mod _native {
         Ok(Report::of(run.raised.settle(py, report)?, run.profile, options.name()))
     }
 
-    /// Checks the file of this name in a folder of a store, with those that it lists there.
-    /// `open(name)` returns the length of a file and what `check_reader` takes as `read`.
+    /// Checks a file in a folder of a store, with the files that it lists there. `open(name)`
+    /// returns the length of a file and a `read` function as in `check_reader`.
     #[pyfunction]
     fn check_in_folder(
         py: Python<'_>,

@@ -19,33 +19,32 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use weighbridge::{Error, Format, Goal, Index, Parts, Profile};
 
-/// A file that is open: its tensors by name, and its metadata.
+/// An open file: its tensors by name, and its metadata.
 #[pyclass(frozen, mapping, module = "weighbridge")]
 pub(crate) struct Model {
     pub(crate) shared: Arc<Shared>,
     several: Option<Several>,
-    /// The positions of the tensors by name, once one is asked for.
+    /// The positions of the tensors by name, built on first use.
     names: OnceLock<Names>,
     profile: Profile,
     goal: Goal,
 }
 
-/// What a model and its tensors have in common.
+/// State shared by a model and its tensors.
 pub(crate) struct Shared {
     /// The file, until it is closed.
     opened: Mutex<Option<Arc<Opened>>>,
-    /// The tensors, once the index is read. Objects of Python are made when they are asked for.
+    /// The tensors, once the index is read. Python objects are created on access.
     index: OnceLock<Index>,
     /// The path or the URL.
     pub(crate) name: Option<String>,
 }
 
-/// What is asked of it runs without the interpreter's lock: callbacks take that while the
-/// model is locked.
+/// Used without the interpreter lock: callbacks take that lock while the model is locked.
 pub(crate) struct Opened {
     pub(crate) model: weighbridge::Model<'static>,
-    /// What a view of the whole file can be made of: `bytes`, or an array. Of another object NumPy
-    /// would not keep the memory where it is.
+    /// The object that views of the whole file are made from: `bytes`, or an array. NumPy would not
+    /// keep the memory of other objects in place.
     pub(crate) buffer: Option<Py<PyAny>>,
     shapes: Mutex<Shapes>,
     pub(crate) raised: Raised,
@@ -70,7 +69,7 @@ impl Shared {
         self.lock().clone().ok_or_else(closed)
     }
 
-    /// The tensors; the index is read the first time.
+    /// The tensors; the first call reads the index.
     pub(crate) fn load(&self, py: Python<'_>) -> PyResult<&Index> {
         let opened = self.get()?;
         match self.index.get() {
@@ -82,13 +81,13 @@ impl Shared {
         }
     }
 
-    /// The tensors; none before the index is read.
+    /// The tensors; empty before the index is read.
     pub(crate) fn index(&self) -> &Index {
         static NONE: OnceLock<Index> = OnceLock::new();
         self.index.get().unwrap_or_else(|| NONE.get_or_init(Index::default))
     }
 
-    /// Looks up windows, or keeps them. No code of Python runs meanwhile.
+    /// Looks up or stores windows. No Python code runs in the meantime.
     ///
     /// # Errors
     /// `ValueError` once it is closed.
@@ -117,7 +116,7 @@ fn closed() -> PyErr {
 }
 
 impl Opened {
-    /// Asks the file, without the interpreter's lock.
+    /// Calls `ask` on the file, without the interpreter lock.
     pub(crate) fn ask<T: Send>(
         &self,
         py: Python<'_>,
@@ -130,7 +129,7 @@ impl Opened {
 
 #[pymethods]
 impl Model {
-    /// Opens a file on disk. `buffer` is where its bytes are mapped, if so.
+    /// Opens a file on disk. `buffer` is its mapped memory, if it is mapped.
     #[staticmethod]
     #[pyo3(signature = (path, options, buffer=None))]
     fn open_path(
@@ -144,7 +143,7 @@ impl Model {
         Model::of(py, opened, buffer, run, &options)
     }
 
-    /// Opens bytes, of which views are made.
+    /// Opens bytes; arrays are views of them.
     #[staticmethod]
     fn open_bytes(py: Python<'_>, bytes: Py<PyBytes>, options: Asked) -> PyResult<Self> {
         let run = options.run()?;
@@ -156,7 +155,7 @@ impl Model {
         Model::of(py, opened, Some(bytes.into_any()), run, &options)
     }
 
-    /// Opens a file of `len` bytes whose bytes `read(offset, length)` returns.
+    /// Opens a file of `len` bytes, using `read(offset, length)`, which returns bytes.
     #[staticmethod]
     #[pyo3(signature = (len, read, options, buffer=None))]
     fn open_reader(
@@ -194,10 +193,10 @@ impl Model {
         self.shared.name.as_deref()
     }
 
-    /// The model that lies in this file and in others that it names, if it names any: an index
-    /// of shards, or the first part of a split GGUF, by its name. `open(name)` returns the whole
-    /// name of a file beside it and the model, or None where it is not there; `check()` a report
-    /// on all.
+    /// The model that consists of this file and the files it names, if there are any: a shard
+    /// index, or the first part of a split GGUF, by its name. `open(name)` returns the full name of
+    /// a file beside it and the model, or None if the file is missing; `check()` returns a report
+    /// on all files.
     fn with_parts(
         slf: Py<Self>,
         py: Python<'_>,
@@ -214,14 +213,13 @@ impl Model {
         Py::new(py, Model { shared, several, names: OnceLock::new(), profile, goal })
     }
 
-    /// The names of the files that the model of this file lies in, in order; None for a model
-    /// that lies in one.
+    /// The names of the model's files, in order; None for a model in one file.
     fn part_names(&self, py: Python<'_>, name: &str) -> PyResult<Option<Vec<String>>> {
         let parts = self.shared.get()?.ask(py, |model| Parts::of(model, name))?;
         Ok(parts.map(|parts| parts.files().to_vec()))
     }
 
-    /// The paths or URLs of the files that the tensors lie in.
+    /// The paths or URLs of the files that contain the tensors.
     #[getter]
     fn files(&self) -> Vec<&str> {
         match &self.several {
@@ -230,7 +228,7 @@ impl Model {
         }
     }
 
-    /// Those of files that the model should lie in, and that are not there.
+    /// The names of the model's missing files.
     #[getter]
     fn missing(&self) -> Vec<&str> {
         self.several.iter().flat_map(|several| several.names(false)).collect()
@@ -242,7 +240,7 @@ impl Model {
         PyTuple::new(py, (0..self.count(py)?).map(|at| self.tensor(at)))
     }
 
-    /// The names of the tensors, each once.
+    /// The names of the tensors, without duplicates.
     #[getter]
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let (count, names) = (self.count(py)?, self.positions(py)?);
@@ -260,7 +258,7 @@ impl Model {
         self.names(py)
     }
 
-    /// The metadata of the file; a value that is longer than 64 KiB is a `Truncated`.
+    /// The file's metadata; a value longer than 64 KiB is a `Truncated`.
     #[getter]
     fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let opened = self.shared.get()?;
@@ -275,7 +273,8 @@ impl Model {
             if entry.is_truncated() {
                 value = py.import("weighbridge._errors")?.call_method1("Truncated", (value,))?;
             }
-            // Of several with one name, the first; of an index the last, as for its readers.
+            // Of entries with the same key, the first wins; in an index the last, as for its
+            // readers.
             if opened.model.format() == Format::Shards || !metadata.contains(&key)? {
                 metadata.set_item(key, value)?;
             }
@@ -283,9 +282,8 @@ impl Model {
         Ok(metadata)
     }
 
-    /// Of each tensor that is stored as NumPy has it: its position, the name of its dtype,
-    /// its shape, the offset and the length of its bytes, and whether the first axis is the
-    /// fastest.
+    /// For each tensor stored as in NumPy: its position, the name of its dtype, its shape, the
+    /// offset and the length of its bytes, and whether the first axis is the fastest.
     fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         if self.several.is_some() {
             return Err(PyValueError::new_err("its tensors lie in several files"));
@@ -307,7 +305,7 @@ impl Model {
         self.all().try_for_each(|it| it.get()?.ask(py, |model| model.verify_unchanged()))
     }
 
-    /// Checks the file that is open, and those that the model lies in besides.
+    /// Checks the open file, and the model's other files.
     fn check(&self, py: Python<'_>) -> PyResult<Py<Report>> {
         let goal = self.goal;
         if let Some(several) = &self.several {
@@ -324,7 +322,7 @@ impl Model {
         Py::new(py, Report { report: report.closed(name), profile: self.profile })
     }
 
-    /// Closes the file, or all of them. Arrays that were made of it stay.
+    /// Closes the file or files. Arrays made from them stay valid.
     fn close(&self) {
         self.all().for_each(Shared::close);
     }
@@ -396,13 +394,13 @@ impl Model {
         Ok(Model { shared, several: None, names: OnceLock::new(), profile, goal })
     }
 
-    /// Whatever is open.
+    /// The files that are open.
     fn all(&self) -> impl Iterator<Item = &Shared> {
         let parts = self.several.iter().flat_map(Several::there);
         std::iter::once(&*self.shared).chain(parts)
     }
 
-    /// How many tensors there are; the indexes are read the first time.
+    /// Number of tensors; the first call reads the indexes.
     fn count(&self, py: Python<'_>) -> PyResult<usize> {
         match &self.several {
             Some(several) => {
@@ -413,7 +411,7 @@ impl Model {
         }
     }
 
-    /// Where the tensor at a position is, of those that were counted.
+    /// The file of the tensor at a position among those counted, and its position there.
     fn place(&self, at: usize) -> (&Arc<Shared>, usize) {
         let several = self.several.as_ref();
         several.and_then(|several| several.place(at)).unwrap_or((&self.shared, at))

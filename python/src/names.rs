@@ -7,23 +7,23 @@ use pyo3::types::PyString;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The positions of tensors by name, in less time than a dictionary of Python takes to be made.
+/// The positions of tensors by name, built faster than a Python dictionary.
 #[derive(Debug)]
 pub(crate) struct Names {
     table: HashTable<u32>,
     hasher: RandomState,
-    /// Follows the one that was found last, and is compared first: most programs ask for
-    /// tensors in the order of the file.
+    /// The position after the last result, which is compared first: most programs access tensors in
+    /// file order.
     next: AtomicUsize,
-    /// How many tensors there are.
+    /// Number of tensors.
     len: usize,
-    /// No two tensors have one name.
+    /// Whether all names are unique.
     unique: bool,
 }
 
 impl Names {
-    /// Those of `len` tensors, given the name at each position; of several tensors with one
-    /// name, the first.
+    /// The positions of `len` tensors, given the name at each position; of several tensors with the
+    /// same name, the first.
     pub(crate) fn of<'n>(len: usize, name: impl Fn(usize) -> &'n [u8]) -> Self {
         let hasher = RandomState::new();
         let mut table = HashTable::with_capacity(len);
@@ -38,7 +38,7 @@ impl Names {
         Names { table, hasher, next: AtomicUsize::new(0), len, unique }
     }
 
-    /// How many names there are.
+    /// Number of distinct names.
     pub(crate) fn len(&self) -> usize {
         self.table.len()
     }
@@ -68,7 +68,7 @@ impl Names {
         Ok(self.at(names, bytes))
     }
 
-    /// The same, of a name in bytes.
+    /// The same, for a name in bytes.
     pub(crate) fn at<'n>(&self, names: impl Fn(usize) -> &'n [u8], name: &[u8]) -> Option<usize> {
         let is = |at: usize| names(at) == name;
         let next = self.next.load(Ordering::Relaxed);

@@ -1,4 +1,5 @@
-//! How a file is checked and read: keyword arguments as options of the library.
+//! Converts keyword arguments to the library's options for checking and
+//! reading.
 
 use crate::errors::Raised;
 use pyo3::exceptions::PyValueError;
@@ -7,8 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use weighbridge::{Format, Goal, Options, Profile};
 
-/// Milliseconds between two looks at Python: for a signal, or to report progress. Taking
-/// the interpreter's lock may take as long as another thread runs.
+/// Milliseconds between two calls into Python, to look for signals or to report
+/// progress. Taking the interpreter lock may take as long as another thread
+/// runs.
 const PAUSE: u64 = 50;
 
 /// The attributes of `weighbridge._options.Options`.
@@ -25,7 +27,7 @@ pub(crate) struct Asked {
     progress: Option<Py<PyAny>>,
 }
 
-/// Options of the library, and what callbacks raise.
+/// Options of the library, and the exceptions that callbacks raise.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) options: Options,
@@ -35,13 +37,13 @@ pub(crate) struct Run {
 }
 
 impl Asked {
-    /// The name of the file, where it has one.
+    /// The name of the file, if it has one.
     pub(crate) fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
     /// # Errors
-    /// `ValueError` for a format or a rule that is not known.
+    /// `ValueError` for an unknown format or rule.
     pub(crate) fn run(&self) -> PyResult<Run> {
         let profile = if self.lenient { Profile::Lenient } else { Profile::Strict };
         let goal = if self.structure { Goal::Structure } else { Goal::Payloads };
@@ -80,7 +82,8 @@ fn by_name(name: &str) -> PyResult<Format> {
     })
 }
 
-/// Gives up after a signal, such as Ctrl+C, and after an exception in a callback.
+/// Stops the work after a signal, such as Ctrl+C, and after an exception in a
+/// callback.
 fn watch_signals(options: Options, raised: &Raised) -> Options {
     let (raised, pause) = (raised.clone(), Pause::new());
     options.cancel_when(move || {
@@ -107,7 +110,7 @@ fn report_progress(options: Options, progress: &Py<PyAny>, raised: &Raised) -> O
     })
 }
 
-/// When something was last done that is done rarely.
+/// Limits how often something is done.
 struct Pause {
     since: Instant,
     next: AtomicU64,
@@ -118,7 +121,7 @@ impl Pause {
         Pause { since: Instant::now(), next: AtomicU64::new(PAUSE) }
     }
 
-    /// Whether it is over; then the next begins.
+    /// Whether the pause is over; if so, starts the next one.
     fn is_over(&self) -> bool {
         let now = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
         let next = self.next.load(Ordering::Relaxed);

@@ -8,7 +8,7 @@ use pyo3::types::{PyList, PyString};
 use weighbridge::core::general;
 use weighbridge::{Found, Profile, Severity, Verdict};
 
-/// What was found out about a file.
+/// The result of checking a file.
 #[pyclass(frozen, module = "weighbridge")]
 #[derive(Debug)]
 pub(crate) struct Report {
@@ -16,7 +16,7 @@ pub(crate) struct Report {
     pub(crate) profile: Profile,
 }
 
-/// Something that breaks a rule.
+/// A broken rule.
 #[pyclass(frozen, get_all, module = "weighbridge")]
 #[derive(Debug)]
 pub(crate) struct Finding {
@@ -29,13 +29,13 @@ pub(crate) struct Finding {
     spec: &'static str,
 }
 
-/// Something that was not checked.
+/// A check that was not done.
 #[pyclass(frozen, get_all, module = "weighbridge")]
 #[derive(Debug)]
 pub(crate) struct Unchecked {
     entry: Option<Py<PyString>>,
     why: String,
-    /// Whether it was asked for, so that the verdict suffers.
+    /// Whether the check was requested, so that the verdict depends on it.
     asked: bool,
 }
 
@@ -81,14 +81,14 @@ impl Report {
         self.report.diagnosis().map(ToString::to_string)
     }
 
-    /// Findings in the order of the file; of one rule 1,000 at most.
+    /// Findings in file order; at most 1,000 per rule.
     #[getter]
     fn findings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let findings = self.report.findings().iter().map(|found| Finding::of(py, found));
         PyList::new(py, findings.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// How many findings there are, those included that are not listed.
+    /// Number of findings, including those that are not listed.
     #[getter]
     fn total(&self) -> u64 {
         self.report.total()
@@ -109,7 +109,7 @@ impl Report {
         self.report.to_json()
     }
 
-    /// The log that `weighbridge check --output sarif` prints of this file.
+    /// The log that `weighbridge check --output sarif` prints for this file.
     fn to_sarif(&self) -> String {
         self.report.to_sarif()
     }
@@ -164,7 +164,7 @@ impl Report {
         self.report.verdict(self.profile)
     }
 
-    /// Whether something was not checked for lack of memory or time that the caller gives.
+    /// Whether a check was left out because of the caller's limit on memory or work.
     fn has_met_limit(&self) -> bool {
         let limits = [
             general::NAMES_UNCHECKED,
@@ -176,7 +176,7 @@ impl Report {
         self.report.tally().rules().any(|count| limits.contains(&count.rule))
     }
 
-    /// A sentence: the verdict, and the worst of what it rests on.
+    /// A sentence with the verdict and the worst reason for it.
     fn summary(&self) -> String {
         let Report { report, .. } = self;
         let name = report.name().map_or("the file".into(), |name| format!("\"{name}\""));
@@ -205,7 +205,7 @@ impl Report {
     }
 }
 
-/// The first of the most severe.
+/// The first finding of the highest severity.
 fn worst(findings: &[Found]) -> Option<&Found> {
     let rank = |found: &&Found| found.severity() == Severity::Fatal;
     findings.iter().find(rank).or_else(|| findings.first())

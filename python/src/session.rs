@@ -1,4 +1,4 @@
-//! Checks that read nothing themselves.
+//! Checks that do no reading themselves.
 
 use crate::options::{Asked, Run};
 use crate::report::Report;
@@ -8,7 +8,7 @@ use pyo3::pybacked::PyBackedBytes;
 use weighbridge::core::{Cursor, File, Metadata, Stop};
 use weighbridge::{Poll, SetPart};
 
-/// A check that says which bytes it needs and is given them: for stores that are read in
+/// A check that requests bytes from its caller: for stores that are read in
 /// ranges, and for asyncio.
 #[pyclass(module = "weighbridge")]
 #[derive(Debug)]
@@ -20,12 +20,13 @@ pub(crate) struct Session {
     done: bool,
 }
 
-/// What the metadata say of other files, and how far they were read.
+/// Facts about other files from the metadata, and how far the metadata were
+/// read.
 #[derive(Debug, Default)]
 struct Noted {
     part: SetPart,
     cursor: Cursor,
-    /// An entry that is not noted yet.
+    /// An entry that has been read but not yet recorded.
     at_hand: Option<Metadata>,
     done: bool,
 }
@@ -50,7 +51,7 @@ impl Noted {
         });
         match noted {
             Err(Stop::NeedBytes(_)) => Poll::Need(session.needs().to_vec()),
-            // What cannot be read was found by the check.
+            // The check has already reported unreadable metadata.
             _ => {
                 *done = true;
                 Poll::Done
@@ -69,7 +70,7 @@ impl Session {
         Ok(Session { session, run, name, part: Noted::default(), done: false })
     }
 
-    /// Offsets and lengths of the ranges that are needed; None when the check is done.
+    /// Offsets and lengths of the required ranges; None when the check is done.
     fn poll(&mut self, py: Python<'_>) -> PyResult<Option<Vec<(u64, u64)>>> {
         let Session { session, run, part, .. } = self;
         let polled = py.detach(|| match session.poll(run.goal)? {
@@ -84,18 +85,18 @@ impl Session {
         })
     }
 
-    /// Whether the file says that it is one part of several, once `poll` has returned None.
+    /// Whether the file is one part of several, once `poll` has returned None.
     #[getter]
     fn is_part(&self) -> bool {
         self.part.part.is_one_of_many()
     }
 
-    /// Brings bytes, those that were asked for or any others.
+    /// Adds bytes, requested or not.
     fn supply(&mut self, offset: u64, bytes: PyBackedBytes) {
         self.session.supply(offset, bytes.to_vec());
     }
 
-    /// What was found, once `poll` has returned None.
+    /// The report, once `poll` has returned None.
     fn report(&self) -> PyResult<Report> {
         if !self.done {
             let why = "the check is not done: call poll() until it returns None";

@@ -1,4 +1,4 @@
-//! Models that lie in several files.
+//! Models in several files.
 
 use crate::model::{Model, Shared};
 use crate::report::Report;
@@ -6,24 +6,25 @@ use pyo3::prelude::*;
 use std::sync::{Arc, OnceLock};
 use weighbridge::{Index, Parts, Placed};
 
-/// The files of a model that lies in several.
+/// The files of a model.
 pub(crate) struct Several {
     parts: Parts,
     files: Vec<Part>,
-    /// Where the tensors are, once all indexes are read.
+    /// The tensors' files and positions, once all indexes are read.
     placed: OnceLock<Vec<Placed>>,
-    /// Checks them all.
+    /// A callback that checks all files.
     check: Py<PyAny>,
 }
 
-/// A file, unless it is not there.
+/// A file, unless it is missing.
 struct Part {
     name: String,
     shared: Option<Arc<Shared>>,
 }
 
 impl Several {
-    /// Opens each file: `open(name)` returns its whole name, and the model or None.
+    /// Opens each file: `open(name)` returns its full name, and the model or
+    /// None.
     pub(crate) fn open(parts: Parts, open: &Bound<'_, PyAny>, check: Py<PyAny>) -> PyResult<Self> {
         let mut files = Vec::new();
         for file in parts.files() {
@@ -33,7 +34,7 @@ impl Several {
         Ok(Several { parts, files, placed: OnceLock::new(), check })
     }
 
-    /// How many tensors there are; the indexes are read the first time.
+    /// Number of tensors; the first call reads the indexes.
     pub(crate) fn count(&self, py: Python<'_>) -> PyResult<usize> {
         if let Some(placed) = self.placed.get() {
             return Ok(placed.len());
@@ -44,18 +45,18 @@ impl Several {
         Ok(self.placed.get_or_init(|| self.parts.merge(&indexes)).len())
     }
 
-    /// The file that the tensor at a position is in, and its position there.
+    /// The file of the tensor at a position, and its position there.
     pub(crate) fn place(&self, at: usize) -> Option<(&Arc<Shared>, usize)> {
         let placed = self.placed.get()?.get(at)?;
         Some((self.files.get(placed.part)?.shared.as_ref()?, placed.at))
     }
 
-    /// Those that are there.
+    /// The files that exist.
     pub(crate) fn there(&self) -> impl Iterator<Item = &Shared> {
         self.files.iter().filter_map(|it| it.shared.as_deref())
     }
 
-    /// The names of the files that are there, or that are not.
+    /// The names of the files that exist, or that are missing.
     pub(crate) fn names(&self, there: bool) -> impl Iterator<Item = &str> {
         let files = self.files.iter().filter(move |it| it.shared.is_some() == there);
         files.map(|it| it.name.as_str())

@@ -1,4 +1,4 @@
-//! Files that are no files on disk: objects of Python.
+//! Files that are Python objects rather than files on disk.
 
 use crate::errors::Raised;
 use pyo3::exceptions::PyFileNotFoundError;
@@ -7,10 +7,10 @@ use pyo3::pybacked::PyBackedBytes;
 use std::io::ErrorKind;
 use weighbridge::{Input, Place, ReadError, Text};
 
-/// Longer bytes are read in pieces, so that a signal ends what is done with them.
+/// Longer bytes are read in pieces, so that a signal can stop the work.
 pub(crate) const WHOLE: usize = 4 << 20;
 
-/// Immutable bytes, which are read without the interpreter's lock.
+/// Immutable bytes, read without the interpreter lock.
 pub(crate) struct Bytes(pub(crate) PyBackedBytes);
 
 impl Input for Bytes {
@@ -20,7 +20,7 @@ impl Input for Bytes {
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
         if buffer.is_empty() {
-            return Ok(()); // wherever that is
+            return Ok(()); // outside the bytes there is nothing to copy
         }
         let from = usize::try_from(offset).ok().and_then(|from| self.0.get(from..));
         match from.and_then(|from| from.get(..buffer.len())) {
@@ -33,8 +33,8 @@ impl Input for Bytes {
     }
 }
 
-/// A function `read(offset, length)` that returns bytes: a buffer that may change, a file
-/// object, a file in a store.
+/// A function `read(offset, length)` that returns bytes: for a mutable buffer, a file object, or a
+/// file in a store.
 pub(crate) struct Reader {
     pub(crate) len: u64,
     pub(crate) read: Py<PyAny>,
@@ -67,15 +67,15 @@ impl Input for Reader {
     }
 }
 
-/// A folder of a store: `open(name)` returns the length of a file in it, and a function as
-/// that of [`Reader`].
+/// A folder of a store: `open(name)` returns the length of a file in it, and a function as in
+/// [`Reader`].
 pub(crate) struct Store {
     pub(crate) open: Py<PyAny>,
     pub(crate) raised: Raised,
 }
 
 impl Store {
-    /// The place of a file in it.
+    /// The place of a file in the folder.
     pub(crate) fn place(&self, name: &str) -> Key<'_> {
         Key { store: self, name: name.to_owned() }
     }

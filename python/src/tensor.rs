@@ -1,4 +1,4 @@
-//! Tensors: what the index says of them, and their data.
+//! Tensors: their entries in the index, and their data.
 
 use crate::model::Shared;
 use crate::text;
@@ -17,11 +17,11 @@ use weighbridge::{Encoding, Endianness, Error, Number, Quantization, Status, Sum
 #[derive(Debug)]
 pub(crate) struct Tensor {
     pub(crate) shared: Arc<Shared>,
-    /// Its position among the entries.
+    /// Position among the entries.
     pub(crate) at: usize,
 }
 
-/// At most so many bytes are reserved before the first is decoded.
+/// Maximum bytes reserved before the first is decoded.
 const AHEAD: u64 = 64 << 20;
 
 #[pymethods]
@@ -31,13 +31,13 @@ impl Tensor {
         text::of_bytes(py, self.shared.index().name(self.at).as_bytes().unwrap_or_default())
     }
 
-    /// The path or the URL of the file that it lies in; None where that has none.
+    /// The path or the URL of the file that contains the tensor; None if it has neither.
     #[getter]
     fn file(&self) -> Option<&str> {
         self.shared.name.as_deref()
     }
 
-    /// The element type, by the name that this library has for it.
+    /// This library's name for the element type.
     #[getter]
     pub(crate) fn dtype(&self) -> &'static str {
         self.it().dtype.name()
@@ -49,13 +49,13 @@ impl Tensor {
         PyTuple::new(py, self.shared.index().shape(self.at))
     }
 
-    /// Number of elements; of rows, where rows vary in length.
+    /// Number of elements; of rows, if rows vary in length.
     #[getter]
     fn elements(&self) -> u64 {
         self.it().elements
     }
 
-    /// Number of bytes of the elements once decoded, where the type has a width.
+    /// Number of bytes of the decoded elements, if the type has a fixed width.
     #[getter]
     fn nbytes(&self) -> Option<u64> {
         self.it().bytes()
@@ -94,7 +94,7 @@ impl Tensor {
         self.shared.index().entry(self.at).span().map(|span| (span.offset, span.len))
     }
 
-    /// Elements and bytes of a block, where elements are stored in blocks.
+    /// Elements and bytes per block, if elements are stored in blocks.
     #[getter]
     fn block(&self) -> Option<(u32, u32)> {
         self.it().dtype.unit()
@@ -111,7 +111,7 @@ impl Tensor {
         Ok(metadata)
     }
 
-    /// How elements stand for real numbers: `(element - zero point) * scale`.
+    /// How elements map to real numbers: `(element - zero point) * scale`.
     #[getter]
     fn quantization<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let Some(found) = self.ask(py, |tensor| Ok(tensor.particulars()?.quantization))? else {
@@ -126,8 +126,8 @@ impl Tensor {
         Ok(Some(quantization))
     }
 
-    /// The elements as an array that is read only: a view of the file where that is in
-    /// memory and the data is stored as NumPy has it, else decoded.
+    /// The elements as a read-only array: a view of the file if it is in memory and stores the data
+    /// as NumPy does, otherwise a decoded copy.
     #[pyo3(signature = (*, dequantize=false))]
     fn numpy<'py>(slf: &Bound<'py, Self>, dequantize: bool) -> PyResult<Bound<'py, PyAny>> {
         static ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -138,13 +138,14 @@ impl Tensor {
         ARRAY.import(py, "weighbridge._numpy", "array")?.call1((slf, dequantize))
     }
 
-    /// The view that `numpy` returns where there is one.
+    /// The view that `numpy` would return, if any.
     fn peek<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.view(py)
     }
 
-    /// Rows `start` to `stop` along the first axis, as `numpy` gives them. Of raw data nothing
-    /// else is read, but for 8-bit floats, complex numbers and blocks, which are read whole.
+    /// Rows `start` to `stop` along the first axis, in the form that `numpy` returns. For raw data,
+    /// only these rows are read, except for 8-bit floats, complex numbers and blocks, which are
+    /// read whole.
     #[pyo3(signature = (start, stop, *, dequantize=false))]
     fn slice<'py>(
         slf: &Bound<'py, Self>,
@@ -171,8 +172,8 @@ impl Tensor {
         }
     }
 
-    /// The first `limit` elements, rows of a column, or entries of a sparse tensor as
-    /// objects of Python.
+    /// The first `limit` elements, rows of a column, or entries of a sparse tensor as Python
+    /// objects.
     #[pyo3(signature = (limit=None))]
     fn values<'py>(&self, py: Python<'py>, limit: Option<u64>) -> PyResult<Bound<'py, PyList>> {
         let limit = limit.unwrap_or(u64::MAX);
@@ -191,20 +192,20 @@ impl Tensor {
         PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// What the elements are like; None if they are no numbers.
+    /// Statistics of the elements; None if they are not numbers.
     fn stats(&self, py: Python<'_>) -> PyResult<Option<Stats>> {
         let found = self.ask(py, |tensor| tensor.stats())?;
         found.map(|summary| Stats::of(py, summary)).transpose()
     }
 
-    /// What is wrong with the data of this tensor: a list of rules and places.
+    /// The faults in this tensor's data: a list of rules, offsets and messages.
     fn verify(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, u64, String)>> {
         let findings = self.ask(py, |tensor| tensor.verify())?;
         let row = |it: &weighbridge::Finding| (it.rule.id(), it.offset, it.to_string());
         Ok(findings.iter().map(row).collect())
     }
 
-    /// The decoded bytes of all elements, in the order of the file.
+    /// The decoded bytes of all elements, in file order.
     fn tobytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.ask(py, |tensor| {
             let len = tensor.decoded_len()?;
@@ -219,8 +220,8 @@ impl Tensor {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// All elements as bytes of `kind`, or those of the rows in `range`, in row-major order
-    /// and in the byte order of this machine.
+    /// All elements, or those of the rows in `range`, as bytes of `kind`, in row-major order and
+    /// this machine's byte order.
     #[pyo3(signature = (kind, rows=None))]
     fn read_as<'py>(
         &self,
@@ -283,10 +284,10 @@ impl Tensor {
             let elements = self.ask(py, |tensor| tensor.rows::<T>(start..stop.max(start)))?;
             return Ok(PyBytes::new(py, bytemuck::cast_slice(&elements)));
         }
-        // What is stored as it is is in proportion to the file; of what is encoded the
-        // library says whether it may be as long as it declares.
+        // The length of raw data is bounded by the file; for encoded data the library checks
+        // whether the declared length is plausible.
         let entry = self.shared.index().entry(self.at);
-        // The elements of a sparse tensor are not those that are stored.
+        // The elements of a sparse tensor are not the stored ones.
         let stored = entry.span().is_some_and(|span| entry.bytes() == Some(span.len));
         let raw = entry.encoding() == Encoding::Raw && stored;
         let width = size_of::<T>() as u64;
@@ -311,7 +312,7 @@ impl Tensor {
     }
 }
 
-/// What the elements of a tensor are like.
+/// Statistics of a tensor's elements.
 #[pyclass(frozen, get_all, module = "weighbridge")]
 #[derive(Debug)]
 pub(crate) struct Stats {

@@ -1,4 +1,4 @@
-//! Texts and values of files as objects of Python.
+//! Converts texts and values of files to Python objects.
 
 use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ pub(crate) fn string<'py>(py: Python<'py>, text: &Text) -> PyResult<Bound<'py, P
     of_bytes(py, text.as_bytes())
 }
 
-/// The same of bytes.
+/// The same for bytes.
 pub(crate) fn of_bytes<'py>(py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyString>> {
     match str::from_utf8(text) {
         Ok(text) => Ok(PyString::new(py, text)),
@@ -22,7 +22,7 @@ pub(crate) fn of_bytes<'py>(py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py,
     }
 }
 
-/// A value as Python has it.
+/// A value as a Python object.
 pub(crate) fn value<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     match value {
         Value::Bool(value) => value.into_bound_py_any(py),

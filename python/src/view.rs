@@ -1,4 +1,4 @@
-//! Views of elements where they lie.
+//! Views of elements in place.
 
 use crate::model::Shared;
 use pyo3::exceptions::PyValueError;
@@ -9,19 +9,19 @@ use pyo3::types::{PyDict, PyTuple};
 use weighbridge::core::Tensor;
 use weighbridge::{DType, Endianness, Layout};
 
-/// Where elements are stored as NumPy has them.
+/// A tensor whose elements are stored as in NumPy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain {
     pub(crate) offset: u64,
     pub(crate) len: u64,
-    /// The first axis is the fastest.
+    /// Whether the first axis is the fastest.
     pub(crate) fortran: bool,
-    /// Bytes of an element.
+    /// Bytes per element.
     width: u64,
 }
 
 impl Plain {
-    /// None where they are stored in another way.
+    /// `None` if the elements are stored in another way.
     pub(crate) fn of(tensor: &Tensor, shape: &[Option<u64>]) -> Option<Self> {
         let span = tensor.raw()?;
         let (1, width) = tensor.dtype.unit()? else { return None };
@@ -40,18 +40,19 @@ impl Plain {
     }
 }
 
-/// For how many shapes windows are kept. Of models with more, arrays may all be made one by one.
+/// Number of shapes whose windows are kept. In models with more shapes, each array may be created
+/// individually.
 const SHAPES: usize = 16;
 
-/// Arrays of one type and shape that begin at each element of a file: an array over the buffer
-/// whose axes are longer than it, because they overlap. The items of that are made in less than
-/// half the time that a new array of NumPy takes.
+/// Arrays of one type and shape that begin at each element of a file: one array over the buffer
+/// whose axes are longer than the buffer, because they overlap. Indexing it takes less than half
+/// the time of creating a new NumPy array.
 #[derive(Debug)]
 struct Windows {
     dtype: DType,
     fortran: bool,
     shape: Vec<Option<u64>>,
-    /// Made when a second tensor has this shape.
+    /// Created when a second tensor has this shape.
     array: Option<Py<PyAny>>,
 }
 
@@ -59,7 +60,7 @@ struct Windows {
 #[derive(Debug, Default)]
 pub(crate) struct Shapes(Vec<Windows>);
 
-/// What there is for a shape.
+/// What is known about a shape.
 enum Known {
     Unseen,
     Seen,
@@ -81,7 +82,7 @@ impl Shapes {
         }
     }
 
-    /// Keeps windows, or that the shape was seen; returns those that go for it.
+    /// Stores windows, or records that the shape was seen; returns the windows that this displaces.
     fn keep(&mut self, new: Windows) -> Option<Windows> {
         let known = self.0.iter().position(|it| it.fits(new.dtype, new.fortran, &new.shape));
         let gone = known.or((self.0.len() == SHAPES).then_some(0)).map(|at| self.0.remove(at));
@@ -90,7 +91,7 @@ impl Shapes {
     }
 }
 
-/// The elements where they lie, if they lie there as NumPy has them.
+/// A view of the elements, if they are stored as in NumPy.
 pub(crate) fn view<'py>(
     py: Python<'py>,
     shared: &Shared,
@@ -100,7 +101,7 @@ pub(crate) fn view<'py>(
     let Some(plain) = Plain::of(tensor, shape) else {
         return shared.get().map(|_| None);
     };
-    // An item of an array with one axis is no array.
+    // Indexing an array with one axis returns a scalar, not an array.
     let known = shared.shapes(|shapes| match shape {
         [] => Known::Unseen,
         _ => shapes.known(py, tensor.dtype, &plain, shape),
@@ -136,7 +137,7 @@ pub(crate) fn view<'py>(
                 drop(keep(Some(windows.unbind()))?);
                 return Ok(Some(view));
             }
-            // More elements than can be counted: large tensors are made one by one.
+            // Too many elements to count: large tensors are created individually.
             Err(error) if error.is_instance_of::<PyValueError>(py) => {}
             Err(error) => return Err(error),
         }
@@ -147,13 +148,13 @@ pub(crate) fn view<'py>(
     let view =
         ndarray.call1((PyTuple::new(py, shape)?, dtype, buffer, plain.offset, py.None(), order));
     match view {
-        // A shape that NumPy does not have.
+        // NumPy does not support the shape.
         Err(error) if error.is_instance_of::<PyValueError>(py) => Ok(None),
         view => view.map(Some),
     }
 }
 
-/// The dtype of NumPy, where its elements are stored as NumPy has them.
+/// The NumPy dtype, if NumPy stores the elements in the same way.
 fn dtype(py: Python<'_>, of: DType) -> PyResult<Option<&'static Py<PyAny>>> {
     static DTYPES: PyOnceLock<Vec<Option<Py<PyAny>>>> = PyOnceLock::new();
     let dtypes = DTYPES.get_or_try_init(py, || {

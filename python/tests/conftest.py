@@ -1,5 +1,5 @@
-"""Files for the tests: fixtures that the encoders of the project wrote, and the corpus of real
-and broken files, which is not part of the project."""
+"""Files for the tests: fixtures written by the project's encoders, and the corpus of real and
+broken files, which is not part of the project."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _corpus() -> Optional[Path]:
 
 
 def files() -> List[Path]:
-    """The fixtures and the corpus."""
+    """The folders of fixtures and of the corpus."""
     folders = [Path(os.environ["WEIGHBRIDGE_FIXTURES"]), _corpus()]
     return [
         path
@@ -44,7 +44,7 @@ def files() -> List[Path]:
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path: Path, monkeypatch: Any) -> None:
-    """Not beside the sources, so that the wheel is imported."""
+    """Runs outside the source tree, so that the wheel is imported."""
     monkeypatch.chdir(tmp_path)
 
 
@@ -59,7 +59,7 @@ def fixtures() -> Path:
 
 
 def encode(tensors: Dict[str, Any], metadata: Optional[Dict[str, str]] = None) -> bytes:
-    """A safetensors file of arrays, or of (dtype, shape, bytes)."""
+    """Encodes a safetensors file from arrays, or from (dtype, shape, bytes)."""
     header: Dict[str, Any] = {} if metadata is None else {"__metadata__": metadata}
     names = {"float32": "F32", "float16": "F16", "float64": "F64", "int64": "I64", "int32": "I32"}
     names.update({"int16": "I16", "int8": "I8", "uint8": "U8", "uint16": "U16", "bool": "BOOL"})
@@ -94,7 +94,7 @@ def weights() -> Dict[str, Any]:
 def sound(tmp_path: Path, weights: Dict[str, Any]) -> Path:
     """A valid file."""
     path = tmp_path / "model.safetensors"
-    # The largest first, so that all are aligned.
+    # Largest items first, so that all are aligned.
     ordered = dict(sorted(weights.items(), key=lambda it: -it[1].dtype.itemsize))
     path.write_bytes(encode(ordered, {"format": "pt"}))
     return path

@@ -1,8 +1,9 @@
-"""A plugin of pytest for the tests of `safetensors` itself: what loads whole files is ours.
+"""A pytest plugin for the tests of `safetensors` itself: replaces the functions that load whole
+files with ours.
 
-`scripts/python.sh torch` runs them. They also save, look into files with `safe_open`, slice and
-search for shared storage, for which this package has no functions of those names: there the
-original stays, and such tests say nothing of ours. What does not apply is listed below.
+`scripts/python.sh torch` runs them. The tests also save, inspect files with `safe_open`, slice
+and search for shared storage. This package has no functions of those names, so the original
+stays, and such tests do not cover our code. Tests that do not apply are listed below.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ import weighbridge as wb
 
 #: Files that need another framework.
 OTHERS = ("flax", "mlx", "paddle", "tf_")
-#: How often each test called a function of ours.
+#: How often each test called one of our functions.
 CALLS: Counter[str] = Counter()
 _test = ""
 
 
 def _counted(load: Callable[..., Any]) -> Callable[..., Any]:
     def counted(*args: Any, backend: str = "mmap", **options: Any) -> Any:
-        # `backend` chooses how `safetensors` reads. This package reads one way.
+        # `backend` chooses how `safetensors` reads. This package has only one way.
         CALLS[_test] += 1
         return load(*args, **options)
 
@@ -46,7 +47,7 @@ def pytest_runtest_call(item: Any) -> None:
 
 
 def pytest_sessionfinish(session: Any) -> None:
-    # Tests that never load with this package say nothing.
+    # Tests that never load with this package prove nothing.
     if not CALLS:
         session.exitstatus = session.exitstatus or 1
 

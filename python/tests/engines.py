@@ -1,5 +1,5 @@
-"""Real local Ray and Spark over an S3-compatible server on the loopback address:
-`make test-python-engines`."""
+"""Real local Ray and Spark against an S3-compatible server on the loopback address: `make
+test-python-engines`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROWS = {"sound": "valid", "broken": "invalid", "other": "valid"}
 
 @pytest.fixture(scope="module")
 def options() -> Iterator[Dict[str, Any]]:
-    """How the bucket `models` is reached."""
+    """Options for accessing the bucket `models`."""
     from moto.server import ThreadedMotoServer
 
     server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
@@ -52,7 +52,7 @@ def expected(row: Any) -> None:
 
 @pytest.fixture(scope="module")
 def ray() -> Iterator[Any]:
-    # Nothing is left in the home folder.
+    # Leaves nothing in the home folder.
     os.environ["RAY_AUTH_MODE"] = "disabled"
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     ray = pytest.importorskip("ray")

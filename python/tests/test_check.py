@@ -1,4 +1,4 @@
-"""`check`: what it takes, what it says, what it raises."""
+"""`check`: accepted sources, reports, exceptions."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_a_file_that_shrinks_is_an_error(sound: Path) -> None:
 
 
 class Slow(io.BytesIO):
-    """Takes its time for each read, without the lock of the interpreter."""
+    """A slow reader, which sleeps without the interpreter lock."""
 
     reads = 0
 
@@ -183,7 +183,7 @@ class Slow(io.BytesIO):
 
 
 def many(count: int, size: int = 4096) -> bytes:
-    """A file of many tensors."""
+    """A file with many tensors."""
     from conftest import encode
 
     return encode({f"t{i}": ("BOOL", [size], b"\1" * size) for i in range(count)})
@@ -195,7 +195,7 @@ def test_ctrl_c_ends_a_check(tmp_path: Path) -> None:
     path.write_bytes(many(200_000, 1))
     pause = threading.Timer(0.15, lambda: signal.raise_signal(signal.SIGINT))
     begun = time.monotonic()
-    # A shell ignores the signal for what it runs in the background.
+    # A shell makes its background processes ignore the signal.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -218,7 +218,7 @@ def test_other_threads_run_meanwhile() -> None:
     thread, interval = threading.Thread(target=count), sys.getswitchinterval()
     thread.start()
     try:
-        # Only who lets go of the lock lets the other thread run.
+        # Other threads run only if this one releases the lock.
         sys.setswitchinterval(1000)
         before = counted[0]
         for _ in range(10_000):

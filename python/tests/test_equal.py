@@ -1,5 +1,5 @@
-"""Verdicts, findings and values are those of the command, for every fixture and every file of
-the corpus."""
+"""Verdicts, findings and values match the command's, for every fixture and every file of the
+corpus."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 import weighbridge as wb
 from conftest import KNOWN, files
 
-#: So many tensors of a file are extracted by the command, and so many of a format.
+#: Maximum number of tensors that the command extracts per file, and per format.
 MOST, OF_FORMAT = 4, 50
 
 
@@ -74,7 +74,7 @@ def test_sarif(command: str) -> None:
 def test_reports_are_the_same_from_pieces(command: str) -> None:
     for path in files():
         if path.name.endswith(".index.json") or "split" in path.name or "-of-" in path.name:
-            continue  # these look at their neighbours, which bytes do not have
+            continue  # these look at neighbouring files, which bytes do not have
         data = path.read_bytes()
         format = {".stb": "stb"}.get(path.suffix)
         whole, pieces = wb.check(data, format=format), wb.check(io.BytesIO(data), format=format)
@@ -101,14 +101,14 @@ def test_every_value(command: str, tmp_path: Path) -> None:
             try:
                 theirs = np.load(out)
             except ValueError:
-                # NumPy has no such shape.
+                # NumPy does not support the shape.
                 with pytest.raises(wb.Unsupported):
                     tensor.numpy(dequantize=not tensor.quantization)
                 continue
             try:
                 ours = tensor.numpy(dequantize=not tensor.quantization)
             except wb.WeighbridgeError as error:
-                # The command writes elements whose extents are unknown as a row.
+                # The command writes elements with unknown extents as one axis.
                 assert "extents" in str(error) or "pieces" in str(error), (path, error)
                 continue
             if theirs.dtype.byteorder == ">":

@@ -1,4 +1,4 @@
-"""Files of stores, which are read in ranges."""
+"""Files in stores, which are read in ranges."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_local_files_are_paths(sound: Path) -> None:
 
 
 class Counting:
-    """A store that counts what is read."""
+    """A store that counts reads."""
 
     protocol = "counting"
 
@@ -62,7 +62,7 @@ class Counting:
         return {"size": len(self.data)}
 
     def cat_file(self, path: str, version_id: Any = None, start: int = 0, end: int = 0) -> bytes:
-        # As that of S3 has it: what follows the path is not the start.
+        # Like that of s3fs: the parameter after `path` is not `start`.
         self.rounds += 1
         self.ranges.append((start, end))
         return self.data[start:end]
@@ -106,7 +106,7 @@ def test_a_store_that_gives_too_little(sound: Path) -> None:
 def test_every_fixture_reads_the_same_in_ranges(fixtures: Path) -> None:
     for folder in sorted(fixtures.iterdir()):
         if folder.name == "shards":
-            continue  # an index is followed in a store: test_sets.py
+            continue  # following an index in a store is tested in test_sets.py
         for path in sorted(folder.iterdir())[:40]:
             data = path.read_bytes()
             there, here = wb.check(Place(Counting(data))), wb.check(data)

@@ -1,4 +1,4 @@
-"""Memory stays flat, however many files are opened."""
+"""Memory use stays constant, however many files are opened."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import weighbridge as wb
 
-#: A leak of a report or a model would take a hundred times as much.
+#: Leaking a report or a model would take a hundred times as much.
 SLACK = 4 << 20
 
 
@@ -23,7 +23,7 @@ def resident() -> int:
 def test_opens_of_broken_and_sound_files(sound: Path, broken: Path) -> None:
     data, damaged = sound.read_bytes(), broken.read_bytes()
 
-    #: Files that were checked, opened or loaded.
+    #: Number of files checked, opened or loaded.
     opened = 0
 
     def once() -> None:

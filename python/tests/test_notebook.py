@@ -1,4 +1,4 @@
-"""The notebook runs from its first cell to its last, and what it shows can be shown."""
+"""The notebook runs from start to end, and its results can be displayed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOTEBOOK = Path(__file__).resolve().parents[1] / "examples" / "weighbridge.ipynb
 
 
 def run(source: str, names: Dict[str, Any]) -> Any:
-    """Runs a cell; the value of its last line, where that is an expression."""
+    """Runs a cell; returns the value of its last line, if that is an expression."""
     body = ast.parse(source).body
     last = body.pop() if isinstance(body[-1], ast.Expr) else None
     exec(compile(ast.Module(body, []), NOTEBOOK.name, "exec"), names)

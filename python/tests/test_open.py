@@ -139,8 +139,8 @@ def test_a_large_file_is_read_as_needed(tmp_path: Path, encoder: Any) -> None:
 
 
 def test_a_file_that_is_shortened_while_it_is_mapped(tmp_path: Path, encoder: Any) -> None:
-    """What the package itself reads is an error. To look at an array of it ends the process,
-    which is why files are not mapped unless one asks for it."""
+    """A read by the package raises an error. Accessing an array of the file would kill the process,
+    which is why files are mapped only on request."""
     path = tmp_path / "model.safetensors"
     path.write_bytes(encoder({"a": np.arange(1 << 16, dtype=np.float32)}))
     with wb.open(path, mmap=True) as model:
@@ -176,7 +176,7 @@ def test_the_bytes_of_an_array_stay(encoder: Any, tmp_path: Path) -> None:
         if expected.size:
             with pytest.raises(BufferError):
                 data.clear()
-        else:  # it is no view of them
+        else:  # it is not a view of the file
             data.clear()
         assert same(array, expected)
     with wb.open(path, mmap=True) as model:
@@ -380,7 +380,7 @@ def test_sparse_tensors_are_no_arrays(fixtures: Path) -> None:
                 tracemalloc.start()
                 with pytest.raises((wb.Unsupported, wb.InvalidFile)):
                     tensor.numpy()
-                # The shape of some is that of gigabytes.
+                # Some shapes declare gigabytes.
                 assert tracemalloc.get_traced_memory()[1] < 1 << 20, path
                 tracemalloc.stop()
                 refused += 1

@@ -1,4 +1,4 @@
-"""The plugin of pytest, in a run of its own."""
+"""The pytest plugin, in a separate run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples of the pages run."""
+"""The examples in the documentation run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checkpoints and sets on servers: what they answer, and how often they are asked."""
+"""Checkpoints and sets on servers: responses, and number of requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["arrays", "files"]
 
 
 class Http:
-    """Servers: files by the path of their URL, or how a request for them fails."""
+    """Servers: files by the path of their URL, or the error that a request raises."""
 
     protocol = "https"
 

@@ -1,4 +1,4 @@
-"""Checkpoints in shards and split sets, on disk and in stores."""
+"""Sharded checkpoints and split sets, on disk and in stores."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def files(arrays: Dict[str, Any], encoder: Any) -> Dict[str, bytes]:
 
 
 def part(no: int, count: int = 2, tensors: int = 0, holds: Sequence[str] = ()) -> bytes:
-    """A part of a set, with tensors of two numbers each: its own, and 1."""
+    """A part of a set, with tensors of two numbers each: the part's own, and 1."""
 
     def pair(key: str, kind: int, value: bytes) -> bytes:
         return struct.pack("<Q", len(key)) + key.encode() + struct.pack("<I", kind) + value
@@ -76,7 +76,7 @@ class Places:
         return [self.folder / name, f"memory://set/{name}"]
 
     def rules(self, name: str) -> Any:
-        """The rules that a check of it names: the same in both places."""
+        """The rules in the findings of a check: the same on disk and in the store."""
         there, here = (wb.check(place) for place in self.of(name))
         assert [(it.rule, it.offset, it.entry, it.message) for it in there.findings] == [
             (it.rule, it.offset, it.entry, it.message) for it in here.findings
@@ -161,7 +161,7 @@ def test_what_is_missing_of_an_open_index(
     places.write({**files, SECOND: encoder({"c": np.zeros(4, np.float32), "e": np.zeros(2, np.int8)})})
     for place in places.of(INDEX):
         with wb.open(place) as model:
-            assert model.names == ["a", "c", "b"]  # what the index lists and the files have
+            assert model.names == ["a", "c", "b"]  # listed by the index and present in the files
             rules = [it.rule for it in model.check().findings]
             assert {"TENSOR-MISSING", "TENSOR-UNLISTED"} <= set(rules)
             assert rules == [it.rule for it in wb.check(place).findings]
@@ -280,7 +280,7 @@ def test_a_store_that_fails_at_a_shard(files: Dict[str, bytes]) -> None:
 
     with pytest.raises(PermissionError, match="no access"):
         wb.check(Place())
-    # It is listed before the other, which is not needed any more.
+    # The index lists it before the other file, which is no longer needed.
     assert asked[-1].endswith(SECOND) and FIRST not in "".join(asked)
 
 

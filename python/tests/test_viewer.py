@@ -1,4 +1,4 @@
-"""The widget answers its views, and nothing but what they may ask for."""
+"""The widget answers its views, but only permitted requests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Sent = List[Tuple[Dict[str, Any], List[bytes]]]
 
 @pytest.fixture
 def viewer(monkeypatch: Any) -> Any:
-    """Makes viewers, and keeps what each sends to its views."""
+    """Creates viewers, and records what each sends to its views."""
     from weighbridge import Viewer
 
     def make(source: Any, **options: Any) -> Tuple[Any, Sent]:
@@ -36,7 +36,7 @@ def viewer(monkeypatch: Any) -> Any:
 
 
 def ask(it: Any, content: Any) -> None:
-    """What a view sends, as the comm brings it."""
+    """Sends a view's message, as the comm does."""
     it._handle_custom_msg(content, [])
 
 
@@ -80,7 +80,7 @@ def test_only_ranges_of_the_file(viewer: Any) -> None:
     for strange in [{"kind": "write", "id": 1}, {}, [], "read", None]:
         ask(it, strange)
     assert sent == []
-    # What a view says of the size counts for nothing.
+    # The size that a view sends is ignored.
     it.set_state({"size": 9 << 20})
     assert it.size == 8 << 20
     ask(it, {"kind": "read", "id": 2, "offset": 4 << 20, "length": 4 << 20})
@@ -98,7 +98,7 @@ def test_a_file_that_has_changed_is_opened_anew(viewer: Any, tmp_path: Path) -> 
     ask(it, {"kind": "read", "id": 2, "opening": 1, "offset": 7, "length": 4})
     assert sent == [({"id": 1, "size": 18, "opening": 1}, []), ({"id": 2}, [b"than"])]
     assert it.size == 18
-    # A view that has the file as it was is told so, and gets no bytes of the new one.
+    # A view that has an older state of the file is told so, and gets no bytes of the new one.
     ask(it, {"kind": "read", "id": 4, "opening": 0, "offset": 0, "length": 4})
     assert sent.pop() == ({"id": 4, "failure": "the file has changed"}, [])
     for opening in [2, -1, True, "1", None]:
@@ -141,7 +141,7 @@ def test_what_the_views_get(viewer: Any) -> None:
         "theme": "dark",
         "report": None,
     }
-    # The element, its worker and its WebAssembly.
+    # The bundle contains the element, its worker and its WebAssembly.
     assert state["_esm"].count("weighbridge-viewer") > 0 and len(state["_esm"]) > 300_000
     it.set_state({"report": {"verdict": "valid"}})
     assert it.report == {"verdict": "valid"}

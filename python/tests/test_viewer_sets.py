@@ -1,4 +1,4 @@
-"""The widget shows a model in several files, and reads none but those of the model."""
+"""The widget shows a model in several files, and reads no other files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INDEX = "m.safetensors.index.json"
 
 
 class View:
-    """What a view asks of a viewer, and what it gets."""
+    """Requests of a view, and the answers."""
 
     def __init__(self, source: Any, monkeypatch: Any, **options: Any) -> None:
         from weighbridge import Viewer
@@ -39,7 +39,7 @@ class View:
         return {**answer, "buffers": buffers} if buffers else dict(answer)
 
     def beside(self, name: Any) -> Any:
-        """The size of a file of the model; None if there is none; why it is not shown."""
+        """The size of a file of the model, None if it is missing, or why it is not shown."""
         answer = self.ask(kind="beside", opening=self.opening, name=name)
         return answer.get("failure", answer.get("size"))
 
@@ -87,9 +87,9 @@ def test_an_index_its_folder_and_a_list(view: Any, tmp_path: Path, files: Any) -
             assert it.read(name, 8, 3) == files[name][3:11]
             assert "are not to be had" in it.read(name, 1, len(files[name]))
         assert it.read(None, 5) == files[INDEX][:5]
-        # What lies in the folder and is not listed.
+        # A file in the folder that the index does not list.
         assert it.beside("other.safetensors") == NO_SUCH
-    # A list is all that there is.
+    # No files outside the list are read.
     it = view([folder / FIRST, folder / INDEX])
     assert it.viewer.name == INDEX and it.beside(FIRST) == len(files[FIRST])
     assert it.beside(SECOND) == NO_SUCH
@@ -105,7 +105,7 @@ def test_parts_of_a_split(view: Any, tmp_path: Path) -> None:
         assert it.opened["beside"] is True
         assert [it.beside(part) for part in parts] == [1, 2]
         assert it.read("m-00002-of-00003.gguf", 2) == bytes(2)
-        # One that is missing is not there; others are no parts of it.
+        # Missing parts are None; other files are not parts of the model.
         assert it.beside("m-00003-of-00003.gguf") is None
         for other in ["n-00002-of-00003.gguf", "m-00002-of-00004.gguf", "m-00000-of-00003.gguf"]:
             assert it.beside(other) == NO_SUCH
@@ -135,7 +135,7 @@ def test_names_that_lead_elsewhere(view: Any, tmp_path: Path, files: Any) -> Non
     for name in [*names, None, 7, ["x"]]:
         assert it.beside(name) not in (None, 1, 6), name
         assert isinstance(it.read(name, 1), str) or name is None
-    # What is no index names nothing.
+    # A broken index names no files.
     write(folder, {INDEX: b"[" * 100_000})
     assert isinstance(view(folder / INDEX).beside(FIRST), str)
 
@@ -148,14 +148,15 @@ def test_links(view: Any, tmp_path: Path, files: Any) -> None:
     for source in [folder / INDEX, folder]:
         it = view(source)
         assert it.beside(FIRST) == LINK and it.beside(SECOND) == len(files[SECOND])
-    # Those that were named are read.
+    # Named files are read.
     assert view([folder / INDEX, folder / FIRST]).beside(FIRST) == len(files[FIRST])
-    # A link that leads nowhere, out of the folder or within it.
+    # A dangling link, out of the folder or within it.
     for target, found in [(tmp_path / "nowhere", LINK), (Path("nowhere"), None)]:
         (folder / FIRST).unlink()
         os.symlink(target, folder / FIRST)
         assert view(folder / INDEX).beside(FIRST) == found
-    # In the cache of Hugging Face all are links to one place: whoever names the index names that.
+    # In the cache of Hugging Face all files are links to one place: naming the index allows that
+    # place.
     cache = tmp_path / "snapshot"
     cache.mkdir()
     for name in files:
@@ -163,7 +164,7 @@ def test_links(view: Any, tmp_path: Path, files: Any) -> None:
     assert view(cache / INDEX).beside(FIRST) == len(files[FIRST])
     with pytest.raises(OSError, match=LINK):
         view(cache)
-    # Nobody waits for what is no file.
+    # Opening a FIFO does not block.
     (folder / FIRST).unlink()
     os.mkfifo(folder / FIRST)
     assert view(folder / INDEX).beside(FIRST) == "it is not a file"
@@ -178,11 +179,11 @@ def test_files_that_change_and_many(view: Any, tmp_path: Path, files: Any) -> No
     assert it.read(FIRST, 1) == "the file has changed"
     (folder / FIRST).unlink()
     assert "No such file" in it.read(FIRST, 1)
-    # A view that opens the model anew has it as it is.
+    # A view that reopens the model gets the new state.
     (folder / FIRST).write_bytes(b"new")
     it.opening = it.ask(kind="open")["opening"]
     assert it.beside(FIRST) == 3 and it.read(FIRST, 3) == b"new"
-    # As many parts as a model may have, none of which stays open.
+    # The maximum number of parts, none of which stays open.
     many = 5000
     for number in range(1, many + 1):
         (folder / f"p-{number:05}-of-{many:05}.gguf").touch()

@@ -1,4 +1,4 @@
-"""Tensors of PyTorch: `scripts/python.sh torch`."""
+"""PyTorch tensors: `scripts/python.sh torch`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from safetensors.torch import load_file as their_load_file
 
 @pytest.fixture
 def tensors() -> Dict[str, Any]:
-    """The storage format's name of a type, and a tensor of it."""
+    """The file format's name for a type, and a tensor of that type."""
     every = torch.arange(256, dtype=torch.int16)
     return {
         "F64": torch.randn(3, 5, dtype=torch.float64),
@@ -103,7 +103,7 @@ def test_one_tensor(path: Path, tensors: Dict[str, Any]) -> None:
 
 
 def test_every_fixture(fixtures: Path) -> None:
-    """As NumPy has it: the other formats, orders and compressions."""
+    """The same as in NumPy, for the other formats, orders and compressions."""
     seen = 0
     for file in sorted(fixtures.rglob("*")):
         if not file.is_file():
@@ -111,7 +111,8 @@ def test_every_fixture(fixtures: Path) -> None:
         try:
             arrays = wb.load_file(file)
         except wb.WeighbridgeError as error:
-            # Without a report it is valid, and NumPy has no array for it.
+            # An exception without a report means that the file is valid, but NumPy has no array for
+            # it.
             if error.report is not None:
                 with pytest.raises(type(error)):
                     wb.torch.load_file(file)
@@ -121,7 +122,7 @@ def test_every_fixture(fixtures: Path) -> None:
         for name, array in arrays.items():
             it, stored = loaded[name].contiguous(), np.ascontiguousarray(array)
             if it.dtype == torch.float4_e2m1fn_x2:
-                continue  # two to a byte, where NumPy has one to a number
+                continue  # PyTorch packs two per byte, NumPy has one number per element
             assert tuple(it.shape) == array.shape, (file, name)
             if array.size > 0:
                 assert it.reshape(-1).view(torch.uint8).numpy().tobytes() == stored.tobytes()

@@ -1,5 +1,5 @@
-"""Checks and reads tensor files that come from strangers: safetensors and its shards,
-GGUF, NPY, NPZ, zTensor, OINF, BinTensors, STB and the data views of ML.NET."""
+"""Checks and reads untrusted tensor files: safetensors and its shards, GGUF, NPY, NPZ,
+zTensor, OINF, BinTensors, STB and ML.NET data views."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # What needs NumPy, which a check does not.
+    # These need NumPy, which a check does not.
     if name in ("load", "load_file", "open"):
         from . import _open
 

@@ -1,4 +1,4 @@
-"""`python -m weighbridge`: the command, which the wheel brings."""
+"""`python -m weighbridge`: runs the command that the wheel installs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def command() -> str:
 
 
 def main() -> int:
-    """Becomes the command."""
+    """Runs the command, replacing this process except on Windows."""
     path, arguments = command(), sys.argv[1:]
     if os.name == "nt":
         return subprocess.run([path, *arguments], check=False).returncode

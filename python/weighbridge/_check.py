@@ -48,16 +48,16 @@ def check(
     """Checks a file.
 
     Args:
-        source: A path, bytes, a buffer, a file object that seeks, or a URL, `OpenFile` or
+        source: A path, bytes, a buffer, a seekable file object, or a URL, `OpenFile` or
             path object of fsspec. Only the parts that are needed are read.
-        format: Read it as this format instead of recognising it.
-        lenient: Accept what breaks the specification but can be read safely.
+        format: Read the file as this format instead of detecting the format.
+        lenient: Accept files that break the specification but can be read safely.
         structure: Stop before the payloads.
-        deny: Count remarks as faults: `lint` for all of them, or ids of rules.
-        max_work: How much decoding is done, in decoded bytes.
-        memory: Bytes of memory for comparing names and regions with one another.
-        progress: Called with the bytes read so far and the size of the file.
-        tqdm: Show a bar of tqdm.
+        deny: Treat remarks as faults: `lint` for all of them, or rule ids.
+        max_work: Limit on decoding, in decoded bytes.
+        memory: Bytes of memory for comparing names and regions.
+        progress: Called with the number of bytes read so far and the size of the file.
+        tqdm: Show a tqdm bar.
         storage_options: Options of the file system, for a URL.
 
     Raises:
@@ -70,7 +70,7 @@ def check(
 
 
 def check_source(found: Source, options: Options) -> _native.Report:
-    """Checks a file, wherever it is."""
+    """Checks a file from any source."""
     if isinstance(found, Path):
         try:
             return _native.check_path(found.path, options)
@@ -112,7 +112,7 @@ def _check_remote(source: Remote, options: Options) -> _native.Report:
 
 
 def _check_several(source: Remote, options: Options) -> _native.Report:
-    """With the files that it lists, or the other parts of its set."""
+    """Checks the file with the files that it lists, or with the other parts of its set."""
 
     own = source.parts()[1]
 
@@ -129,9 +129,9 @@ def _check_several(source: Remote, options: Options) -> _native.Report:
 
 
 def not_there(file: Remote, name: str, error: FileNotFoundError) -> None:
-    """Raises an `OSError` unless the error of a store means that the file is not there."""
-    # Over HTTP `fsspec` raises it for all failures. The cause is named, not shown: it has the
-    # headers of the request.
+    """Raises an `OSError` unless the store's error means that the file is missing."""
+    # Over HTTP `fsspec` raises it for all failures. Only the type of the cause is shown: its text
+    # has the headers of the request.
     cause = error.__cause__
     status = getattr(cause, "status", None)
     if cause is None or not file.is_http() or status in (404, 410):
@@ -140,14 +140,14 @@ def not_there(file: Remote, name: str, error: FileNotFoundError) -> None:
     raise OSError(f"{name}: {why}") from error
 
 
-#: The format of the index of a checkpoint in shards.
+#: The format of a sharded checkpoint's index.
 INDEX = "shards"
-#: The names of such indexes, and of parts of a GGUF set.
+#: The names of such indexes, and of the parts of a GGUF set.
 _OF_SEVERAL = re.compile(r"(\.index\.json|-\d{5}-of-\d{5}\.gguf)$")
 
 
 class Outcome(NamedTuple):
-    """What became of one source of several: a report, or the exception that was raised."""
+    """Outcome for one of several sources: a report, or the exception that was raised."""
 
     source: Any
     report: Optional[_native.Report]
@@ -155,7 +155,7 @@ class Outcome(NamedTuple):
 
     @property
     def is_valid(self) -> bool:
-        """Whether it was read and is valid."""
+        """Whether the file was read and is valid."""
         return self.report is not None and self.report.is_valid
 
 
@@ -164,7 +164,7 @@ class _Cancelled(Exception):
 
 
 class _Pool:
-    """Threads that check; those that still do end soon when it is left."""
+    """Threads that run checks; on exit, checks still running are stopped soon."""
 
     def __init__(self, concurrency: int, options: CheckOptions) -> None:
         if concurrency < 1:
@@ -177,7 +177,7 @@ class _Pool:
         return self._executor.submit(self._check, source)
 
     def fill(self, waiting: Deque[Future[Outcome]], sources: Iterator[Any], most: int) -> None:
-        """Submits sources until so many wait, or none are left."""
+        """Submits sources until `most` are waiting, or none are left."""
         while len(waiting) < most:
             try:
                 waiting.append(self.submit(next(sources)))
@@ -210,16 +210,16 @@ def check_many(
     tqdm: bool = False,
     **options: Unpack[CheckOptions],
 ) -> Iterator[Outcome]:
-    """Checks many files at a time, and yields what became of each, in their order.
+    """Checks several files at a time, and yields their outcomes in order.
 
-    No failure of one ends the others: its outcome has the exception. `sources` is read only
-    as far as threads are free, so it may be a generator of any length.
+    A failure does not stop the other checks: its outcome has the exception. `sources` is read
+    only as threads become free, so it may be a generator of any length.
 
     Args:
-        sources: What `check` takes.
-        concurrency: So many at a time.
+        sources: Anything that `check` accepts.
+        concurrency: Number of files checked at the same time.
         progress: Called with the number of files that are done.
-        tqdm: Show a bar of tqdm, which counts files.
+        tqdm: Show a tqdm bar that counts files.
         options: As for `check`.
     """
     bar: Any = None
@@ -248,7 +248,8 @@ def check_many(
 
 
 async def check_async(source: Any, **options: Unpack[CheckOptions]) -> _native.Report:
-    """As `check`, in a thread: the event loop goes on. Cancelling it ends the check."""
+    """Like `check`, but in a thread, without blocking the event loop. Cancelling it stops the
+    check."""
     with _Pool(1, options) as pool:
         outcome = await asyncio.wrap_future(pool.submit(source))
     if outcome.error is not None:
@@ -260,7 +261,7 @@ async def check_async(source: Any, **options: Unpack[CheckOptions]) -> _native.R
 async def check_many_async(
     sources: Iterable[Any], *, concurrency: int = 8, **options: Unpack[CheckOptions]
 ) -> AsyncIterator[Outcome]:
-    """As `check_many`, for `async for`."""
+    """Like `check_many`, for `async for`."""
     waiting: Deque[Future[Outcome]] = deque()
     iterator = iter(sources)
     with _Pool(concurrency, options) as pool:

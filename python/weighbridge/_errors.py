@@ -11,27 +11,27 @@ if TYPE_CHECKING:
 class WeighbridgeError(Exception):
     """What this package raises besides `OSError`, `ValueError` and `KeyError`."""
 
-    #: The report that says why, where there is one.
+    #: The report that explains the exception, if there is one.
     report: Optional[Report] = None
 
 
 class InvalidFile(WeighbridgeError):
-    """The file breaks a rule that counts."""
+    """The file breaks a rule that makes it invalid."""
 
 
 class Unsupported(WeighbridgeError):
-    """The file or the tensor is of a kind that is not read, or cannot be given in this form."""
+    """The file or tensor is of an unsupported kind, or cannot be returned in this form."""
 
 
 class LimitExceeded(WeighbridgeError):
-    """A limit on memory or work was reached before all was checked or read."""
+    """A limit on memory or work was reached before everything was checked or read."""
 
 
 class RawElementsWarning(UserWarning):
-    """Elements are given as raw bits, because `ml_dtypes` is not installed."""
+    """Elements are returned as raw bits, because `ml_dtypes` is not installed."""
 
 
 class Truncated(NamedTuple):
-    """A value of metadata that is longer than what is here: its first 64 KiB."""
+    """The first 64 KiB of a longer metadata value."""
 
     value: Any

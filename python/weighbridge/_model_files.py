@@ -1,4 +1,4 @@
-"""The files of a model as the viewer asks for them: the first, and others by their names."""
+"""The files of a model as the viewer requests them: the first, and others by name."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from ._sources import (
 )
 from ._sources import Path as OnDisk
 
-#: The most files of a model that are read for a view.
+#: Maximum number of a model's files that are read for a view.
 PARTS = 4096
 
-#: The name of a part of a split GGUF: what all parts have, its number, how many there are.
+#: The name of a part of a split GGUF: common prefix, number of the part, number of parts.
 _PART = re.compile(r"(?s)(.*)-(\d{5})-of-(\d{5})\.gguf")
 
-#: How many bytes a file has, and how they are read.
+#: The size of a file, and a function that reads it.
 Readable = Tuple[int, Read]
 
 
 class Opened:
-    """A file as it was when it was opened, and the others of its model that were asked for."""
+    """A file in the state it had when it was opened, and the other requested files of its model."""
 
     def __init__(self, files: ModelFiles, size: int, read: Read, name: Optional[str]) -> None:
         self.size, self.read, self.name = size, read, name
@@ -45,11 +45,11 @@ class Opened:
 
     @property
     def has_others(self) -> bool:
-        """Whether others may be asked for."""
+        """Whether other files may be requested."""
         return self._files.has_others(self.name)
 
     def add(self, name: Any) -> Optional[int]:
-        """Opens another file of the model; its size, or None if it is not there."""
+        """Opens another file of the model; returns its size, or None if it is missing."""
         if self._names is None:
             self._names = self._files.names(self)
         if not _is_plain(name) or name not in self._names:
@@ -64,7 +64,7 @@ class Opened:
         return self._parts[name][0]
 
     def reader(self, part: Any) -> Readable:
-        """Of the file itself if `part` is None, else of one that was added."""
+        """Size and reader of the file itself if `part` is None, otherwise of an added file."""
         if part is None:
             return self.size, self.read
         if not isinstance(part, str) or part not in self._parts:
@@ -73,7 +73,7 @@ class Opened:
 
 
 class ModelFiles:
-    """What may be read: a file and those that it names in its folder, or the files of a list."""
+    """Files that may be read: a file and those it names in its folder, or the files of a list."""
 
     def __init__(self, source: Any, storage_options: Optional[Mapping[str, Any]]) -> None:
         self._options = storage_options
@@ -81,17 +81,17 @@ class ModelFiles:
         self._given: Optional[Dict[str, Any]] = None
         if isinstance(source, (list, tuple)):
             self._given = _by_name(source, storage_options)
-            # An index comes before what it lists.
+            # An index comes before the files that it lists.
             self._source = self._given[min(self._given, key=lambda name: not is_index(name))]
 
     def _first(self) -> Tuple[Source, Optional[str]]:
-        """The file itself, and where it is on disk if it was named and not only its folder."""
+        """The file itself, and its path on disk if the file was named rather than its folder."""
         named = find(self._source, self._options)
         found = in_folder(named) if self._given is None else named
         return found, named.path if found is named and isinstance(named, OnDisk) else None
 
     def open(self) -> Opened:
-        """The file itself, as it is now."""
+        """Opens the file itself, in its current state."""
         found, named = self._first()
         if isinstance(found, OnDisk):
             size, read = _kept_open(found.path if named else _within(found.path, None))
@@ -100,7 +100,7 @@ class ModelFiles:
         return Opened(self, size, read, _name_of(found))
 
     def has_others(self, name: Optional[str]) -> bool:
-        """Whether a file of this name may be one of several that can be found."""
+        """Whether a file of this name may belong to a model whose other files can be found."""
         if self._given is not None:
             return len(self._given) > 1
         if name is None or file_name(self._first()[0]) is None:
@@ -121,7 +121,7 @@ class ModelFiles:
         return frozenset(model.part_names(name) or ())
 
     def part(self, name: str) -> Readable:
-        """The file of a name that `names` has."""
+        """Opens the file with a name from `names`."""
         if self._given is not None:
             found = find(self._given[name], self._options)
             return _reopened(found.path) if isinstance(found, OnDisk) else _readable(found)
@@ -133,7 +133,7 @@ class ModelFiles:
 
 
 class _Parts(Container[str]):
-    """The names of all parts of a split GGUF, by the name of one."""
+    """The names of all parts of a split GGUF, given the name of one."""
 
     def __init__(self, name: str) -> None:
         self._own = _PART.fullmatch(name)
@@ -147,7 +147,7 @@ class _Parts(Container[str]):
 
 
 def _is_plain(name: Any) -> bool:
-    """Whether it is a name without a folder, of a kind of file that models lie in."""
+    """Whether the name has no folder, and the extension of a model file."""
     if not isinstance(name, str) or "\0" in name or ntpath.basename(name) != name:
         return False
     return len(name) <= 255 and name.endswith((".safetensors", ".gguf"))
@@ -156,7 +156,7 @@ def _is_plain(name: Any) -> bool:
 def _by_name(
     sources: Any, storage_options: Optional[Mapping[str, Any]]
 ) -> Dict[str, Any]:
-    """Sources that were given one by one, by their names."""
+    """Sources that were given individually, by name."""
     named: Dict[str, Any] = {}
     for source in sources:
         name = _name_of(find(source, storage_options))
@@ -187,8 +187,8 @@ def _readable(found: Source) -> Readable:
 
 
 def _within(path: str, named: Optional[str]) -> str:
-    """Where a file really lies, if that is its folder or where a file lies that was named, as in
-    the cache of Hugging Face: else whoever made the folder would choose what is read."""
+    """Resolves a path, which must lie in its own folder or in that of the named file, as in the
+    cache of Hugging Face. Otherwise the folder's author would choose which files are read."""
     there = os.path.realpath(path)
     folders = [os.path.realpath(os.path.dirname(path))]
     if named is not None:
@@ -199,7 +199,7 @@ def _within(path: str, named: Optional[str]) -> str:
 
 
 def _kept_open(path: str) -> Readable:
-    """A file on disk, as long as it does not change."""
+    """Opens a file on disk; reading fails once it has changed."""
     file = open(path, "rb")
     it = find(file)
     assert isinstance(it, Reader)
@@ -216,10 +216,10 @@ def _kept_open(path: str) -> Readable:
 
 
 def _reopened(path: str) -> Readable:
-    """The same, opened for each range: models have more files than a process may keep open."""
+    """Reopens the file for each range: models have more files than a process may keep open."""
 
     def opened() -> Any:
-        # What is no file would be waited for.
+        # Opening a FIFO would block.
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise OSError("it is not a file")
         return open(path, "rb")

@@ -17,7 +17,7 @@ def check_in_folder(
 ) -> Report: ...
 @final
 class Finding:
-    """Something that breaks a rule."""
+    """A broken rule."""
 
     @property
     def rule(self) -> str: ...
@@ -36,7 +36,7 @@ class Finding:
 
 @final
 class Unchecked:
-    """Something that was not checked."""
+    """A check that was not done."""
 
     @property
     def entry(self) -> Optional[str]: ...
@@ -47,7 +47,7 @@ class Unchecked:
 
 @final
 class Report:
-    """What was found out about a file."""
+    """The result of checking a file."""
 
     @property
     def verdict(self) -> str: ...
@@ -78,7 +78,7 @@ class Report:
 
 @final
 class Stats:
-    """What the elements of a tensor are like."""
+    """Statistics of a tensor's elements."""
 
     @property
     def count(self) -> int: ...
@@ -153,7 +153,7 @@ class Tensor:
 
 @final
 class Model:
-    """A file that is open: its tensors by name, and its metadata."""
+    """An open file: its tensors by name, and its metadata."""
 
     @staticmethod
     def open_path(path: str, options: Options, buffer: Any = None) -> Model: ...
@@ -208,7 +208,7 @@ class Model:
 
 @final
 class Session:
-    """A check that says which bytes it needs and is given them."""
+    """A check that requests bytes from its caller."""
 
     def __new__(cls, size: int, options: Options) -> Session: ...
     def poll(self) -> Optional[List[Tuple[int, int]]]: ...

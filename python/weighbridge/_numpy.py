@@ -1,4 +1,4 @@
-"""Elements as arrays of NumPy."""
+"""Elements as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ._native import Tensor
 
 _ml: Any = None
-with contextlib.suppress(ImportError):  # without it raw bits, with a warning
+with contextlib.suppress(ImportError):  # otherwise raw bits, with a warning
     import ml_dtypes as _ml
 
 Array = npt.NDArray[Any]
@@ -34,7 +34,7 @@ _DIRECT = {
     "f64": "float64",
 }
 _COMPLEX = {"c64": "complex64", "c128": "complex128"}
-#: Types that only ml_dtypes has, and what they are without it.
+#: Types that only ml_dtypes has, and their substitutes without it.
 _NARROW = {
     "bf16": ("bfloat16", "uint16"),
     "f8e4m3": ("float8_e4m3fn", "uint8"),
@@ -43,7 +43,7 @@ _NARROW = {
     "f8e5m2fnuz": ("float8_e5m2fnuz", "uint8"),
     "f8e8m0": ("float8_e8m0fnu", "uint8"),
 }
-#: Types of which a byte holds several, and what holds one.
+#: Types that pack several elements in a byte, and the type for one element.
 _PACKED = {
     "i4": "int8",
     "i2": "int8",
@@ -69,18 +69,18 @@ def _views() -> Dict[str, np.dtype[Any]]:
     return views
 
 
-#: The types whose elements are stored as NumPy has them. Truth values are not: NumPy
-#: expects 0 or 1, and a file may hold other bytes.
+#: The types whose elements are stored as in NumPy. Booleans are not: NumPy expects 0 or 1, and a
+#: file may contain other bytes.
 VIEWS = _views()
 
 
 def array(tensor: Tensor, dequantize: bool) -> Array:
-    """The elements of a tensor that is no view of its file."""
+    """The elements of a tensor that is not a view of its file."""
     return _array(tensor, dequantize, None)
 
 
 def rows(tensor: Tensor, start: int, stop: int, dequantize: bool) -> Array:
-    """Those of some rows."""
+    """The elements of some rows."""
     shape = _shape(tensor)
     if not shape or not 0 <= start <= stop <= shape[0]:
         raise ValueError(f"rows {start} to {stop} of {shape[0] if shape else 'a scalar'}")
@@ -120,7 +120,7 @@ def _array(tensor: Tensor, dequantize: bool, rows: Any) -> Array:
         if rows is not None and blocks.ndim < 2:
             raise Unsupported("a block holds several elements: pass dequantize=True")
         return _cut(blocks, rows)
-    # Says why there are no numbers.
+    # Raises the reason why there are no numbers.
     tensor.read_as("f64", rows)
     raise Unsupported(f"NumPy has no type for {dtype} data")
 
@@ -129,14 +129,14 @@ def _shape(tensor: Tensor) -> Tuple[int, ...]:
     known = tuple(extent for extent in tensor.shape if extent is not None)
     if len(known) == len(tensor.shape):
         return known
-    # Extents that are not in the file: the elements as a row.
+    # The file does not store the extents: the array has one axis.
     return (tensor.elements,)
 
 
 def _frozen(array: Array, shape: Tuple[int, ...]) -> Array:
     try:
         array = array.reshape(shape)
-    except ValueError as error:  # more axes or longer ones than NumPy has
+    except ValueError as error:  # more or longer axes than NumPy supports
         raise Unsupported(f"no array of NumPy: {error}") from error
     array.flags.writeable = False
     return array
@@ -157,7 +157,7 @@ def _narrow(dtype: str) -> np.dtype[Any]:
 
 
 def _stored(tensor: Tensor, dtype: np.dtype[Any]) -> Array:
-    """Elements in the bytes that the file has."""
+    """The elements as stored in the file."""
     flat = np.frombuffer(tensor.tobytes(), dtype)[: tensor.elements]
     if tensor.layout == "column-major":
         return _frozen(flat, _shape(tensor)[::-1]).T
@@ -169,7 +169,7 @@ def _is_block(tensor: Tensor) -> bool:
 
 
 def _blocks(tensor: Tensor) -> Array:
-    """Blocks as bytes, the last axis by the blocks of a row, as `gguf` has them."""
+    """Blocks as bytes; the last axis is the bytes of a row's blocks, as in the `gguf` package."""
     assert tensor.block is not None
     (count, width), shape = tensor.block, _shape(tensor)
     flat = np.frombuffer(tensor.tobytes(), np.uint8)

@@ -1,4 +1,4 @@
-"""Open files, and all tensors of a file at once."""
+"""Opens files, and loads all tensors of a file."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ from ._sources import (
     in_folder,
 )
 
-#: Files up to this length are read at once when they are opened.
+#: Files up to this length are read in full when they are opened.
 WHOLE = 16 << 20
-#: Tensors of a file share buffers of this length; a longer one has its own.
+#: Tensors of a file share buffers of this length; a longer tensor has its own.
 SHARED = 4 << 20
-#: How much is read between two reports of progress.
+#: Bytes read between two progress reports.
 PIECE = 64 << 20
-#: After so many files that a store does not have, no more are looked for, as in a check.
+#: Once a store lacks this many files, the others are not looked up, as in a check.
 ABSENT = 1_000
 
 Array = npt.NDArray[Any]
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
-#: What differs once a file was replaced or written to.
+#: Changes when a file is replaced or written to.
 State = Tuple[int, ...]
 
 
@@ -67,21 +67,21 @@ def open(
     mmap: bool = False,
     storage_options: Optional[Mapping[str, Any]] = None,
 ) -> _native.Model:
-    """Opens a file, of which only what is asked for is read.
+    """Opens a file and reads only what is needed.
 
-    The index of a checkpoint in shards, a folder with one, and the first part of a split GGUF
-    are one model, whose tensors lie in several files: `tensor.file` says in which. Those of a
-    file that is not there (`model.missing`) are not there either.
+    The index of a sharded checkpoint, a folder with one, and the first part of a split GGUF are
+    opened as one model, whose tensors lie in several files: `tensor.file` names the file. The
+    tensors of missing files (`model.missing`) are missing too.
 
-    A model is not a verdict: `model.check()` gives that, and so does `weighbridge.check`.
+    Opening gives no verdict: use `model.check()` or `weighbridge.check` for that.
 
     Args:
-        source: What `check` takes, or a folder with one index.
+        source: Anything that `check` accepts, or a folder with one index.
         mmap: Map a file on disk, so that arrays are views of it. Only for files that no other
-            program shortens: to look at an array of a mapped file that has become shorter ends
-            the process. Without this a file is read, and then it is an `OSError`.
+            program shortens: accessing an array of a mapped file that has become shorter kills
+            the process. Without `mmap` the file is read, and this raises an `OSError`.
         format, lenient, structure, deny, max_work, memory, storage_options: As for `check`;
-            they hold for `model.check()` too.
+            they apply to `model.check()` too.
     """
     options = Options(format, lenient, structure, rules(deny), max_work, memory)
     found = in_folder(find(source, storage_options))
@@ -92,7 +92,7 @@ def open(
 def _open_alone(
     found: Source, options: Options, mmap: bool = False, whole: int = WHOLE
 ) -> _native.Model:
-    """One file; on disk, one of up to `whole` bytes is read at once."""
+    """Opens one file; on disk, up to `whole` bytes are read in full."""
     if isinstance(found, Path):
         return _open_path(found.path, options, mmap, whole)
     if isinstance(found, Memory):
@@ -106,14 +106,14 @@ def _open_alone(
 def _with_parts(
     found: Source, model: _native.Model, options: Options, mmap: bool, before: Optional[State]
 ) -> _native.Model:
-    """The model that a file is part of, if it is the first, or the index of others; `before`
-    is the state that the file had when it was opened."""
+    """The model that a file belongs to, if it is the first part or the index of others; `before` is
+    the file's state when it was opened."""
     own = file_name(found)
     if own is None or model.format not in (INDEX, "gguf"):
         return model
     as_checked = options._replace(format="safetensors" if model.format == INDEX else "gguf")
     left, absent = WHOLE, 0
-    # The check opens files on disk anew.
+    # The check reopens files on disk.
     states = {found.path: before} if isinstance(found, Path) else {}
 
     def open_(name: str) -> Tuple[str, Optional[_native.Model]]:
@@ -157,16 +157,16 @@ def load_file(
     tqdm: bool = False,
     storage_options: Optional[Mapping[str, Any]] = None,
 ) -> Dict[str, Array]:
-    """Loads all tensors of a file that is valid: as `safetensors.numpy.load_file`, for every
-    format, and only after a check. Of the index of a checkpoint in shards, a folder with one,
-    and the first part of a split GGUF, those of all files.
+    """Loads all tensors of a valid file: like `safetensors.numpy.load_file`, but for every format,
+    and only after a check. For the index of a sharded checkpoint, a folder with one, and the
+    first part of a split GGUF, loads the tensors of all files.
 
     The arrays are writable and belong to the caller. bf16 and 8-bit floats have the types of
-    `ml_dtypes`; quantised blocks stay as they are stored (see `Tensor.numpy`).
+    `ml_dtypes`; quantised blocks are returned as stored (see `Tensor.numpy`).
 
     Raises:
-        InvalidFile, Unsupported, LimitExceeded: The check did not find it valid.
-        OSError: It cannot be read, or changed while it was.
+        InvalidFile, Unsupported, LimitExceeded: The check did not find the file valid.
+        OSError: The file cannot be read, or changed while it was read.
     """
     options = Options(lenient=lenient, max_work=max_work)
     with Bar(progress, tqdm, filename if isinstance(filename, str) else None) as bar:
@@ -175,7 +175,7 @@ def load_file(
 
 
 def load(data: Union[bytes, bytearray, memoryview], *, lenient: bool = False) -> Dict[str, Array]:
-    """As `load_file`, of a file that is in memory; the arrays are copies."""
+    """Like `load_file`, for a file in memory; the arrays are copies."""
     return load_all(Memory(bytes(data)), Options(lenient=lenient), ARRAYS)
 
 
@@ -209,14 +209,14 @@ def _open_file(path: str) -> Any:
 def _open_reader(found: Reader, options: Options) -> _native.Model:
     options = options._replace(name=found.name)
     whole = _bytes_of(found.view) if found.view else None
-    # A view of it can be had where elements are as aligned as their offset in the file.
+    # Views require that elements in memory are as aligned as their offset in the file.
     aligned = whole is not None and whole.ctypes.data % 16 == 0
     return _native.Model.open_reader(found.size, found.read, options, whole if aligned else None)
 
 
 def _bytes_of(view: memoryview) -> Array:
-    """An array that keeps the view, so that its memory stays where it is. An array that is made
-    of a view itself does not: `numpy.ndarray` gives the view back, and keeps what it is of."""
+    """An array that keeps the view alive, and with it the memory. `numpy.ndarray` would not: an
+    array made from the view itself releases the view and keeps only the underlying object."""
     return np.frombuffer(view, np.uint8)
 
 
@@ -237,7 +237,7 @@ def load_all(
     progress: Optional[Progress] = None,
     alone: bool = False,
 ) -> Dict[str, T]:
-    """All tensors of a valid model: of the file, and of those that it lists unless `alone`."""
+    """All tensors of a valid model: of the file and, unless `alone`, of the files it lists."""
     if isinstance(source, Path):
         return _load_path(source, options, kind, progress, alone)
     data = source.data if isinstance(source, Memory) else _whole(source)
@@ -300,11 +300,11 @@ def _load_bytes(
 
 
 def _files(source: Source, model: _native.Model, alone: bool) -> Optional[List[str]]:
-    """The names of the files that a model lies in, if it is in several."""
+    """The names of the model's files, if it has several."""
     if alone or model.format not in (INDEX, "gguf"):
         return None
     own = file_name(source)
-    if own is None:  # the check of an index says that its files were not looked at
+    if own is None:  # the check of an index reports that its files were not looked at
         return None
     return model.part_names(own)
 
@@ -318,8 +318,8 @@ def _load_several(
     progress: Optional[Progress],
     data: Optional[bytes] = None,
 ) -> Dict[str, T]:
-    """The tensors of all files: those that an index lists in its order, else part by part.
-    `data` is the file of the model, where it was read."""
+    """The tensors of all files, in the order of the index or else part by part. `data` is the
+    model's file if it was read."""
     check_source(source, options).raise_for_status()
     is_index = model.format == INDEX
     listed: Dict[str, str] = model.metadata if is_index else {}
@@ -347,23 +347,23 @@ Planned = Tuple[int, str, Tuple[int, ...], int, int, bool]
 
 
 class Kind(Protocol[T_co]):
-    """What loaded tensors are."""
+    """The type of loaded tensors."""
 
-    #: The types whose elements are stored as this kind has them.
+    #: The types whose elements are stored as in this kind of tensor.
     dtypes: Mapping[str, Any]
 
     def buffer(self, length: int) -> Tuple[Any, memoryview]:
-        """Memory for tensors, and a view that it is written through."""
+        """Memory for tensors, and a writable view of it."""
 
     def view(self, buffer: Any, planned: Planned, place: int) -> Optional[T_co]:
-        """The tensor that is stored so at this place, if there is such a shape."""
+        """The tensor stored at this place, if its shape is supported."""
 
     def decoded(self, tensor: _native.Tensor) -> T_co:
-        """One that is not stored so."""
+        """Decodes a tensor that is stored in another way."""
 
 
 class _Arrays:
-    """Arrays of NumPy."""
+    """NumPy arrays."""
 
     dtypes: Mapping[str, Any] = _numpy.VIEWS
 
@@ -374,7 +374,7 @@ class _Arrays:
     def view(self, buffer: Any, planned: Planned, place: int) -> Optional[Array]:
         _, dtype, shape, _, _, fortran = planned
         order: Literal["C", "F"] = "F" if fortran else "C"
-        with contextlib.suppress(ValueError):  # a shape that NumPy does not have
+        with contextlib.suppress(ValueError):  # a shape that NumPy does not support
             return np.ndarray(shape, self.dtypes[dtype], buffer, place, None, order)
         return None
 
@@ -386,7 +386,7 @@ ARRAYS = _Arrays()
 
 
 def _all(model: _native.Model, kind: Kind[T], read: Any) -> Dict[str, T]:
-    """All tensors, those next to one another in one buffer."""
+    """Loads all tensors; adjacent ones share a buffer."""
     tensors = model.tensors
     found: List[Optional[T]] = [None] * len(tensors)
     run: List[Planned] = []
@@ -395,7 +395,7 @@ def _all(model: _native.Model, kind: Kind[T], read: Any) -> Dict[str, T]:
     def flush() -> None:
         if not run:
             return
-        # As aligned as in the file.
+        # The alignment is the same as in the file.
         before = start % 64
         buffer, memory = kind.buffer(before + end - start)
         read(start, memory[before:])

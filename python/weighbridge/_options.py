@@ -1,4 +1,4 @@
-"""How files are checked and opened."""
+"""Options for checking and opening files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Progress = Callable[[int, int], object]
 
 
 class Options(NamedTuple):
-    """What the native part takes; the words are those of the command."""
+    """The options that the native part takes; the names are those of the command."""
 
     format: Optional[str] = None
     lenient: bool = False
@@ -42,7 +42,7 @@ def rules(deny: Union[str, Iterable[str]]) -> Tuple[str, ...]:
 
 
 class Bar:
-    """The callback for progress that was asked for: a function, a bar of tqdm, or both."""
+    """The requested progress callback: a function, a tqdm bar, or both."""
 
     def __init__(self, progress: Optional[Progress], tqdm: bool, name: Optional[str]) -> None:
         self._progress = progress
@@ -54,7 +54,7 @@ class Bar:
 
     @property
     def callback(self) -> Optional[Progress]:
-        """None where it is not asked for."""
+        """The callback; None if progress was not requested."""
         return self._progress if self._bar is None else self._update
 
     def _update(self, read: int, size: int) -> None:

@@ -1,4 +1,4 @@
-"""Where the bytes of a file are: on disk, in memory, in a file object, in a store."""
+"""Sources of a file's bytes: on disk, in memory, a file object, a store."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import threading
 from typing import Any, Callable, List, Mapping, NamedTuple, Optional, Tuple, Union
 from urllib.parse import quote, unquote
 
-#: Requests to a store begin and end at multiples of this: each is a round trip.
+#: Requests to a store are aligned to multiples of this: each is a round trip.
 GRANULE = 64 << 10
-#: Ranges that lie no further apart than this are read in one request.
+#: Ranges no further apart than this are read in one request.
 GAP = 64 << 10
 
-#: How the names of indexes of shards end.
+#: Ending of the names of shard indexes.
 _INDEX = ".safetensors.index.json"
 
 Read = Callable[[int, int], bytes]
@@ -34,7 +34,7 @@ class Memory(NamedTuple):
 
 
 class Reader(NamedTuple):
-    """Something that is read by offset and length; `view` is all of it, where that is one."""
+    """A source read by offset and length; `view` covers all of it, if there is one."""
 
     size: int
     read: Read
@@ -54,7 +54,7 @@ class Remote(NamedTuple):
         return self.path.startswith(("http://", "https://"))
 
     def parts(self) -> Tuple[str, str, str]:
-        """Its folder with the slash, its name, and what follows that in a URL."""
+        """The folder with its slash, the name, and anything after the name in a URL."""
         end = re.search("[?#]|$", self.path)
         at = end.start() if end is not None and self.is_http() else len(self.path)
         start = self.path.rfind("/", 0, at) + 1
@@ -68,26 +68,26 @@ class Remote(NamedTuple):
         return Remote(self.fs, path, path)
 
     def is_folder(self) -> bool:
-        """Whether the store says so; those of HTTP have none."""
+        """Whether the store says that this is a folder; HTTP has none."""
         isdir = None if self.is_http() else getattr(self.fs, "isdir", None)
         try:
             return isdir is not None and bool(isdir(self.path))
-        except OSError:  # a file may be read where folders may not be listed
+        except OSError:  # files may be readable where folders cannot be listed
             return False
 
     def size(self) -> int:
-        """How many bytes it has."""
+        """Number of bytes."""
         size = self.fs.info(self.path).get("size")
         if size is None:
             raise OSError(f"{self.name}: the store does not say how long it is")
         return int(size)
 
     def read(self, offset: int, length: int) -> bytes:
-        """Some of its bytes; too few if it has become shorter."""
+        """Reads bytes; returns too few if the file has become shorter."""
         return bytes(self.fs.cat_file(self.path, start=offset, end=offset + length))
 
     def read_all(self, spans: List[Span]) -> List[bytes]:
-        """Several ranges, at the same time where the store can."""
+        """Reads several ranges, concurrently if the store can."""
         if len(spans) == 1:
             return [self.read(*spans[0])]
         starts = [offset for offset, _ in spans]
@@ -100,7 +100,7 @@ Source = Union[Path, Memory, Reader, Remote]
 
 
 def find(source: Any, storage_options: Optional[Mapping[str, Any]] = None) -> Source:
-    """What kind of source this is."""
+    """Returns the kind of source this is."""
     if isinstance(source, bytes):
         return Memory(source)
     if isinstance(source, str) and ("://" in source or "::" in source):
@@ -137,7 +137,7 @@ def beside(source: Source, name: str) -> Source:
 
 
 def file_name(source: Source) -> Optional[str]:
-    """Its name without the folder, where it lies in one."""
+    """The file's name without the folder, if it has one."""
     if isinstance(source, Path):
         return os.path.basename(source.path)
     return source.parts()[1] if isinstance(source, Remote) else None
@@ -149,7 +149,7 @@ def is_index(name: str) -> bool:
 
 
 def in_folder(source: Source) -> Source:
-    """The index of a checkpoint in a folder; what is no folder as it is."""
+    """The index of a sharded checkpoint in a folder; other sources are returned unchanged."""
     if isinstance(source, Path) and os.path.isdir(source.path):
         names = os.listdir(source.path)
         folder: Source = Path(os.path.join(source.path, ""))
@@ -166,7 +166,7 @@ def in_folder(source: Source) -> Source:
 
 
 def coalesce(spans: List[Span], gap: int = GAP) -> List[Span]:
-    """Ranges that lie close to one another as one."""
+    """Merges ranges that lie close together."""
     merged: List[Span] = []
     for offset, length in sorted(spans):
         if merged and offset <= merged[-1][0] + merged[-1][1] + gap:
@@ -182,7 +182,7 @@ def expand(
 ) -> List[Tuple[str, int]]:
     """The files of paths and URLs, which may have wildcards or be folders, with their sizes.
 
-    What cannot be found is listed with size 0: whoever opens it learns why.
+    Paths that cannot be found are listed with size 0; opening them gives the reason.
     """
     from fsspec.core import url_to_fs
 
@@ -196,7 +196,7 @@ def expand(
                 infos = fs.find(path, detail=True)
             else:
                 infos = {path: fs.info(path)}
-        except Exception:  # whatever a store raises is shown with the file
+        except Exception:  # whatever a store raises is reported when the file is opened
             found.append((url, 0))
             continue
         for name, info in sorted(infos.items()):
@@ -208,7 +208,7 @@ def expand(
 
 
 def is_local(fs: Any) -> bool:
-    """Whether its files are on this disk."""
+    """Whether the file system is the local disk."""
     protocol = fs.protocol
     return "file" in ((protocol,) if isinstance(protocol, str) else protocol)
 

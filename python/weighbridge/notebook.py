@@ -1,5 +1,5 @@
-"""The viewer of the page in a notebook: a widget that needs `anywidget`
-(`pip install 'weighbridge[notebook]'`)."""
+"""The page's viewer in a notebook: a widget that needs `anywidget` (`pip install
+'weighbridge[notebook]'`)."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import traitlets
 
 from ._model_files import ModelFiles, Opened
 
-#: As many openings are kept: each view of the widget has one.
+#: Maximum number of openings kept: each view of the widget has one.
 OPENINGS = 16
 
-#: The most bytes that leave the kernel at a time: what the viewer asks for at most.
+#: Maximum bytes that leave the kernel at a time, which is the most that the viewer requests.
 LONGEST = 4 << 20
 
 
 class Viewer(anywidget.AnyWidget):
-    """Shows what is in a tensor file, and whether it is valid: of a path, bytes, a buffer,
-    a file object in binary mode or a URL of fsspec.
+    """Shows the contents of a tensor file and whether it is valid. The source is a path, bytes, a
+    buffer, a file object in binary mode or an fsspec URL.
 
-    The index of a checkpoint in shards, a folder with one, and any part of a split GGUF are shown
-    with the other files of the model, if they lie in the same folder and the index, or the name of
-    the part, names them. A list has the files of a model one by one, and no others are read.
+    The index of a sharded checkpoint, a folder with one, and any part of a split GGUF are shown
+    with the model's other files, if they lie in the same folder and are named by the index or
+    follow from the part's name. A list contains the files of a model; no others are read.
 
-    Files of any size: the viewer asks for the ranges that it shows, and nothing else leaves the
-    kernel. `report` is what it found, as the command writes it, once it has.
+    Files may have any size: the viewer requests the ranges that it shows, and nothing else
+    leaves the kernel. `report` is the verdict in the command's format, once the viewer has it.
     """
 
     _esm = Path(__file__).with_name("viewer.js")
@@ -56,8 +56,7 @@ class Viewer(anywidget.AnyWidget):
         self.on_msg(self._answer)
 
     def _answer(self, _widget: Any, asked: Any, _buffers: Any) -> None:
-        """Opens the file or another of its model for a view, or sends the range that it asks
-        for."""
+        """Opens the file or another of its model for a view, or sends a requested range."""
         if not isinstance(asked, dict) or asked.get("kind") not in ("open", "beside", "read"):
             return
         answer: Dict[str, Any] = {"id": asked.get("id")}
@@ -78,7 +77,7 @@ class Viewer(anywidget.AnyWidget):
             else:
                 part, span = asked.get("part"), (asked.get("offset"), asked.get("length"))
                 buffers = [_range(self._opening(asked), part, *span)]
-        except Exception as error:  # whatever the source raises is shown there
+        except Exception as error:  # the view shows whatever the source raises
             answer["failure"] = str(error) or type(error).__name__
         self.send(answer, buffers=buffers)
 
@@ -90,7 +89,7 @@ class Viewer(anywidget.AnyWidget):
 
 
 def _range(opened: Opened, part: Any, offset: Any, length: Any) -> bytes:
-    """Bytes of a file, or of another of its model by its name."""
+    """Reads bytes of a file, or of another file of its model."""
     size, read = opened.reader(part)
     for number in (offset, length):
         if type(number) is not int or number < 0:

@@ -1,4 +1,4 @@
-"""A plugin of pytest: the fixture `assert_valid_model`."""
+"""A pytest plugin: the fixture `assert_valid_model`."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class AssertValidModel(Protocol):
 
 @pytest.fixture
 def assert_valid_model() -> AssertValidModel:
-    """Fails the test unless a file is valid, with what breaks which rule; options are those
-    of `weighbridge.check`."""
+    """Fails the test unless a file is valid, and shows which entry breaks which rule; options are
+    those of `weighbridge.check`."""
 
     def check(source: Any, **options: Unpack[CheckOptions]) -> Report:
         __tracebackhide__ = True

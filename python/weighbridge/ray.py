@@ -1,6 +1,6 @@
-"""Ray Data: a row for each file, or for each tensor of an index, wherever the files are.
+"""Ray Data: one row per file, or per tensor of an index, in any storage.
 
-Ray schedules; a failed file is a row with an `error`, never a failed task.
+Ray schedules the work; a failed file becomes a row with an `error`, never a failed task.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from ._options import CheckOptions
 
-#: Files that a task checks at the same time: most of what it does is to wait for bytes.
+#: Files that a task checks at the same time: it mostly waits for bytes.
 THREADS = 4
-#: About what a row takes in memory.
+#: Approximate size of a row in memory.
 ROW = 512
 
 Rows = Callable[[List[str]], Iterator[tables.Row]]
@@ -35,12 +35,12 @@ def read_reports(
     ray_remote_args: Optional[Dict[str, Any]] = None,
     **options: Unpack[CheckOptions],
 ) -> ray.data.Dataset:
-    """A row for each file: `tables.report_schema`.
+    """One row per file: `tables.report_schema`.
 
     Args:
         paths: Paths and URLs of fsspec; folders are walked, wildcards resolved.
-        override_num_blocks: In so many tasks, else as many as Ray thinks right.
-        ray_remote_args: What `ray.data.read_datasource` takes.
+        override_num_blocks: Number of tasks; Ray decides if absent.
+        ray_remote_args: As for `ray.data.read_datasource`.
         options: As for `weighbridge.check`.
     """
 
@@ -58,7 +58,7 @@ def read_tensors_index(
     ray_remote_args: Optional[Dict[str, Any]] = None,
     storage_options: Optional[Mapping[str, Any]] = None,
 ) -> ray.data.Dataset:
-    """A row for each tensor: `tables.tensor_schema`. No data of tensors is read."""
+    """One row per tensor: `tables.tensor_schema`. No tensor data is read."""
 
     def rows(files: List[str]) -> Iterator[tables.Row]:
         for file in files:
@@ -75,7 +75,7 @@ def _read(
 
 
 class _Files(Datasource):  # type: ignore[misc,unused-ignore]
-    """Files, in tasks of about the same size."""
+    """Files, divided into tasks of about equal size."""
 
     def __init__(
         self,
@@ -107,9 +107,9 @@ class _Files(Datasource):  # type: ignore[misc,unused-ignore]
 
 
 class _Read:
-    """Reads the files of a task, and gives blocks of rows."""
+    """Reads the files of a task, and yields blocks of rows."""
 
-    #: Rows of a block.
+    #: Number of rows per block.
     BATCH = 10_000
 
     def __init__(self, files: List[str], rows: Rows, schema: Any) -> None:

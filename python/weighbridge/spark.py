@@ -5,7 +5,7 @@ spark.dataSource.register(weighbridge.spark.WeighbridgeDataSource)
 spark.read.format("weighbridge").load("s3://bucket/models")
 ```
 
-Spark schedules; a failed file is a row with an `error`, never a failed task.
+Spark schedules the work; a failed file becomes a row with an `error`, never a failed task.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ stored_bytes BIGINT, decoded_bytes BIGINT, error STRING
 
 
 class WeighbridgeDataSource(DataSource):  # type: ignore[misc,unused-ignore]
-    """A row for each file, or with the option `rows` = `tensors` for each tensor.
+    """One row per file or, with the option `rows` = `tensors`, per tensor.
 
     Options:
-        path: What `load` is given: a path or URL of fsspec, or several as a JSON array.
+        path: The argument of `load`: an fsspec path or URL, or several as a JSON array.
             Folders are walked, wildcards resolved.
-        rows: `reports` (without this) or `tensors`.
-        partitions: In so many tasks at most; as many as there are processors without this.
+        rows: `reports` (the default) or `tensors`.
+        partitions: Maximum number of tasks; the default is the number of processors.
         lenient, structure: `true` or `false`. format, deny, max_work, memory: as for
-            `weighbridge.check`; several rules of `deny` have commas between them.
+            `weighbridge.check`; several rules of `deny` are separated by commas.
         storage_options: Options of the file system, as a JSON object.
     """
 
@@ -77,7 +77,7 @@ class _Files(InputPartition):  # type: ignore[misc,unused-ignore]
 
 class _Reader(DataSourceReader):  # type: ignore[misc,unused-ignore]
     def __init__(self, options: Dict[str, str], of_tensors: bool) -> None:
-        # Spark keeps the names of options in lower case.
+        # Spark stores option names in lower case.
         options = {key.lower(): value for key, value in options.items()}
         path = options["path"]
         self._paths: List[str] = json.loads(path) if path.startswith("[") else [path]
@@ -113,8 +113,8 @@ class _Reader(DataSourceReader):  # type: ignore[misc,unused-ignore]
 
 
 def _values(row: tables.Row) -> Tuple[Any, ...]:
-    """The columns in their order. Spark has signed numbers only; one that is larger, which
-    only a broken file has, is the largest there is."""
+    """The columns in order. Spark only has signed numbers; a larger one, which only a broken file
+    has, becomes the largest possible."""
     return tuple(_signed(value) for value in row.values())
 
 

@@ -1,7 +1,7 @@
-"""Rows for tables: one for each file that was checked, or one for each tensor of an index.
+"""Rows for tables: one for each checked file, or one for each tensor of an index.
 
-Rows are dictionaries of plain objects, which pandas, Polars, Arrow, Ray and Spark take. The
-schemas of Arrow are `report_schema` and `tensor_schema`.
+Rows are dictionaries of plain objects, which pandas, Polars, Arrow, Ray and Spark accept. The
+Arrow schemas are `report_schema` and `tensor_schema`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Row = Dict[str, Any]
 
 
 def report_row(outcome: Outcome) -> Row:
-    """The row of a file: its report, or why there is none."""
+    """The row of a file: its report, or the reason why there is none."""
     row: Row = {
         "file": _text(str(outcome.source)),
         "verdict": None,
@@ -59,7 +59,7 @@ def report_rows(
 def tensor_rows(
     source: Any, *, storage_options: Optional[Mapping[str, Any]] = None
 ) -> Iterator[Row]:
-    """A row for each tensor of a file; one with an error where it cannot be opened or read on."""
+    """A row for each tensor of a file; a row with an error if the file cannot be opened or read."""
     from ._open import open as open_
 
     file = _text(str(source))
@@ -74,8 +74,8 @@ def tensor_rows(
 
 
 def partition(files: Sequence[Tuple[str, int]], count: int) -> List[List[str]]:
-    """Files, with their sizes, in `count` groups at most that take about as long: each file
-    counts as 1 MiB more than it has, because to open it is work too."""
+    """Divides files, given with their sizes, into at most `count` groups that take about equally
+    long. Each file counts as 1 MiB larger than it is, because opening it takes time too."""
     groups: List[Tuple[int, int, List[str]]] = [
         (0, i, []) for i in range(max(1, min(count, len(files))))
     ]
@@ -179,7 +179,7 @@ def _tensor(file: Optional[str], model: _native.Model, tensor: _native.Tensor) -
 
 
 def _text(text: Optional[str]) -> Optional[str]:
-    """Without surrogates, which no table takes: bytes that are not UTF-8 become U+FFFD."""
+    """Replaces surrogates, which tables do not accept: bytes that are not UTF-8 become U+FFFD."""
     if text is None:
         return None
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

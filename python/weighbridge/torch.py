@@ -1,4 +1,4 @@
-"""Tensors of PyTorch: as `safetensors.torch`, for every format, and only after a check."""
+"""PyTorch tensors: like `safetensors.torch`, but for every format, and only after a check."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _NAMES = {
     "f8e5m2fnuz": "float8_e5m2fnuz",
     "f8e8m0": "float8_e8m0fnu",
 }
-#: Those that this release of PyTorch has.
+#: The types that this release of PyTorch has.
 DTYPES = {name: getattr(torch, it) for name, it in _NAMES.items() if hasattr(torch, it)}
-#: Types that NumPy does not have, and how wide they are.
+#: Types that NumPy does not have, and their width.
 _NARROW: Dict[str, Any] = {name: np.int8 for name in _NAMES if name.startswith("f8")}
 _NARROW["bf16"] = np.int16
 
@@ -53,10 +53,10 @@ def load_file(
     tqdm: bool = False,
     storage_options: Optional[Mapping[str, Any]] = None,
 ) -> Dict[str, torch.Tensor]:
-    """As `weighbridge.load_file`, with tensors of PyTorch on a device.
+    """Like `weighbridge.load_file`, with PyTorch tensors on a device.
 
-    The data is read to where the tensors have it. Tensors that lie next to one another share
-    storage of up to 4 MiB. What is quantised is given as it is stored.
+    The data is read directly into the tensors' memory. Adjacent tensors share storage of up to 4
+    MiB. Quantised data is returned as stored.
     """
     options = Options(lenient=lenient, max_work=max_work)
     with Bar(progress, tqdm, filename if isinstance(filename, str) else None) as bar:
@@ -67,7 +67,7 @@ def load_file(
 def load(
     data: Union[bytes, bytearray, memoryview], *, lenient: bool = False
 ) -> Dict[str, torch.Tensor]:
-    """As `load_file`, of a file that is in memory; the tensors are copies."""
+    """Like `load_file`, for a file in memory; the tensors are copies."""
     return load_all(Memory(bytes(data)), Options(lenient=lenient), _Tensors("cpu"))
 
 
@@ -89,7 +89,7 @@ def tensor(tensor: Tensor, *, dequantize: bool = False) -> torch.Tensor:
 
 
 def _pairs(tensor: Tensor) -> Optional[torch.Tensor]:
-    """4-bit floats as `safetensors.torch` has them, two to a byte."""
+    """4-bit floats as in `safetensors.torch`, two per byte."""
     inner = tensor.shape[-1] if tensor.shape else None
     if tensor.dtype != "f4e2m1" or tensor.layout != "row-major" or not inner or inner % 2:
         return None
@@ -106,11 +106,11 @@ class _Tensors:
 
     def __init__(self, device: Any) -> None:
         self._device = device
-        #: The last buffer, and what it is on the device.
+        #: The last buffer, and its copy on the device.
         self._moved: Tuple[Any, Any] = (None, None)
 
     def buffer(self, length: int) -> Tuple[Any, memoryview]:
-        # Whatever device is the default.
+        # On the CPU, whatever the default device is.
         buffer = torch.empty(length, dtype=torch.uint8, device="cpu")
         return buffer, buffer.numpy().data
 

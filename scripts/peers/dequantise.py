@@ -1,5 +1,5 @@
-"""How fast ggml's Python package turns blocks into f32, with NumPy:
-dequantise.py BLOCKS ELEMENTS ROUNDS, as tests/examples/dequantise.rs."""
+"""How fast ggml's Python package converts blocks to f32 with NumPy: dequantise.py
+BLOCKS ELEMENTS ROUNDS, like tests/examples/dequantise.rs."""
 
 import sys
 import time

@@ -1,15 +1,15 @@
-// Reads GGUF files as ggml does (ggml/src/gguf.cpp): paths on standard input,
-// "accepts" or "refuses" for each on standard output. Each file has a process of
-// its own and ten seconds.
+// Reads GGUF files like ggml (ggml/src/gguf.cpp): paths on standard input, "accepts"
+// or "refuses" for each on standard output. Each file has its own process and ten
+// seconds.
 //
-// With a folder as argument it writes a file of every element type instead, as ggml
-// does (gguf_write_to_file): NUMBER.gguf with random blocks and a tensor after them,
-// and NUMBER.f32 with what ggml makes of the blocks, if it does. A line for each says
-// number, name, elements and bytes of a block, and bytes of the tensor; a dash stands
-// for the name of a number that ggml has given up.
+// With a folder as argument it instead writes a file for every element type, like
+// ggml (gguf_write_to_file): NUMBER.gguf with random blocks and a tensor after them,
+// and NUMBER.f32 with ggml's conversion of the blocks, if there is one. Each line of
+// output has number, name, elements and bytes of a block, and bytes of the tensor; a
+// dash replaces the name of a number that ggml has dropped.
 //
-// With BLOCKS ELEMENTS ROUNDS it says how fast blocks become f32, as
-// tests/examples/dequantise.rs does.
+// With BLOCKS ELEMENTS ROUNDS it measures how fast blocks are converted to f32, like
+// tests/examples/dequantise.rs.
 #include "ggml.h"
 #include "gguf.h"
 #include <algorithm>
@@ -22,7 +22,7 @@
 #include <unistd.h>
 #include <vector>
 
-// What ggml.c refers to and reading a header does not reach.
+// Symbols that ggml.c refers to but reading a header does not reach.
 extern "C" {
 void ggml_backend_buffer_get_usage() {}
 void ggml_backend_tensor_get() {}

@@ -1,6 +1,6 @@
-// Reads files as an npm package or Netron does: read.mjs PEER, paths on standard input,
-// "accepts" or "refuses" for each on standard output. Each file has a worker of
-// its own and ten seconds, because some files hang some readers.
+// Reads files with an npm package or Netron: read.mjs PEER, paths on standard input,
+// "accepts" or "refuses" for each on standard output. Each file has its own worker and
+// ten seconds, because some files hang some readers.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const SECONDS = 10;
 
 const load = (name) => import(pathToFileURL(createRequire(`${process.cwd()}/`).resolve(name)).href);
 
-/** A file through one of Netron's model factories; NETRON is its folder. */
+/** Reads a file with one of Netron's model factories; NETRON is its folder. */
 async function netron(path, kind) {
   const part = (name) => import(pathToFileURL(join(process.env.NETRON, name)).href);
   const [{ ModelFactory }, { BinaryStream, BinaryReader }] = [await part(`${kind}.js`), await part('base.js')];
@@ -43,7 +43,7 @@ const PEERS = {
     const bytes = readFileSync(path);
     ggufMetadata(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
   },
-  // The package reads from its hub only, so its hub is this file.
+  // The package reads only from its hub, so this file stands in for the hub.
   '@huggingface/hub': async (path) => {
     const { parseSafetensorsMetadata } = await load('@huggingface/hub');
     const file = new Blob([readFileSync(path)]);

@@ -1,6 +1,6 @@
-"""Reads files as a Python package does: read.py PEER, paths on standard input,
-"accepts" or "refuses" for each on standard output. Each file has a process of its
-own and ten seconds, because some files hang some readers."""
+"""Reads files with a Python package: read.py PEER, paths on standard input, "accepts"
+or "refuses" for each on standard output. Each file has its own process and ten
+seconds, because some files hang some readers."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ if PEER == "gguf":
     from gguf import GGUFReader
 
     def read(path):
-        """As gguf_dump does it."""
+        """Reads the file like gguf_dump."""
         for tensor in GGUFReader(path).tensors:
             str(tensor.name)
 elif PEER == "sft":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares verdicts and values with references that are not in Rust.
+"""Compares verdicts and values with reference readers that are not in Rust.
 
     cargo build -p weighbridge-cli
     cargo run -p weighbridge-tests --example fixtures -- target/fixtures
@@ -7,13 +7,12 @@
     python3 scripts/references/compare.py oinf target/debug/weighbridge \\
         target/fixtures/oinf target/random/oinf [DAMAGED COPIES OF EACH]
 
-and with `idv` in the place of `oinf`. What has to be installed stands at the top
-of oinf.py and idv.py beside this file.
+and with `idv` instead of `oinf`. The packages to install are listed at the top of oinf.py and
+idv.py beside this file.
 
-Every file, and copies of each with damaged bytes, are read by both. Where both
-accept a file they must have read the same names, shapes and values. What only
-one of them accepts must be explained by the tables in oinf.py and idv.py;
-anything else is printed, and the exit code is 1.
+Every file, and copies of each with damaged bytes, are read by both. If both accept a file, they
+must have read the same names, shapes and values. Files that only one of them accepts must be
+explained by the tables in oinf.py and idv.py; anything else is printed, and the exit code is 1.
 """
 
 import collections
@@ -32,14 +31,14 @@ UNSEEN = "in a column that the reference does not show"
 
 
 class Reference:
-    """The reference in a process of its own: a count of 2^40 keeps it busy, and
-    a file may end it."""
+    """Runs the reference in a separate process: a count of 2^40 keeps it busy, and a file may crash
+    it."""
 
     def __init__(self, name):
         self.name, self.process = name, None
 
     def read(self, path):
-        """Facts of a file, or why it is refused."""
+        """The facts of a file, or why it is refused."""
         if self.process is None:
             self.process = subprocess.Popen(
                 [sys.executable, __file__, "--serve", self.name], text=True,
@@ -59,7 +58,7 @@ class Reference:
 
 
 def serve(reference):
-    """Answers for one path a line."""
+    """Answers one path per line."""
     if hasattr(reference, "start"):
         reference.start()
     print("ready", flush=True)
@@ -68,7 +67,7 @@ def serve(reference):
             answer = {"facts": reference.tell(line.rstrip("\n"))}
         except MemoryError:
             answer = {"refusal": "MemoryError"}
-        except Exception as error:  # whatever it throws is a refusal
+        except Exception as error:  # any exception is a refusal
             first = (str(error).splitlines() or [""])[0]
             answer = {"refusal": f"{type(error).__name__}: {first}"}
         print(json.dumps(answer), flush=True)
@@ -125,8 +124,8 @@ def difference(module, mine, theirs, rules):
 
 
 def explained(module, broken, findings):
-    """Which of the broken rules have a reason: the reference does not look at
-    them, or not at the column where they are broken."""
+    """The broken rules that have a reason: the reference does not check them, or not in the column
+    where they are broken."""
     dead = {finding["entry"] for finding in findings if finding["rule"] in getattr(module, "DEAD", ())}
     return {finding["rule"] for finding in broken
             if finding["rule"] in module.ACCEPTED or finding["entry"] in dead}

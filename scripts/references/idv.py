@@ -1,4 +1,4 @@
-"""What ML.NET 1.5 makes of a data view, out of published Python packages.
+"""Reads data views with ML.NET 1.5, from published Python packages.
 
     pip install pythonnet==3.0.5 dotnetcore2==3.1.23
     pip download --no-deps --only-binary=:all: --python-version 3.8 \\
@@ -6,8 +6,8 @@
     unzip WHEELS/nimbusml*.whl 'nimbusml/internal/libs/Microsoft.ML.*' -d MLNET
     export WEIGHBRIDGE_MLNET=MLNET/nimbusml/internal/libs
 
-nimbusml carries ML.NET for Python 3.8 at most; its assemblies are loaded here
-with the runtime of dotnetcore2, whatever the Python.
+nimbusml carries ML.NET for Python 3.8 at most; its assemblies are loaded here with the runtime of
+dotnetcore2, whatever the Python version.
 """
 
 import json
@@ -19,7 +19,7 @@ import tempfile
 
 FORMAT = "idv"
 
-# Rules that the loader does not look at, with the reason.
+# Rules that the loader does not check, with the reason.
 ACCEPTED = {
     "T.name.utf8": "bad UTF-8 is replaced",
     "T.codec.name": "bad UTF-8 is replaced, and lengths need not be as short as possible",
@@ -52,7 +52,7 @@ ACCEPTED = {
     "B.vec.total": "the number of values is not compared with their sum",
 }
 
-# What the loader refuses and we accept, by its message.
+# Files that the loader refuses and we accept, by its message.
 ONLY_OURS = {
     "Index (zero based) must be greater than or equal to zero":
         "the warning about an annotation that is skipped is itself an error",
@@ -63,7 +63,7 @@ ONLY_OURS = {
     "One of the identified items was in an invalid format": "keys that do not begin at 0, or have gaps, are lints",
 }
 
-# Why a column that we show is none for the loader.
+# Why the loader does not show a column that we show.
 DEAD = {
     "T.comp.zlib": "zlib is documented, and no release reads it",
     "T.comp.unknown": "an unknown compression",
@@ -76,7 +76,7 @@ OLD = {"RowId", "UInt128"}
 
 
 def start():
-    """The entry points of ML.NET, loaded."""
+    """Loads the entry points of ML.NET."""
     import dotnetcore2
     from clr_loader import get_coreclr
     from pythonnet import set_runtime
@@ -103,8 +103,7 @@ def tell(path):
     from System import NullReferenceException  # noqa: F401, proves that the runtime is up
 
     view = BinaryLoaderSaverCatalog.LoadFromBinary(MLContext().Data, path)
-    # As many as `inspect --values` is asked for; a view without columns may claim
-    # any number.
+    # The limit given to `inspect --values`; a view without columns may claim any number.
     rows = min(view.GetRowCount() or 0, 100_000)
     shown = DebuggerExtensions.Preview(view, int(rows))
     return [{"name": column.Column.Name, "values": [plain(value) for value in column.Values]}
@@ -112,7 +111,7 @@ def tell(path):
 
 
 def plain(value):
-    """A value of .NET as JSON."""
+    """A .NET value as JSON."""
     kind = value.GetType().FullName if hasattr(value, "GetType") else ""
     if kind.startswith("Microsoft.ML.Data.VBuffer"):
         stored = {int(pair.Key): plain(pair.Value) for pair in value.Items(False)}
@@ -122,7 +121,7 @@ def plain(value):
         zero = type(zero)() if isinstance(zero, (bool, int, float, str)) else None
         return [stored.get(i, zero) for i in range(value.Length)]
     if kind.startswith("System.ReadOnlyMemory"):
-        # Half a character cannot cross the border as text.
+        # Unpaired surrogates cannot cross the border as text.
         from System.Text import Encoding
         return bytes(Encoding.Unicode.GetBytes(value.ToArray())).decode("utf-16-le")
     if kind in ("System.TimeSpan", "System.DateTime"):
@@ -137,14 +136,14 @@ def plain(value):
 
 
 def ours(shown):
-    """The same facts of `inspect --json`."""
+    """The same facts from `inspect --json`."""
     return [{"name": tensor["name"], "values": [dense(value) for value in tensor["values"]]}
             for tensor in shown["tensors"]
             if tensor.get("values") is not None and tensor.get("codec") not in OLD]
 
 
 def dense(value):
-    """A sparse vector with its zeros."""
+    """A sparse vector filled with its zeros."""
     if not isinstance(value, dict) or "indices" not in value:
         return value
     pairs = dict(zip(value["indices"], value["values"]))
@@ -156,8 +155,7 @@ def dense(value):
 
 
 def paired(mine, theirs, rules):
-    """Our columns without those that are none for the loader, if a rule says
-    why."""
+    """Our columns without those that the loader does not show, if a rule explains why."""
     if len(mine) == len(theirs) or not rules & DEAD.keys():
         return mine
     left = list(theirs)
@@ -165,13 +163,13 @@ def paired(mine, theirs, rules):
 
 
 def same(mine, theirs):
-    """Whether two columns hold the same."""
+    """Whether two columns have the same content."""
     return mine == theirs or folded(mine) == folded(theirs)
 
 
 def folded(value):
-    """What the loader does not keep apart: a missing value and the one that
-    stands for it, -0.0 and 0.0, half a character and its replacement."""
+    """Replaces values that the loader does not distinguish: a missing value and its substitute,
+    -0.0 and 0.0, an unpaired surrogate and its replacement."""
     if isinstance(value, dict) and "utf16" in value:
         units = struct.pack(f"<{len(value['utf16'])}H", *value["utf16"])
         return units.decode("utf-16-le", "replace")

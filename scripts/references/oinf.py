@@ -1,9 +1,9 @@
-"""What the published Python package makes of an OINF file.
+"""Reads OINF files with the published Python package.
 
     pip install openinfer-oinf==0.1.1
 
-Its verifier prints what it reads. Here the functions that shorten values for
-printing are replaced by ones that print all of them.
+Its verifier prints what it reads. The functions that shorten values for printing are replaced here
+by functions that print all values.
 """
 
 import json
@@ -13,7 +13,7 @@ import oinf_verify
 
 FORMAT = "oinf"
 
-# Rules that the package does not look at, with the reason.
+# Rules that the package does not check, with the reason.
 ACCEPTED = {
     "HDR-FLAGS": "header flags are not looked at",
     "HDR-RESERVED": "reserved fields are not looked at",
@@ -42,7 +42,7 @@ ACCEPTED = {
     "PAYLOAD-GAP-NONZERO": "padding is not looked at",
 }
 
-# What the package refuses and we accept, by its message.
+# Files that the package refuses and we accept, by its message.
 ONLY_OURS = {
     "Unsupported version 2": "only git HEAD reads version 2, which no release does",
     "object too deep for desired array": "statistics of a Boolean matrix fail, not the file",
@@ -51,7 +51,7 @@ ONLY_OURS = {
 
 
 def tell(path):
-    """The facts that are compared."""
+    """The facts to compare."""
     lines = []
     as_text = lambda value: json.dumps(plain(value))
     replaced = {
@@ -70,7 +70,7 @@ def tell(path):
 
 
 def plain(value):
-    """Numbers as they are, not-a-number as text."""
+    """Numbers unchanged, NaN as text."""
     if isinstance(value, numpy.ndarray):
         return [plain(item) for item in value.reshape(-1)]
     if isinstance(value, numpy.generic):
@@ -81,7 +81,7 @@ def plain(value):
 
 
 def ours(shown):
-    """The same facts of `inspect --json`."""
+    """The same facts from `inspect --json`."""
     lines = []
     for entry in shown["metadata"]:
         key, kind, value = entry["key"], entry["type"], entry.get("value")
@@ -112,7 +112,7 @@ def name(dtype):
 
 
 def flat(value):
-    """An array of arrays as one list."""
+    """Flattens nested arrays into one list."""
     return [item for part in value for item in flat(part)] if isinstance(value, list) else [value]
 
 
@@ -123,11 +123,11 @@ def text(value):
 
 
 def same(mine, theirs):
-    """Whether two lines say the same."""
+    """Whether two lines have the same meaning."""
     mine, theirs = mine.strip(), theirs.strip()
     if mine.endswith(": bitset"):
-        # Of a set of bits the package shows the first bytes.
+        # For a set of bits the package shows the first bytes.
         return theirs.startswith(mine + "[")
-    # It takes what is not a number in F8 for infinite.
+    # It reads NaN in F8 as infinite.
     fold = lambda line: line.replace('"nan"', '"inf"').replace('"-inf"', '"inf"')
     return mine == theirs or (": f8" in mine and fold(mine) == fold(theirs))

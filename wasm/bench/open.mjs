@@ -1,12 +1,12 @@
-// How long it takes to open a file of many tensors, beside what parsing the
-// header of a safetensors file of as many takes, and beside the parsers of others:
-// node bench/open.mjs. The latter are installed by `scripts/peers.sh npm`, and are
-// left out if they are not there.
+// How long it takes to open a file with many tensors, compared with parsing the
+// header of a safetensors file of the same size, and with other parsers: node
+// bench/open.mjs. `scripts/peers.sh npm` installs the other parsers, which are
+// skipped if they are missing.
 //
-// Times differ from machine to machine and from run to run: the ratio within
-// one run is what counts. `index` reads the header and every entry; `structure`
-// also proves that names are unique, that no two tensors share bytes and that
-// nothing lies between them, and lays out the file.
+// Times vary between machines and between runs; what counts is the ratio within
+// one run. `index` reads the header and every entry; `structure` also proves
+// that names are unique, that no two tensors share bytes and that nothing lies
+// between them, and determines the layout.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { compare } from './turns.mjs';
 
 const ROUNDS = 41;
 
-/** Names as those of a mixture of experts. */
+/** Names like those of a mixture of experts. */
 function names(count) {
   return Array.from({ length: count }, (_, i) => `model.layers.${Math.floor(i / 200)}.mlp.experts.${i % 200}.down_proj.weight`);
 }
@@ -60,7 +60,7 @@ function gguf(count, tokens) {
   return bytes.slice(0, at);
 }
 
-/** A server that has one file, for packages that read from one. */
+/** A server with a single file, for packages that read from one. */
 function serve(bytes) {
   const file = new Blob([bytes]);
   return async (_, init) => {
@@ -75,7 +75,7 @@ function serve(bytes) {
   };
 }
 
-/** Opening a file as far as `goal`. */
+/** Opens a file as far as `goal`. */
 function opening(bytes, options) {
   const source = fromBytes(bytes);
   return async () => {
@@ -87,7 +87,7 @@ function opening(bytes, options) {
   };
 }
 
-/** Both goals of a file, as calls with their names. */
+/** Both goals for a file, as named calls. */
 const goals = (title, bytes, options) =>
   [['index', 'index alone'], ['structure', 'all validated']].map(([goal, name]) => [`${title}, ${name}`, opening(bytes, { ...options, goal })]);
 

@@ -1,4 +1,4 @@
-// Packages of others, and the files that `scripts/wasm.sh bench` writes.
+// Third-party packages, and the files that `scripts/wasm.sh bench` writes.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const target = process.env.CARGO_TARGET_DIR ?? join(root, 'target');
 export const trials = join(target, 'web-trials');
 
-/** A package of somebody else, if it is installed. */
+/** Imports a third-party package, if it is installed. */
 export async function peer(name) {
   try {
     return await import(pathToFileURL(createRequire(join(target, 'peers', 'x')).resolve(name)).href);

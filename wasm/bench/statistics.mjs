@@ -1,5 +1,5 @@
-// How fast statistics with a histogram go, beside a plain loop over a typed
-// array that sums up the same numbers without one: node bench/statistics.mjs
+// Speed of statistics with a histogram, compared with a plain loop over a typed
+// array that sums the same numbers without one: node bench/statistics.mjs
 
 import { load } from '../dist/index.js';
 import { compare } from './turns.mjs';
@@ -8,7 +8,7 @@ const BYTES = 64 << 20;
 const PIECE = 4 << 20;
 const ROUNDS = 7;
 
-/** Numbers around zero, as weights are. */
+/** Numbers around zero, like weights. */
 function weights(count) {
   const all = new Float32Array(count);
   let state = 1;
@@ -50,7 +50,7 @@ function widened(all) {
 
 const { Statistics } = await load('compute');
 
-/** Compares statistics of one tensor with the peer's. */
+/** Compares the statistics of one tensor with the peer's. */
 async function row(dtype, all, peer, theirs) {
   const bytes = new Uint8Array(all.buffer);
   const ours = () => {

@@ -1,18 +1,19 @@
-// Ours and the calls of others take turns, so that what else the machine does slows down
-// all of them. The processor time of the fastest run of each counts. `scripts/figures.sh` names a file in WEIGHBRIDGE_FIGURES, to which each
-// comparison adds its lines, and sets WEIGHBRIDGE_SHORT for few rounds.
+// Our calls and the others' take turns, so that other load on the machine slows all of them down.
+// The processor time of the fastest run of each counts. `scripts/figures.sh` sets
+// WEIGHBRIDGE_FIGURES to a file that each comparison appends to, and WEIGHBRIDGE_SHORT for fewer
+// rounds.
 
 import { appendFileSync } from 'node:fs';
 
 const short = process.env.WEIGHBRIDGE_SHORT !== undefined;
 
-/** Milliseconds of processor time of this process, its collector of garbage included. */
+/** Processor time of this process in milliseconds, including its garbage collector. */
 function now() {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
-/** Runs `[name, call]` of ours and of others in turns, and prints how often ours fits into theirs. */
+/** Runs `[name, call]` of ours and of others in turns, and prints the ratio of their time to ours. */
 export async function compare(table, row, rounds, ours, others) {
   const calls = [...ours, ...others];
   const least = calls.map(() => Infinity);
@@ -34,7 +35,7 @@ export async function compare(table, row, rounds, ours, others) {
   }
 }
 
-/** Prints a line, and adds it to the figures if they are wanted. */
+/** Prints a line, and appends it to the figures if requested. */
 export function record(table, row, ours, peer, theirs, unit, ratio) {
   console.log(`${row.padEnd(56)} ${ours.padStart(8)} ${unit}  ${peer.padEnd(24)} ${theirs.padStart(8)} ${ratio && `${unit}  ${ratio.padStart(6)} x`}`);
   if (process.env.WEIGHBRIDGE_FIGURES) {

@@ -1,4 +1,4 @@
-// How fast a zstd frame of bf16 weights is decoded, beside the C library in WebAssembly, which
+// Speed of decoding a zstd frame of bf16 weights, compared with the C library in WebAssembly, which
 // `scripts/peers.sh npm` installs: node bench/zstd.mjs
 
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Decoders and accumulators: they take data that streams by. */
+/** Decoders and accumulators for streamed data. */
 
 import type { Sink } from './index.d.ts';
 
@@ -6,30 +6,29 @@ import type { Sink } from './index.d.ts';
 export interface Decoder {
   free(): void;
   readonly offset: bigint;
-  /** Stored bytes in all. */
+  /** Total number of stored bytes. */
   readonly stored: bigint;
   readonly decoded: bigint | undefined;
   readonly encoding: string;
   /**
-   * The next stored bytes, in order. Decoded bytes are given back, or handed to
-   * `take` in pieces of at most 1 MiB: a small file may decode to a large one, so
-   * that without `take` more than 256 MiB at once throw. Throws when the data is
-   * broken.
+   * Adds the next stored bytes, in order. Returns the decoded bytes, or passes them to `take` in
+   * pieces of at most 1 MiB. A small file may decode to a large one: without `take`, a call that
+   * decodes more than 256 MiB throws. Throws if the data is corrupt.
    */
   push(bytes: Uint8Array, take?: (decoded: Uint8Array) => void): Uint8Array;
-  /** Call this after the last byte: throws when something is missing or the checksum is wrong. */
+  /** Call this after the last byte: throws if data is missing or the checksum is wrong. */
   finish(): ChunkReport;
 }
 
 export interface ChunkReport {
   decoded: bigint;
-  /** `undefined` when the file has none. */
+  /** `undefined` if the file has no checksum. */
   checksum: 'right' | 'wrong' | 'unknown' | undefined;
 }
 
 export interface Summary {
   count: bigint;
-  /** Of the finite elements; NaN when there are none. */
+  /** Over the finite elements; NaN if there are none. */
   min: number;
   max: number;
   mean: number;
@@ -38,7 +37,7 @@ export interface Summary {
   subnormals: bigint;
   nans: bigint;
   infinities: bigint;
-  /** Element position; `undefined` when there is none. */
+  /** Position of the element; `undefined` if there is none. */
   firstNan: bigint | undefined;
   firstInfinity: bigint | undefined;
 }
@@ -47,36 +46,34 @@ export interface StatisticsConstructor {
   new (dtype: string, endianness?: 'little' | 'big', elements?: bigint): Statistics;
 }
 
-/** Sums up elements that come in pieces of any length. */
+/** Computes statistics of elements that arrive in pieces of any length. */
 export interface Statistics extends Sink {
   free(): void;
-  /** The next decoded bytes, in order. */
+  /** Adds the next decoded bytes, in order. */
   push(bytes: Uint8Array): void;
   summary(): Summary;
   /**
-   * Counts of what was pushed by magnitude: bin `i` holds elements with
-   * 2^(i - 1075) <= |x| < 2^(i - 1074), negative ones before positive ones: bins
-   * 0..2100, then 2100..4200.
+   * Histogram of all elements so far by magnitude: bin `i` holds elements with 2^(i - 1075) <= |x|
+   * < 2^(i - 1074). Negative elements come first: bins 0..2100, then 2100..4200.
    */
   magnitudes(): Float64Array;
   /**
-   * Counts of what was pushed in `bins` equal steps from `lo` to `hi`. Elements of more
-   * than 16 bits are known to one part in 128, doubles to one in 16.
+   * Histogram of all elements so far in `bins` equal steps from `lo` to `hi`. Elements wider than
+   * 16 bits are known to one part in 128, doubles to one in 16.
    */
   steps(lo: number, hi: number, bins: number): Float64Array;
   /**
-   * What these shares of the finite elements are below, as nearly as `steps` knows them; NaN
-   * where there are none.
+   * Quantiles of the finite elements at these shares, with the precision of `steps`; NaN if there
+   * are no finite elements.
    */
   quantiles(shares: number[]): Float64Array;
 }
 
 export interface HeatmapConstructor {
   /**
-   * `shape` in storage order; `rowAxis` and `columnAxis` span the slice, `fixed`
-   * holds the position on every other axis (what it holds for those two is not
-   * looked at). The same axis twice gives a single row. The picture has at most
-   * `height` × `width` cells.
+   * `shape` is in storage order; `rowAxis` and `columnAxis` span the slice, and `fixed` holds the
+   * position on every other axis (its values for those two are ignored). Passing the same axis
+   * twice gives a single row. The picture has at most `height` × `width` cells.
    */
   new (
     dtype: string,
@@ -88,15 +85,15 @@ export interface HeatmapConstructor {
     height: number,
     width: number,
     options?: {
-      /** First row, row after the last, first column, column after the last: what is drawn of the slice. */
+      /** The drawn part of the slice: first row, end of the rows, first column, end of the columns. */
       window?: readonly bigint[];
-      /** Draws the scales of blocks in place of the elements. */
+      /** Draws the scales of blocks instead of the elements. */
       scales?: boolean;
     },
   ): Heatmap;
 }
 
-/** The elements of one block: each is `scale * quant + min`, and that is its value. */
+/** The elements of one block: each `value` is `scale * quant + min`. */
 export interface Block {
   scale: Float32Array;
   quant: Float32Array;
@@ -108,29 +105,29 @@ export interface Block {
 /** Averages a two-dimensional slice of a dense tensor into cells. */
 export interface Heatmap extends Sink {
   free(): void;
-  /** First element that is pushed, at the start of a byte, and one past the last. */
+  /** First element to push, which starts at a byte boundary, and the end, exclusive. */
   readonly from: bigint;
   readonly to: bigint;
-  /** Where the decoded bytes of these elements begin, and where they end. */
+  /** Range of the decoded bytes of these elements. */
   readonly firstByte: bigint;
   readonly lastByte: bigint;
   readonly height: number;
   readonly width: number;
-  /** Decoded bytes from element `from` on, in order. */
+  /** Adds decoded bytes, in order, starting at element `from`. */
   push(bytes: Uint8Array): void;
-  /** Mean, least and greatest of each cell, row by row; NaN where no finite element is. */
+  /** Mean, minimum and maximum of each cell, row by row; NaN for cells without a finite element. */
   mean(): Float32Array;
   min(): Float32Array;
   max(): Float32Array;
-  /** Elements of each cell that are not finite. */
+  /** Number of non-finite elements in each cell. */
   bad(): Uint32Array;
 }
 
-/** Something noteworthy about the elements of a tensor. */
+/** A noteworthy property of a tensor's elements. */
 export interface Sign {
   /** `nan`, `infinite`, `zero`, `constant`, `zero-rows`, `outlier`, `duplicate`. */
   name: string;
-  /** Whether no model computes anything sensible with it; the others are worth a look. */
+  /** Whether it makes the weights unusable; the other signs are only worth a look. */
   fault: boolean;
   bit: number;
 }
@@ -141,15 +138,15 @@ export interface GaugeConstructor {
     options?: {
       endianness?: 'little' | 'big';
       elements?: bigint;
-      /** Extent of the first axis, where that is the slowest of several. */
+      /** Extent of the first axis, if that is the slowest of several. */
       rows?: bigint;
-      /** Digests are comparable where it is the same. */
+      /** Digests are comparable if they use the same seed. */
       seed?: bigint;
     },
   ): Gauge;
 }
 
-/** Measures weights that stream by: faster than `Statistics`, without a histogram. */
+/** Measures streamed weights: faster than `Statistics`, without a histogram. */
 export interface Gauge extends Sink {
   free(): void;
   push(bytes: Uint8Array): void;
@@ -161,30 +158,30 @@ export interface Weights {
   zeros: number;
   nans: number;
   infinities: number;
-  /** Rows that were looked at, and those of them that are all zeros. */
+  /** Number of rows examined, and how many of them are all zeros. */
   rows: number;
   zeroRows: number;
   firstNan: bigint | undefined;
   firstInfinity: bigint | undefined;
-  /** Of the finite elements; NaN when there are none. */
+  /** Over the finite elements; NaN if there are none. */
   min: number;
   max: number;
   mean: number;
   deviation: number;
-  /** Standard deviations from the mean to the farthest element; NaN where there is no spread. */
+  /** Standard deviations from the mean to the farthest element; NaN if the deviation is zero. */
   outlier: number;
   /** Bits of `signs`. */
   signs: number;
-  /** Equal for equal tensors; `undefined` where all elements are equal, which says nothing. */
+  /** Equal for equal tensors; `undefined` if all elements are equal, since a match would mean nothing. */
   digest: string | undefined;
 }
 
-/** Tensors of two files, by name. */
+/** The tensors of two files, matched by name. */
 export interface Pairs {
-  /** Positions in the first and the second file; 0xFFFFFFFF when it is missing there. */
+  /** Positions in the first and the second file; 0xFFFFFFFF if the tensor is missing there. */
   a: Uint32Array;
   b: Uint32Array;
-  /** Bits: 1 the type differs, 2 the shape, 4 the number of stored bytes, 8 layout or encoding. */
+  /** Bits of what differs: 1 type, 2 shape, 4 number of stored bytes, 8 layout or encoding. */
   differs: Uint8Array;
 }
 
@@ -196,45 +193,45 @@ export interface DifferenceConstructor {
     endiannessB: 'little' | 'big',
     elements?: bigint,
     /**
-     * Puts the rows of each head of side 0 or 1 into the order of GGUF's `attn_q` and `attn_k`
-     * of Llama: `row` elements a row, `rows` rows a head. Positions are those of the other side.
+     * Reorders the rows of each head of side 0 or 1 as GGUF does for Llama's `attn_q` and `attn_k`:
+     * `row` elements per row, `rows` rows per head. Positions are those of the other side.
      */
     heads?: { side: 0 | 1; row: number; rows: number },
   ): Difference;
 }
 
-/** Compares the elements of two tensors, whatever their types. */
+/** Compares the elements of two tensors, which may have different types. */
 export interface Difference {
   free(): void;
-  /** The next decoded bytes of either; the number of elements may differ from call to call. */
+  /** Adds the next decoded bytes of either side; the sides need not advance at the same pace. */
   pushA(bytes: Uint8Array): void;
   pushB(bytes: Uint8Array): void;
   summary(): DifferenceSummary;
 }
 
 export interface DifferenceSummary {
-  /** Pairs that were compared. */
+  /** Number of pairs compared. */
   count: bigint;
   /** Pairs whose values differ; two NaNs are equal. */
   different: bigint;
   /** Pairs in which both values are finite. */
   finite: bigint;
-  /** Pairs with a NaN in the first, or in the second, only. */
+  /** Pairs with a NaN only in the first, or only in the second. */
   nanA: bigint;
   nanB: bigint;
-  /** Position of the first of these. */
+  /** Position of the first such pair. */
   nanAt: bigint | undefined;
-  /** The greatest difference; pairs with a NaN are left out. */
+  /** The greatest difference, ignoring pairs with a NaN. */
   maxAbs: number;
-  /** Its position. */
+  /** Position of that difference. */
   maxAt: bigint | undefined;
-  /** Of the finite pairs; NaN when either side of them is all zero. */
+  /** Over the finite pairs; NaN if either side is all zero. */
   cosine: number;
-  /** Root of the sum of squared differences over that of the squares of the first. */
+  /** Root of the sum of squared differences, divided by that of the squares of the first side. */
   relativeRms: number;
   /**
-   * Finite pairs that differ: `magnitudes[i]` are those with
-   * 2^(power + i) <= |a - b| < 2^(power + i + 1). Empty ends are left out.
+   * Histogram of the finite pairs that differ: `magnitudes[i]` counts those with 2^(power + i) <=
+   * |a - b| < 2^(power + i + 1). Empty bins at both ends are left out.
    */
   power: number;
   magnitudes: BigUint64Array;
@@ -243,9 +240,9 @@ export interface DifferenceSummary {
 /** Writes a .npy file. */
 export interface Npy extends Sink {
   free(): void;
-  /** What comes before the data. */
+  /** The bytes before the data. */
   header(): Uint8Array;
-  /** Turns decoded bytes into those of the file; the result is taken with `take`. */
+  /** Converts decoded bytes to those of the file; `take` returns the result. */
   push(bytes: Uint8Array): void;
   take(): Uint8Array;
 }

@@ -1,4 +1,4 @@
-// What computes over data that streams by.
+// Accumulators over streamed data.
 
 import { summaries } from './summary.js';
 import { failure, unpack } from './unpack.js';

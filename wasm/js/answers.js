@@ -1,8 +1,8 @@
-// Answers of the module, unpacked: tables, values, metadata.
+// Unpacks the module's answers: tables, values, metadata.
 
 import { ruleOf, Texts } from './unpack.js';
 
-/** The shortest text that gives a float of 32 bits again. */
+/** The shortest decimal that parses to the same 32-bit float. */
 function short(value) {
   for (let digits = 6; digits < 9; digits++) {
     const shorter = Number(value.toPrecision(digits));
@@ -13,7 +13,7 @@ function short(value) {
   return value;
 }
 
-/** Numbers in a line. */
+/** A one-line preview of numbers. */
 function preview(numbers) {
   const values = Array.from(numbers.subarray(0, 64), (value) =>
     numbers instanceof Float32Array ? short(value) : value,
@@ -22,7 +22,7 @@ function preview(numbers) {
   return numbers.length > values.length || line.length > 256 ? `${line.slice(0, 256)}…` : line;
 }
 
-/** Elements of a tensor, or of an array in the metadata. */
+/** Elements of a tensor or of a metadata array. */
 export function values(dtype, data) {
   return {
     dtype,
@@ -37,7 +37,7 @@ export function values(dtype, data) {
   };
 }
 
-/** Rows of a column, a value of an annotation, entries of a sparse tensor. */
+/** Rows of a column, an annotation's value, or entries of a sparse tensor. */
 export function cells(dtype, fields) {
   const given = (there, value) => (there ? value : undefined);
   const data = fields.numbers();
@@ -80,7 +80,7 @@ export function metadataTable(total) {
   };
 }
 
-/** Rows of the table of tensors. */
+/** Rows of the tensor table. */
 export function rowTable(fields) {
   return {
     total: fields.u32(),
@@ -127,7 +127,7 @@ export function metaValue(fields) {
   };
 }
 
-/** A verdict, and what the file is if not what it should be. */
+/** A verdict, with a diagnosis if the file is not what it should be. */
 export function validity(fields) {
   const accepted = fields.flag();
   const unsupported = fields.flag();
@@ -142,7 +142,7 @@ export function validity(fields) {
   };
 }
 
-/** What a file is, if not what it should be; the bytes that are missing at the end of a single one. */
+/** The diagnosis, and the bytes missing at the end if there is only one file. */
 function described(fields) {
   const name = fields.optionalText();
   const missing = fields.optional();
@@ -153,7 +153,7 @@ function described(fields) {
   return name === undefined ? { diagnosis: text, missing } : { diagnosis: `${name}: ${text}`, missing: undefined };
 }
 
-/** As the command says it. */
+/** Worded as in the command-line tool. */
 function cutOff(missing, tensors) {
   const count = (n, thing) => `${n.toLocaleString('en')} ${thing}${n === 1n ? '' : 's'}`;
   const reach = tensors === 1n ? 'reaches' : 'reach';
@@ -161,7 +161,7 @@ function cutOff(missing, tensors) {
   return `${count(missing, 'byte')} short${past}: download it again`;
 }
 
-/** How many findings of which rules are only counted. */
+/** Numbers of findings per rule that are counted but not listed. */
 export function notListed(rules, counts) {
   const one = (code, i) => ({ rule: ruleOf(code).id, count: Number(counts[i]) });
   return { notListed: Array.from(rules, one) };

@@ -2,7 +2,7 @@
 
 import { failure } from './unpack.js';
 
-/** More than this from one `push` is handed out with a callback only. */
+/** Maximum number of bytes that one `push` returns without a callback. */
 const MOST = 256 << 20;
 
 const VERDICTS = ['wrong', 'right', 'unknown'];
@@ -13,7 +13,7 @@ export function decoders() {
     #hasher;
     #passed = 0n;
 
-    /** `make` makes a decoder, `hasher` compares with the checksum if there is one. */
+    /** `make` creates the decoder; `hasher` checks the checksum, if there is one. */
     constructor(chunk, make, hasher) {
       Object.assign(this, chunk);
       this.#hasher = hasher;
@@ -41,7 +41,7 @@ export function decoders() {
         take?.(bytes);
         return take === undefined ? bytes : new Uint8Array(0);
       }
-      // Room for what usual ratios make of these bytes: then each decoded byte is copied once.
+      // Room for usual compression ratios, so that each decoded byte is copied only once.
       const left = this.decoded === undefined ? Infinity : Number(this.decoded - this.#raw.decoded());
       let all = new Uint8Array(take === undefined ? Math.min(left, 4 * bytes.length, MOST) : 0);
       let total = 0;

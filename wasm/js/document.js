@@ -1,4 +1,4 @@
-// The class Document over the WebAssembly's, of which nothing is shown outside.
+// The class Document, a wrapper that hides the WebAssembly's own.
 
 import { cells, metadataTable, metaValue, notListed, rowTable, validity, values } from './answers.js';
 import { decoders } from './decoder.js';
@@ -131,7 +131,7 @@ export function documents(glue) {
       return this.#words;
     }
 
-    /** A table with codes: what `words` gave knows them from then on. */
+    /** Unpacks a table with codes, after updating `words` so that it covers them. */
     #coded(packed, read) {
       this.words();
       return unpack(packed, read);
@@ -185,7 +185,7 @@ export function documents(glue) {
       return ruleOf(code);
     }
 
-    /** Chooses rows and their order; gives their number. */
+    /** Selects rows and their order; returns their number. */
     #select(sort, { text = '', prefix = '', dtypes, least = 0n, most = MOST, faulty = false, only } = {}) {
       if (only !== this.#only) {
         this.#raw.allow(only);
@@ -199,7 +199,7 @@ export function documents(glue) {
 
     rows(from, to, sort = 'index', filter = {}) {
       if (sort === 'index' && Object.keys(filter).length === 0) {
-        // Any rows of the file's own order, without losing the order that is kept.
+        // Rows of the file's own order, without losing the cached order.
         return this.#coded(this.#raw.plainRows(from, to), rowTable);
       }
       this.#select(sort, filter);
@@ -340,7 +340,7 @@ export function documents(glue) {
 
     metadata(from, to) {
       const table = unpack(this.#raw.metadata(from, to), metadataTable(this.metadataCount));
-      // Numbers begin anew in each kind of table; positions do not.
+      // Each kind of table is numbered from 0; positions are not.
       return table && { ...table, index: table.index.map((_, i) => from + i) };
     }
 
@@ -349,7 +349,7 @@ export function documents(glue) {
     }
 
     attributeValue(tensor, index) {
-      // The entry and its payload need not be in memory together.
+      // Reads the entry and its payload separately: they need not be in memory together.
       const known = this.#entry?.tensor === tensor && this.#entry.index === index;
       const value = known
         ? this.#entry.value
@@ -361,7 +361,7 @@ export function documents(glue) {
       if (value === undefined || value.text !== undefined || value.values?.data.length > 0) {
         return value;
       }
-      // What is no plain number is in a payload, if anywhere.
+      // Values other than plain numbers are in a payload.
       return this.#annotation('annotation', [tensor, index], (found, truncated) => ({
         ...value,
         values: found === undefined ? value.values : { ...found, dtype: value.dtype },

@@ -1,4 +1,4 @@
-/** What is known of a single entry: a tensor, its chunks, metadata, values. */
+/** Details of a single entry: a tensor, its chunks, metadata, values. */
 
 import type { Texts } from './tables.d.ts';
 
@@ -8,30 +8,30 @@ export interface Tensor {
   name: string;
   /** Safe to show. */
   label: string;
-  /** The bytes of the name, in hexadecimal, when they are not UTF-8. */
+  /** The bytes of the name in hexadecimal, if they are not UTF-8. */
   nameHex: string | undefined;
-  /** Its number, where the format has numbers for names. */
+  /** The tensor's number, if the format uses numbers instead of names. */
   id: bigint | undefined;
   dtype: string;
-  /** The file's own spelling or number, where the type is unknown. */
+  /** The file's own spelling or number, if the type is unknown. */
   dtypeRaw: string | undefined;
   status: 'sound' | 'unsupported' | 'broken';
   layout: string;
   encoding: string;
   endianness: 'little' | 'big';
-  /** 2^64 - 1 stands for a variable length. */
+  /** 2^64 - 1 means a variable length. */
   shape: BigUint64Array;
-  /** Where the extents stand in a table that is not in the file. */
+  /** Index of the shape in a table that is not in the file. */
   shapeTableIndex: bigint | undefined;
   elements: bigint;
-  /** Bytes after decoding, where the type has a fixed width. */
+  /** Bytes after decoding, if the type has a fixed width. */
   bytes: bigint | undefined;
   /** Stored bytes of all chunks. */
   stored: bigint;
-  /** Of the first chunk; `undefined` when there is none. */
+  /** Offset of the first chunk; `undefined` if there is none. */
   offset: bigint | undefined;
   chunks: bigint;
-  /** Offset of its entry in the index. */
+  /** Offset of the tensor's entry in the index. */
   at: bigint;
   /** The codec with its parameters (data views). */
   codec: string | undefined;
@@ -49,7 +49,7 @@ export interface Chunks {
   total: bigint;
   offset: BigUint64Array;
   stored: BigUint64Array;
-  /** 2^64 - 1 when nothing tells. */
+  /** 2^64 - 1 if unknown. */
   decoded: BigUint64Array;
   row: BigUint64Array;
   elements: BigUint64Array;
@@ -67,7 +67,7 @@ export interface Metadata {
   types: Texts;
   /** Values, safe to show, cut after 256 characters. */
   previews: Texts;
-  /** Where the values are stored. */
+  /** Position of each value in the file. */
   at: BigUint64Array;
   len: BigUint64Array;
 }
@@ -75,20 +75,20 @@ export interface Metadata {
 export interface MetaValue {
   /** Decoded; bytes that are not UTF-8 are replaced. */
   key: string;
-  /** The bytes of the key, in hexadecimal, when they are not UTF-8. */
+  /** The bytes of the key in hexadecimal, if they are not UTF-8. */
   keyHex: string | undefined;
   /** `string`, `sizevar`, `bitset`, `ndarray`, `cbor` or the name of an element type. */
   type: string;
-  /** Type of its elements; the same as `type` where it is no array. */
+  /** Type of the elements; the same as `type` if the value is not an array. */
   dtype: string;
-  /** Text, or JSON of a `cbor` value; it may hold characters that change how what surrounds it is shown. */
+  /** Text, or the JSON of a `cbor` value. It may contain characters that change how the surrounding text is shown. */
   text: string | undefined;
-  /** The bytes of the text, in hexadecimal, when they are not UTF-8. */
+  /** The bytes of the text in hexadecimal, if they are not UTF-8. */
   textHex: string | undefined;
   /** Elements of a scalar or an array; bits of a bitset. */
   values: Values | undefined;
   shape: BigUint64Array | undefined;
-  /** Whether more follows than is given here (64 KiB). */
+  /** Whether the value continues beyond the 64 KiB given here. */
   truncated: boolean;
 }
 
@@ -104,23 +104,23 @@ export type Numbers =
 
 export interface Values {
   dtype: string;
-  /** Elements; for vectors those of all rows. 0 for a missing one. Empty for text. */
+  /** Elements; for vectors, those of all rows. 0 if missing. Empty for text. */
   data: Numbers;
-  /** Numbers that make up an element: 2 for local times (ticks, minutes) and row ids (low, high). */
+  /** Numbers per element: 2 for local times (ticks, minutes) and row ids (low, high). */
   width: number;
-  /** Elements that are missing, ascending. */
+  /** Positions of missing elements, ascending. */
   missing: Uint32Array;
-  /** Texts of a text column; empty for a missing one. */
+  /** Texts of a text column; an empty text if missing. */
   texts: Texts | undefined;
-  /** For rows that are vectors: elements up to the end of each row. */
+  /** For rows that are vectors: end of each row in the elements. */
   ends: Uint32Array | undefined;
-  /** For rows that are vectors: the place of each element in its row. */
+  /** For rows that are vectors: the index of each element within its row. */
   indices: Uint32Array | undefined;
   /** For rows that are vectors: their lengths. A row with fewer elements is sparse. */
   lengths: Uint32Array | undefined;
   /**
-   * For sparse tensors, of which `data` holds the entries: the coordinates of
-   * each, one number an axis. Those of a broken tensor may lie outside of its shape.
+   * For sparse tensors, where `data` holds the stored entries: the coordinates of each, one number
+   * per axis. Those of a broken tensor may lie outside its shape.
    */
   coordinates: BigUint64Array | undefined;
 }

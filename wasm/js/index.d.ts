@@ -1,10 +1,9 @@
 /**
- * Weighbridge in WebAssembly: validates and indexes tensor files of any size
- * of which only the parts asked for are read.
+ * Weighbridge in WebAssembly: validates and indexes tensor files of any size, reading only the
+ * parts it needs.
  *
- * Offsets, lengths, extents and counts that a file may choose come as `bigint` and
- * `BigUint64Array`: they are never rounded to doubles. Where one is an argument, a whole
- * number will do.
+ * Offsets, lengths, extents and counts that a file may choose are `bigint` and `BigUint64Array`:
+ * they are never rounded to doubles. As arguments, whole numbers are accepted too.
  */
 
 import type { Block, DifferenceConstructor, GaugeConstructor, HeatmapConstructor, Pairs, Sign, StatisticsConstructor } from './accumulators.d.ts';
@@ -19,31 +18,31 @@ export type * from './summary.d.ts';
 export type * from './tables.d.ts';
 
 /**
- * Which of the three WebAssembly modules. `base` is small: it reads safetensors and GGUF.
- * `full` reads all formats and decompresses (deflate, zlib, zstd). `compute` computes over
- * elements, whatever file they come from.
+ * Names one of the three WebAssembly modules. `base` is small: it reads safetensors and GGUF.
+ * `full` reads all formats and decompresses (deflate, zlib, zstd). `compute` computes over elements
+ * of any format.
  */
 export type Flavour = 'base' | 'full' | 'compute';
 
-/** What `load` gives: the class of documents of one WebAssembly module. */
+/** Result of `load`: the document class of one WebAssembly module. */
 export interface Library {
   readonly flavour: 'base' | 'full';
   readonly Document: new (length: bigint | number, options?: DocumentOptions) => Document;
-  /** The rules of a format (by name), or of none. */
+  /** The rules of a format (by name), or those that belong to no format. */
   rules(format?: string): Rule[];
-  /** The formats that this build reads. */
+  /** The formats that this module reads. */
   formats(): Format[];
   /** Bytes of WebAssembly memory in use; it never shrinks. */
   memory(): number;
 }
 
-/** What reads every format. */
+/** The module that reads every format. */
 export interface FullLibrary extends Library {
   readonly flavour: 'full';
   readonly Document: new (length: bigint | number, options?: DocumentOptions) => JointDocument;
 }
 
-/** What computes. */
+/** The module that computes statistics, comparisons and summaries. */
 export interface ComputeLibrary {
   readonly flavour: 'compute';
   /** Bytes of WebAssembly memory in use; it never shrinks. */
@@ -52,45 +51,48 @@ export interface ComputeLibrary {
   readonly Heatmap: HeatmapConstructor;
   readonly Difference: DifferenceConstructor;
   readonly Gauge: GaugeConstructor;
-  /** What the elements of a block of a quantised type (ggml) are made of; empty for other types. */
+  /** The components of each element in a block of a quantised type (ggml); empty for other types. */
   block(dtype: string, endianness: 'little' | 'big', bytes: Uint8Array): Block;
-  /** The elements and bytes of a block, or of what else the data of a type can be cut into; zeros for others. */
+  /**
+   * Elements and bytes of the smallest unit that the data of a type can be cut into, such as a
+   * block; zeros if there is none.
+   */
   unit(dtype: string): number[];
-  /** What may be noteworthy about weights, faults first. */
+  /** The possible signs about weights, faults first. */
   readonly signs: readonly Sign[];
-  /** What the signs of all tensors come to; `skipped` more have no statistics. */
+  /** Summarises the signs of all tensors; `skipped` is the number of further tensors without statistics. */
   health(signs: Uint8Array, skipped: number): { text: string; faulty: boolean };
-  /** Pairs the tensors of two `Document.digest()`s by name. */
+  /** Matches the tensors of two `Document.digest()` results by name. */
   compare(a: Uint8Array, b: Uint8Array): Pairs;
-  /** Names that a tensor of `transformers` may have in GGUF, likeliest first. */
+  /** Possible GGUF names of a `transformers` tensor, most likely first. */
   ggufNames(name: string): string[];
-  /** What a model is, by the tensors of `Document.digest()`s, its metadata, its settings. */
+  /** Summarises a model from the tensors of `Document.digest()` results, its metadata and its settings. */
   summarise(digests: readonly Uint8Array[], options?: SummaryOptions): ModelSummary;
   readonly Vocabulary: VocabularyConstructor;
-  /** The names of the types of tokens, by their numbers. */
+  /** Names of the token types, indexed by their numbers. */
   readonly tokenKinds: readonly string[];
-  /** What a chat template touches; it is read, and never rendered. */
+  /** Analyses a chat template, without ever rendering it. */
   template(text: string): Template;
-  /** Its pieces, to be shown: together they are its text. */
+  /** Splits a chat template into pieces for display; joined, they are its text. */
   templatePieces(text: string): TemplatePiece[];
 }
 
-/** Where the WebAssembly comes from, if not from beside this module. */
+/** Where to load the WebAssembly from, if not from beside this module. */
 export type ModuleSource = URL | Response | BufferSource | WebAssembly.Module;
 
 /**
- * Loads a module, once. In Node and in browsers it is found beside this file.
- * `full` and `compute` are only fetched when asked for, and refused where WebAssembly has no SIMD.
+ * Loads a module, once. In Node and in browsers it is found beside this file. `full` and `compute`
+ * are fetched only on request, and refused if WebAssembly has no SIMD.
  */
 export function load(flavour?: 'base', module?: ModuleSource): Promise<Library>;
 export function load(flavour: 'full', module?: ModuleSource): Promise<FullLibrary>;
 export function load(flavour: 'compute', module?: ModuleSource): Promise<ComputeLibrary>;
 export function load(flavour: Flavour, module?: ModuleSource): Promise<Library | FullLibrary | ComputeLibrary>;
 
-/** A file, to be read in pieces. */
+/** A file that is read in pieces. */
 export interface ByteSource {
   readonly size: bigint | number;
-  /** `len` bytes from `at`. Fewer are an error of the source. */
+  /** Reads `len` bytes from `at`. Returning fewer is an error of the source. */
   read(at: bigint, len: number, signal?: AbortSignal): Promise<Uint8Array>;
 }
 
@@ -100,9 +102,9 @@ export function fromBlob(blob: Blob): ByteSource;
 export function fromBytes(bytes: Uint8Array): ByteSource;
 
 export interface OpenOptions extends DocumentOptions {
-  /** How far to go before the promise resolves; `structure` if absent. */
+  /** How far to go before the promise resolves; `structure` by default. */
   goal?: Goal;
-  /** The module to try first; `full` if absent in Node, where nothing is downloaded, and `base` elsewhere. */
+  /** The module to try first. The default is `full` in Node, where nothing is downloaded, and `base` elsewhere. */
   module?: 'base' | 'full';
   signal?: AbortSignal;
   /** Called between reads. */
@@ -110,16 +112,13 @@ export interface OpenOptions extends DocumentOptions {
 }
 
 /**
- * Opens a file. A file that is refused opens too: `document.refused` says so,
- * its findings say why, and its verdict says what it is instead. What the module `base` does not
- * open, or opens in part, comes from `full`, which is loaded then.
+ * Opens a file. A file that is refused opens too: `document.refused` is set, its findings say why,
+ * and its verdict says what it is instead. If `base` cannot open the file, or shows it only in
+ * part, `open` loads `full`.
  */
 export function open(source: ByteSource, options?: OpenOptions): Promise<Document>;
 
-/**
- * Calls `call` until it no longer lacks bytes, and reads from `source` what
- * `document` needs in between.
- */
+/** Calls `call` until no bytes are missing, and reads what `document` needs from `source` between calls. */
 export function settle<T>(
   document: Document,
   source: ByteSource,
@@ -128,8 +127,8 @@ export function settle<T>(
 ): Promise<T>;
 
 /**
- * Streams the data of a tensor, chunk by chunk, into `sinks`; chunks that are
- * compressed are decoded on the way. Memory stays flat.
+ * Streams the data of a tensor, chunk by chunk, into `sinks`, decoding compressed chunks. Memory
+ * use stays constant.
  */
 export function stream(
   document: Document,
@@ -139,12 +138,12 @@ export function stream(
   options?: { signal?: AbortSignal; progress?: (done: bigint, total: bigint) => void; piece?: number },
 ): Promise<void>;
 
-/** What takes decoded bytes in order. */
+/** Takes decoded bytes in order. */
 export interface Sink {
   push(bytes: Uint8Array): void;
 }
 
-/** Why a method throws. `rule` and `offset` are there when a rule of the format is broken. */
+/** The error that methods throw. `rule` and `offset` are set if the file breaks a rule of its format. */
 export interface WeighbridgeError extends Error {
   name: 'WeighbridgeError';
   rule?: string;

@@ -1,4 +1,4 @@
-// Loads the WebAssembly and drives a document: see index.d.ts.
+// Loads the WebAssembly and drives a document; see index.d.ts.
 
 import { documents } from './document.js';
 import { failure, learn, rulesOf, unpack } from './unpack.js';
@@ -7,7 +7,7 @@ const libraries = new Map();
 
 const inNode = typeof process !== 'undefined' && process.versions?.node !== undefined;
 
-/** Where the WebAssembly of each module lies, and the code around it: bundlers look for such lines. */
+/** Location of each WebAssembly module and its glue code, written so that bundlers find both. */
 const MODULES = {
   base: { url: () => new URL('./base_bg.wasm', import.meta.url), glue: () => import('./base.js') },
   full: { url: () => new URL('./full_bg.wasm', import.meta.url), glue: () => import('./full.js') },
@@ -22,7 +22,7 @@ async function wasmOf(url) {
   return url;
 }
 
-// A function that returns a vector: all but the first module use vectors.
+// A module with a function that returns a vector: all modules but the first use vectors.
 const VECTORS = Uint8Array.of(
   0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11,
 );
@@ -39,7 +39,7 @@ async function start(flavour, module) {
   return Object.freeze({ flavour, ...parts, memory: () => memory.buffer.byteLength });
 }
 
-/** What reads files, of one module. */
+/** The classes and functions of one module that read files. */
 function reading(glue) {
   const formats = () =>
     Array.from(unpack(glue.rawFormats(), (fields) => fields.texts()), (row) => {
@@ -57,7 +57,7 @@ export function load(flavour = 'base', module = undefined) {
   if (library === undefined) {
     library = start(flavour, module);
     libraries.set(flavour, library);
-    // A failed download may be tried again.
+    // A failed download may be retried.
     library.catch(() => libraries.delete(flavour));
   }
   return library;

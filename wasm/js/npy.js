@@ -4,10 +4,10 @@ import { failure, unpack } from './unpack.js';
 
 const MOST = 0xffff_ffff_ffff_ffffn;
 
-/** The most axes that an array of NumPy has. */
+/** Maximum number of axes of a NumPy array. */
 const MOST_AXES = 64;
 
-/** Types that NumPy has, and its letter for them. */
+/** Types that NumPy has, and their letters there. */
 const COPIED = {
   i8: 'i',
   u8: 'u',
@@ -23,7 +23,7 @@ const COPIED = {
   c64: 'c',
 };
 
-/** How numbers are written that NumPy has no type for: its name, and the array. */
+/** NumPy type and array for elements of a type that NumPy does not have. */
 function widened(dtype) {
   if (dtype === 'bool') {
     return ['|b1', Uint8Array];
@@ -34,7 +34,7 @@ function widened(dtype) {
   return /^[it][124]$/.test(dtype) ? ['|i1', Int8Array] : ['<f4', Float32Array];
 }
 
-/** Magic, version, length and text, padded to 64 bytes. */
+/** Magic, version, length and text, padded to a multiple of 64 bytes. */
 function header(descr, shape, fortran) {
   if (shape.length > MOST_AXES) {
     throw failure(`it has ${shape.length} dims, and arrays of NumPy have at most ${MOST_AXES}`);
@@ -65,7 +65,7 @@ export function npy(glue, tensor) {
     throw failure(`NumPy has no arrays in ${layout} layout`);
   }
   const copied = Object.hasOwn(COPIED, dtype) ? COPIED[dtype] : undefined;
-  // Bytes that go together: those of an element, of packed ones, of a block.
+  // Bytes of a unit: an element, a group of packed elements, or a block.
   const [, width, numeric] = glue.rawUnit(dtype);
   if (copied === undefined && !numeric) {
     throw failure(`NumPy has no type for ${dtype} data`);
@@ -73,7 +73,7 @@ export function npy(glue, tensor) {
   const [wide, Elements] = widened(dtype);
   const mark = width === 1 ? '|' : big ? '>' : '<';
   const descr = copied === undefined ? wide : `${mark}${copied}${width}`;
-  // Where the extents are not in the file, the elements are written as a row.
+  // If the file does not store the extents, the array has one axis.
   const known = Array.from(tensor.shape).every((extent) => extent !== MOST);
   const shape = known ? Array.from(tensor.shape) : [elements];
   let left = elements;
@@ -85,7 +85,7 @@ export function npy(glue, tensor) {
     const numbers = unpack(packed, (fields) => fields.numbers());
     left -= BigInt(numbers.length);
     if (dtype === 'bool') {
-      // NumPy expects 0 or 1, so other bytes are not passed on.
+      // NumPy expects 0 or 1, so larger values become 1.
       return Uint8Array.from(numbers, (value) => Math.min(value, 1));
     }
     const array = Elements.from(numbers);
@@ -104,7 +104,7 @@ export function npy(glue, tensor) {
       carry = new Uint8Array(0);
       done = [];
     },
-    // The first axis is the fastest where the layout says so.
+    // The first axis is the fastest in column-major layout.
     header: () => header(descr, shape, known && layout === 'column-major' && shape.length > 1),
     push(bytes) {
       let all = bytes;

@@ -1,100 +1,100 @@
-/** What a model is: its summary, its vocabulary, its chat template. */
+/** The summary of a model, its vocabulary and its chat template. */
 
 /** Parameters and stored bytes of some tensors. */
 export interface Share {
   tensors: bigint;
-  /** Elements that are trained: packed ones taken apart, without scales and tables. */
+  /** Trained elements: packed ones count one by one, scales and tables do not count. */
   parameters: bigint;
   bytes: bigint;
 }
 
-/** Something that is known of a model. */
+/** A known fact about a model. */
 export interface Fact {
   name: string;
-  /** NaN and infinities are texts; a list has an item for each block. */
+  /** NaN and infinities are strings; a list has one item per block. */
   value: unknown;
   from: 'metadata' | 'config' | 'names' | 'shapes' | 'computed';
-  /** The key of the metadata or of the settings; empty for what is worked out. */
+  /** The key in the metadata or the settings; empty for computed facts. */
   key: string;
 }
 
 export interface ModelSummary {
   facts: Fact[];
   all: Share;
-  /** Parameters that a token passes, where experts are chosen from. */
+  /** Parameters used per token, if the model chooses among experts. */
   active: bigint | undefined;
-  /** Elements that are no parameters. */
+  /** Elements that are not parameters. */
   others: bigint;
   dtypes: (Share & { name: string })[];
   parts: (Share & { name: string })[];
-  /** `parts` are parameters, in the order of the parts above. */
+  /** `parts` holds parameter counts, in the order of `parts` above. */
   blocks: (Share & { stack: string; number: bigint; parts: bigint[] })[];
-  /** Layers by what they keep for each position; empty if that is not known, or if none does. */
+  /** Layers grouped by what they keep per position; empty if unknown, or if no layer has a cache. */
   cache: { layers: bigint; elements: bigint; window: bigint | undefined }[];
-  /** Layers that keep a state, and its bytes in f32 for any length, if they are known. */
+  /** Layers with a state of fixed size, and its bytes in f32 if known. */
   state: { layers: bigint; bytes: bigint | undefined } | undefined;
-  /** What is assumed of the cache. */
+  /** Assumptions about the cache. */
   assumes: string[];
-  /** Why nothing is known of the cache. */
+  /** Why the cache size is unknown. */
   noCache: string | undefined;
-  /** What does not fit together. */
+  /** Inconsistencies. */
   notes: string[];
 }
 
-/** A setting: a text, a number, a truth value, or a list of these. */
+/** A setting: a string, a number, a Boolean, or a list of these. */
 export type Setting = string | number | bigint | boolean | (string | number | bigint | boolean | null)[];
 
 export interface SummaryOptions {
   metadata?: (readonly [string, Setting])[];
-  /** Of a `config.json`; names of objects in objects are joined by dots. */
+  /** Settings of a `config.json`; names of nested objects are joined by dots. */
   config?: (readonly [string, Setting])[];
-  /** How many tokens the tokenizer has. */
+  /** Number of tokens in the tokenizer. */
   tokens?: number | bigint;
 }
 
 export interface Token {
   id: number;
-  /** Readable: spaces are `␣`, line ends `\n`, what cannot be seen is escaped. */
+  /** Readable: spaces are `␣`, line ends `\n`, and invisible characters are escaped. */
   text: string;
-  /** As it is in the file. */
+  /** The text stored in the file. */
   raw: string;
-  /** Its type, see `tokenKinds`; 0 if there is none. */
+  /** Index into `tokenKinds`; 0 if the token has no type. */
   kind: number;
-  /** NaN if there is none. */
+  /** NaN if the token has no score. */
   score: number;
 }
 
 export interface VocabularyConstructor {
-  /** `model` is the kind of tokenizer, `count` the number of tokens: what follows is not read. */
+  /** `model` is the kind of tokenizer, `count` the number of tokens: anything after those is not read. */
   new (endianness: 'little' | 'big', model: string, count: number | bigint): Vocabulary;
 }
 
-/** The tokens of a GGUF file, made of its arrays as their bytes stream by. */
+/** The tokens of a GGUF file, built from its arrays as their bytes stream in. */
 export interface Vocabulary {
   free(): void;
-  /** The next bytes of an array, after its head of 12 bytes. */
+  /** Adds the next bytes of an array, after its header of 12 bytes. */
   push(what: 'tokens' | 'kinds' | 'scores', bytes: Uint8Array): void;
   readonly count: number;
-  /** Whether not all tokens fit. */
+  /** Whether some tokens did not fit. */
   readonly cut: boolean;
-  /** How many tokens there are of each type. */
+  /** Number of tokens of each type. */
   kinds(): Uint32Array;
-  /** Looks for a text or an id, among tokens of a type unless it is 0; how many there are. */
+  /** Searches for a text or an id, among tokens of one type unless `kind` is 0. Returns the number of hits. */
   search(text: string, kind?: number): number;
-  /** Tokens `from..to` of those that were found last. */
+  /** Hits `from..to` of the last search. */
   found(from: number, to: number): Token[];
   tokens(ids: readonly number[]): Token[];
 }
 
-/** What a chat template touches. */
+/** The variables, functions and output of a chat template. */
 export interface Template {
   variables: string[];
   functions: string[];
   filters: string[];
   roles: string[];
-  /** Special tokens and tags that it writes. */
+  /** Special tokens and tags that the template writes. */
   markers: string[];
-  /** What no chat needs and attacks do. */
+  /** Constructs that no chat needs and attacks use. */
   warnings: { line: number; text: string; why: string }[];
 }
 

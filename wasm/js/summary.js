@@ -1,10 +1,10 @@
-// What a model is: its summary, its vocabulary, its chat template.
+// The summary of a model, its vocabulary and its chat template.
 
 import { unpack } from './unpack.js';
 
 const NONE = 0xffff_ffff_ffff_ffffn;
 
-/** How a value crosses the border: its kind and a text. */
+/** A value as passed to WebAssembly: its kind and a text. */
 function crossing(value) {
   if (Array.isArray(value)) {
     return value.every((item) => typeof item === 'string') ? [3, value.join('\n')] : [2, value.join()];
@@ -58,7 +58,7 @@ function tokens(fields) {
   return Array.from(ids, (id, i) => ({ id, text: texts[i], raw: raw[i], kind: kinds[i], score: scores[i] }));
 }
 
-/** What tells what a model is, of one WebAssembly module. */
+/** The summary functions of one WebAssembly module. */
 export function summaries(glue) {
   class Vocabulary {
     #raw;

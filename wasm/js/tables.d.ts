@@ -1,4 +1,4 @@
-/** Tables of many entries, and what a verdict says. Offsets and extents are `BigUint64Array`. */
+/** Tables of many entries, and verdicts. Offsets and extents are `BigUint64Array`. */
 
 import type { Goal } from './document.d.ts';
 
@@ -6,24 +6,24 @@ export type Profile = 'strict' | 'lenient';
 export type Severity = 'unchecked' | 'lint' | 'violation' | 'fatal';
 
 export interface Progress {
-  /** What is being done. */
+  /** Name of the current stage. */
   stage: string;
-  /** Entries of the stage that were passed. */
+  /** Number of entries of the stage that are done. */
   entries: number;
-  /** Bytes that were supplied so far. */
+  /** Bytes supplied so far. */
   supplied: bigint;
 }
 
 export interface Verdict {
-  /** On what was checked; `unsupported` for a format or a generation that is not read here. */
+  /** Covers only what was checked; `unsupported` for a format or version that is not read here. */
   verdict: 'valid' | 'invalid' | 'unsupported';
-  /** Whether it is `valid`. */
+  /** Whether the verdict is `valid`. */
   valid: boolean;
-  /** What the file is, where it is not what it should be: another format, an error page, the start of a download. */
+  /** What the file is instead, if not what it should be: another format, an error page, a truncated download. */
   diagnosis: string | undefined;
-  /** How many bytes are missing at least, where the file is the start of one. */
+  /** Minimum number of missing bytes, if the file is truncated. */
   missing: bigint | undefined;
-  /** What only other files can tell, and was not looked at: a sentence. */
+  /** A sentence: checks that were left out because they need other files. */
   leftOut: string | undefined;
   worst: Severity | undefined;
   fatal: number;
@@ -33,13 +33,13 @@ export interface Verdict {
   /** What was checked: `structure`, `payloads`. */
   checked: Goal[];
   /**
-   * Findings that are counted, but not kept: those beyond the first 1,000 of a
-   * rule, and beyond 10,000 in all but for the first 10 of each further rule.
+   * Findings that are counted but not kept: those beyond the first 1,000 of a rule, and those
+   * beyond 10,000 in total, except for the first 10 of each further rule.
    */
   dropped: number;
-  /** The same for each rule of which some are not kept. */
+  /** The same per rule, for each rule with findings that are not kept. */
   notListed: { rule: string; count: number }[];
-  /** Whether the data of some tensor has rules, so that checking payloads says something: known once the structure is checked. */
+  /** Whether rules apply to any tensor's data, so that checking payloads is useful; known after `structure`. */
   checkable: boolean;
 }
 
@@ -48,7 +48,7 @@ export interface Rule {
   id: string;
   severity: Severity;
   basis: 'stated' | 'implied' | 'silent';
-  /** What is wrong, with `{found}`, `{expected}` and the like for the values. */
+  /** The message, with placeholders such as `{found}` and `{expected}` for the values. */
   message: string;
   /** The rule, with the section of the specification. */
   spec: string;
@@ -60,12 +60,12 @@ export interface Format {
   extensions: string[];
 }
 
-/** Strings, to be read one by one: `for (const name of names)`, `[...names]`, `names.at(0)`. */
+/** Strings, read one at a time: `for (const name of names)`, `[...names]`, `names.at(0)`. */
 export interface Texts extends Iterable<string> {
   readonly length: number;
-  /** As of an array: from the end if negative. */
+  /** As for an array: negative indices count from the end. */
   at(index: number): string | undefined;
-  /** All strings in one: string `i` is `text.slice(ends[i - 1] ?? 0, ends[i])`. */
+  /** All strings joined: string `i` is `text.slice(ends[i - 1] ?? 0, ends[i])`. */
   readonly text: string;
   readonly ends: Uint32Array;
 }
@@ -78,14 +78,14 @@ export interface Findings {
   /** Codes of `words()`: file, tensor, metadata, sizevar, attribute. */
   kind: Uint16Array;
   entry: Uint32Array;
-  /** 0xFFFFFFFF when the entry as a whole is meant. */
+  /** 0xFFFFFFFF if the finding is about the whole entry. */
   part: Uint32Array;
   at: BigUint64Array;
-  /** 0xFFFFFFFF stands for that many bytes or more. */
+  /** 0xFFFFFFFF means that many bytes or more. */
   len: Uint32Array;
   expected: BigUint64Array;
   found: BigUint64Array;
-  /** The same as the sentences have them: signed, or the text of a version; none where a sentence has no numbers. */
+  /** As shown in the messages: signed, or the text of a version; `undefined` if a message has no numbers. */
   numbers: { expected: bigint | string | undefined; found: bigint | string | undefined }[];
   /** Plain sentences. */
   messages: Texts;
@@ -93,30 +93,30 @@ export interface Findings {
   names: Texts;
 }
 
-/** A column, with `-` before it for the other direction. */
+/** A column; a leading `-` reverses the order. */
 export type Sort = SortKey | `-${SortKey}`;
 export type SortKey = 'index' | 'name' | 'dtype' | 'elements' | 'stored' | 'offset' | 'rank' | 'findings' | 'given';
 
 export interface Filter {
-  /** Part of the name, upper and lower case alike (ASCII). */
+  /** Part of the name, case-insensitive (ASCII). */
   text?: string;
   /** Start of the name. */
   prefix?: string;
-  /** Names of element types; any of them. */
+  /** Names of element types; a tensor passes if it has any of them. */
   dtypes?: string[];
-  /** Least and most stored bytes. */
+  /** Minimum and maximum of the stored bytes. */
   least?: bigint | number;
   most?: bigint | number;
-  /** Only tensors that findings are about. */
+  /** Only tensors with findings. */
   faulty?: boolean;
-  /** Only these tensors. Another list is another object. */
+  /** Only these tensors. To change the list, pass a new array. */
   only?: Uint32Array;
 }
 
 export interface Rows {
-  /** Rows that pass the filter. */
+  /** Number of rows that pass the filter. */
   total: number;
-  /** Position in the index of the file. */
+  /** Position in the file's index. */
   index: Uint32Array;
   /** Names, safe to show, cut after 256 characters with `…`. */
   names: Texts;
@@ -128,34 +128,34 @@ export interface Rows {
   elements: BigUint64Array;
   /** Stored bytes of all chunks. */
   stored: BigUint64Array;
-  /** Of the first chunk; 2^64 - 1 when there is none. */
+  /** Offset of the first chunk; 2^64 - 1 if there is none. */
   offset: BigUint64Array;
-  /** Extents of all rows; row `i` has `dims.slice(dimEnds[i - 1] ?? 0, dimEnds[i])`. 2^64 - 1 stands for a variable length. */
+  /** Extents; row `i` has `dims.slice(dimEnds[i - 1] ?? 0, dimEnds[i])`. 2^64 - 1 means a variable length. */
   dims: BigUint64Array;
   dimEnds: Uint32Array;
   chunks: BigUint64Array;
-  /** How many findings are about the row. */
+  /** Number of findings about each row. */
   findings: Uint32Array;
-  /** 1 where elements are stored with the most significant byte first. */
+  /** 1 if elements are stored most significant byte first. */
   big: Uint8Array;
 }
 
 export interface Groups {
   /**
-   * The part of the name up to and with the next separator (`.` or `/`), or a later one that
-   * all below share; the rest of the name where only one is below. Safe to show.
+   * The part of the name up to and including the next separator (`.` or `/`), or a later one that
+   * all names below share; the rest of the name if there is only one. Safe to show.
    */
   names: Texts;
-  /** The same as it is, to be appended to the prefix for the next level. */
+  /** The same, unescaped, to append to the prefix for the next level. */
   keys: Texts;
-  /** Tensors below; 1 for a tensor itself. */
+  /** Number of tensors below; 1 for a tensor itself. */
   count: Uint32Array;
   stored: BigUint64Array;
-  /** The tensor, where the name ends here; else 0xFFFFFFFF. */
+  /** The tensor, if the name ends here; otherwise 0xFFFFFFFF. */
   index: Uint32Array;
   findings: Uint32Array;
   elements: BigUint64Array;
-  /** Codes of `words()`; 0xFFFF where types differ. */
+  /** Codes of `words()`; 0xFFFF if types differ. */
   dtype: Uint16Array;
 }
 
@@ -173,12 +173,12 @@ export interface Layout {
   part: Uint16Array;
   at: BigUint64Array;
   len: BigUint64Array;
-  /** Codes of `words()`: what the entry is. */
+  /** Codes of `words()`: the kind of the entry. */
   kind: Uint16Array;
   entry: Uint32Array;
-  /** Bytes that an earlier part holds too. */
+  /** Bytes shared with an earlier part. */
   overlap: BigUint64Array;
-  /** That part, as `part`, `kind` and `entry` above; 0xFFFFFFFF in `partner` where nothing is shared. */
+  /** That earlier part, as `part`, `kind` and `entry` above; `partner` is 0xFFFFFFFF if nothing is shared. */
   partnerPart: Uint16Array;
   partnerKind: Uint16Array;
   partner: Uint32Array;

@@ -1,11 +1,11 @@
-// Takes apart what `src/pack.rs` packs.
+// Unpacks what `src/pack.rs` packs.
 
 import known from './rules.js';
 
 /** Formats by number, with their rules. */
 const catalogue = { ...known };
 
-/** Adds the rules of further formats. */
+/** Adds the rules of more formats. */
 export function learn(more) {
   Object.assign(catalogue, more);
 }
@@ -22,7 +22,7 @@ const NUMBERS = [
   Uint8Array,
 ];
 
-/** Reads fields in the order in which they were written. */
+/** Reads fields in the order they were written. */
 export class Unpack {
   #view;
   #at = 0;
@@ -95,7 +95,7 @@ export class Unpack {
   }
 }
 
-/** Strings in one, which is cut where they are asked for. */
+/** Strings joined into one, which is sliced on access. */
 export class Texts {
   constructor(text, ends) {
     this.text = text;
@@ -125,13 +125,13 @@ export class Texts {
   }
 }
 
-/** A rule by its code: format, severity and number in 5, 2 and 9 bits. */
+/** A rule by its code: 5 bits format, 2 bits severity, 9 bits number. */
 export function ruleOf(code) {
   const rules = catalogue[code >> 11]?.rules;
   return rule(rules?.[(code & 0x1ff) - 1] ?? ['NO-RULE', 'fatal', 'silent', '', ''], code);
 }
 
-/** The same for the errors of the module. */
+/** The id of a rule; the WebAssembly module calls this for its errors. */
 export function ruleId(code) {
   return ruleOf(code).id;
 }
@@ -140,7 +140,7 @@ function rule([id, severity, basis, message, spec], code) {
   return { code, id, severity, basis, message, spec };
 }
 
-/** The rules of a format, or of none. */
+/** The rules of a format, or those that belong to no format. */
 export function rulesOf(name) {
   const found = Object.entries(catalogue).find(([, format]) => format.name === (name ?? ''));
   if (found === undefined) {
@@ -153,12 +153,12 @@ export function rulesOf(name) {
   });
 }
 
-/** A version of four parts, which one number holds. */
+/** A version of four parts packed into one number. */
 function version(number) {
   return [48n, 32n, 16n, 0n].map((shift) => (number >> shift) & 0xffffn).join('.');
 }
 
-/** A number of a finding as its message has it; `undefined` where that has none. */
+/** A finding's number in the form its message uses; `undefined` if the message has no numbers. */
 export function number(message, name, value) {
   const is = (form) => message.includes(`{${name}:${form}}`);
   if (is('v')) {
@@ -169,7 +169,7 @@ export function number(message, name, value) {
   return message.includes('{') ? signed : undefined;
 }
 
-/** The sentence of a finding. */
+/** The message of a finding with its values filled in. */
 export function sentence(message, expected, found, part) {
   const less = (a, b) => (a > b ? a - b : 0n);
   const values = {
@@ -185,12 +185,13 @@ export function sentence(message, expected, found, part) {
     'found:v': version(found),
     'expected:v': version(expected),
   };
-  // Text before a field, and the field; a number says how what follows it is counted.
+  // Each match is the text before a field, and the field; the number decides
+  // singular or plural of the text that follows.
   let number = 0n;
   return message.replace(/([^{}]*)(?:\{([^{}]*)\})?/g, (whole, text, field) => {
     const before = agreeing(text, number);
     const value = values[field];
-    // A number that is not counted: in another base, with a sign, a version.
+    // Hexadecimal and signed numbers and versions do not count anything.
     number = field?.includes(':') ? 0n : BigInt(value ?? 0);
     return field === undefined ? before : before + (value ?? `{${field}}`);
   });
@@ -224,7 +225,7 @@ const VERBS = {
   take: 'takes',
 };
 
-/** What follows a number: in the singular after 1, as `plural.rs` of the core has it. */
+/** The text after a number, in the singular after 1, as in `plural.rs` of the core. */
 function agreeing(text, number) {
   if (number !== 1n) {
     return text;
@@ -247,7 +248,7 @@ export function failure(message, fields = {}) {
   return Object.assign(error, fields);
 }
 
-/** What `read` makes of a packed result, or `undefined`. */
+/** Applies `read` to a packed result; `undefined` if there is none. */
 export function unpack(bytes, read) {
   return bytes && read(new Unpack(bytes));
 }

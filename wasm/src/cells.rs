@@ -1,5 +1,5 @@
-//! Elements that are more than a list of numbers: rows of columns, values of
-//! annotations, entries of sparse tensors.
+//! Elements that are more than a list of numbers: rows of columns, annotation
+//! values, entries of sparse tensors.
 
 use crate::text::Texts;
 use crate::values::Numbers;
@@ -9,37 +9,38 @@ use weighbridge_core::format::idv::block::{Row, Scalar};
 use weighbridge_core::format::idv::{Codec, Item};
 use weighbridge_core::{DType, Element};
 
-/// Elements, and how they make up rows.
+/// Elements, and how they form rows.
 #[derive(Clone, Debug)]
 pub struct Cells {
-    /// Numbers; for a missing element, 0.
+    /// Numbers; 0 for a missing element.
     pub numbers: Numbers,
-    /// Texts instead of numbers; an empty one for a missing element.
+    /// Texts instead of numbers; empty for a missing element.
     pub texts: Option<Texts>,
-    /// Numbers that make up one element: 2 for local times and row ids.
+    /// Numbers per element: 2 for local times and row ids.
     pub width: u32,
-    /// Elements that are missing, ascending.
+    /// Positions of missing elements, ascending.
     pub missing: Vec<u32>,
-    /// Of rows that are vectors.
+    /// Structure of rows that are vectors.
     pub vectors: Option<Vectors>,
-    /// Of a sparse tensor: the coordinates of each element, one number an axis.
+    /// For a sparse tensor, the coordinates of each element, one number per
+    /// axis.
     pub coordinates: Option<Vec<u64>>,
     count: u32,
 }
 
-/// How elements make up vectors.
+/// How elements form vectors.
 #[derive(Clone, Debug, Default)]
 pub struct Vectors {
-    /// Elements up to the end of each row.
+    /// End of each row in the elements.
     pub ends: Vec<u32>,
-    /// The place of each element in its row.
+    /// The index of each element within its row.
     pub indices: Vec<u32>,
     /// Lengths of the rows; those that store fewer elements are sparse.
     pub lengths: Vec<u32>,
 }
 
 impl Cells {
-    /// None yet, of this codec.
+    /// No elements yet, for this codec.
     pub fn of(codec: &Codec) -> Cells {
         let (dtype, width) = match codec.item {
             Item::Number(dtype) => (dtype, 1),
@@ -58,7 +59,7 @@ impl Cells {
         }
     }
 
-    /// None yet, of a sparse tensor.
+    /// No elements yet, for a sparse tensor.
     pub fn sparse(dtype: DType) -> Cells {
         Cells { coordinates: Some(Vec::new()), ..Cells::numbers(dtype) }
     }
@@ -75,8 +76,8 @@ impl Cells {
         }
     }
 
-    /// Adds an entry of a sparse tensor, whose coordinates may lie outside of
-    /// its shape.
+    /// Adds an entry of a sparse tensor; its coordinates may lie outside the
+    /// shape.
     pub fn entry(&mut self, at: impl Iterator<Item = u64>, value: Element) {
         self.numbers.push(value);
         if let Some(coordinates) = &mut self.coordinates {
@@ -84,7 +85,7 @@ impl Cells {
         }
     }
 
-    /// Adds a row; of a vector, elements until `left` bytes are used up.
+    /// Adds a row; for a vector, elements until `left` bytes are used up.
     pub fn row(&mut self, row: &Row<'_>, left: &mut u64) {
         let vector = match row {
             Row::Scalar(scalar) => return self.scalar(scalar, left),

@@ -1,4 +1,4 @@
-//! Compressed data, piece by piece.
+//! Decodes compressed data, piece by piece.
 
 use crate::document::Document;
 use crate::elements::Refusal;
@@ -7,15 +7,15 @@ use weighbridge::Decoding;
 use weighbridge_core::Tensor;
 use weighbridge_core::codec::Undecoded;
 
-/// Most decoded bytes that a document keeps, to show elements of a tensor, beside the buffer
-/// of the decoder: of frames with large windows up to `limits::BLOCK_BYTES`.
+/// Maximum number of decoded bytes that a document keeps to show a tensor's elements. The decoder's
+/// buffer comes on top: up to `limits::BLOCK_BYTES` for frames with large windows.
 const KEPT: u64 = 64 << 20;
 
 /// The start of a tensor's decoded data.
 #[derive(Debug)]
 pub struct Kept {
     tensor: u32,
-    /// Decoded bytes of the whole chunk, where the file says.
+    /// Decoded size of the whole chunk, if the file declares it.
     whole: u64,
     decoding: Decoding,
     bytes: Vec<u8>,
@@ -25,19 +25,19 @@ impl Document {
     /// Bytes `at..at + len` of a tensor's decoded data, which is in one chunk.
     ///
     /// # Errors
-    /// Why they cannot be had; what is missing is noted.
+    /// Why they are not available; missing bytes are noted.
     pub fn decoded(&mut self, tensor: &Tensor, at: u64, len: u64) -> Result<&[u8], Refusal> {
         let end = at.checked_add(len).filter(|end| *end <= KEPT).ok_or(Refusal::TooFar)?;
         let range = at as usize..end as usize;
         self.decoded_up_to(tensor, end)?.get(range).ok_or(Refusal::Undecodable)
     }
 
-    /// The first `end` bytes of a tensor's decoded data, which is in one chunk,
-    /// or more; fewer if there are not so many. Where that is all there is,
-    /// the stream is decoded to its end: damage there counts.
+    /// At least the first `end` bytes of a tensor's decoded data, which is in one chunk; fewer if
+    /// there are fewer. If that is all of the data, the stream is decoded to its end, so that
+    /// damage there is reported.
     ///
     /// # Errors
-    /// Why they cannot be had; what is missing is noted.
+    /// Why they are not available; missing bytes are noted.
     pub fn decoded_up_to(&mut self, tensor: &Tensor, end: u64) -> Result<&[u8], Refusal> {
         if end > KEPT {
             return Err(Refusal::TooFar);
@@ -71,7 +71,7 @@ impl Document {
                 }
             }
         });
-        // Where it is faulty it is not kept: nothing can be decoded any further.
+        // A faulty decoder is not kept: it cannot decode any further.
         if let Ok(Some(decoded)) = result {
             decoded?;
         }

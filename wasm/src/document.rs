@@ -1,4 +1,4 @@
-//! A document: a file's index, its findings, its layout, and how far they are.
+//! A document: a file's index, findings and layout, and how complete they are.
 
 use crate::findings::Findings;
 use crate::listing::Listing;
@@ -16,13 +16,13 @@ use weighbridge_core::{
     Audit, Cursor, DType, EntryKind, Finding, Metadata, Region, Stop, Tally, Tensor, general,
 };
 
-/// Most bytes that the index may take in memory, names and extents included.
+/// Maximum bytes of the index in memory, including names and extents.
 const MOST_BYTES: usize = 1 << 30;
 
-/// From so many tensors on, what the faster module saves is longer than it takes to load.
+/// From this number of tensors on, the faster module saves more time than it takes to load.
 const MANY: u64 = 10_000;
 
-/// Whether this build is the first module, which leaves to the other what it shows in part.
+/// Whether this build is the first module, which leaves files to the other that it shows in part.
 const FIRST: bool = !cfg!(feature = "full");
 
 /// The findings of a document, while its other fields are borrowed.
@@ -36,7 +36,7 @@ macro_rules! all_findings {
     }};
 }
 
-/// What lies where in the file, or in all files of a model in several.
+/// The layout of the file, or of all files of a model in several.
 macro_rules! map {
     ($document:expr) => {{
         #[cfg(feature = "full")]
@@ -53,13 +53,13 @@ pub(crate) use map;
 pub enum Goal {
     /// The header and all entries.
     Index,
-    /// Also what can be proved without payloads, and the layout.
+    /// Also everything that can be checked without payloads, and the layout.
     Structure,
     /// Also the payloads.
     Payloads,
 }
 
-/// What is done next.
+/// The next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Opening,
@@ -71,51 +71,51 @@ enum Step {
     Done,
 }
 
-/// A file of which only parts are in memory.
+/// A partially resident file.
 #[derive(Debug)]
 pub struct Document {
-    /// Its bytes, and what was found.
+    /// The file's bytes and findings.
     pub session: Session<'static>,
-    /// Words for codes.
+    /// The words that codes stand for.
     pub words: Words,
-    /// The order of what was found.
+    /// The order of the findings.
     pub findings: Findings,
-    /// Its tensors.
+    /// The file's tensors.
     pub index: Index,
-    /// Its metadata entries.
+    /// The file's metadata entries.
     pub metadata: Vec<Metadata>,
-    /// Its parts.
+    /// The file's parts.
     pub(crate) layout: FileMap,
-    /// What they are made of, until they are all known.
+    /// The regions collected so far, from which the layout is built.
     regions: Vec<Region>,
     pub(crate) selection: Selection,
-    /// Whether the data of some tensor has rules, as far as the first so many tell.
+    /// Whether rules apply to the data of any tensor, and how many tensors were examined.
     ruled: (bool, usize),
     step: Step,
     cursor: Cursor,
-    /// The module of every format shows more of it, or the same sooner.
+    /// The module of every format shows more of the file, or shows it faster.
     needs_full: bool,
-    /// What the first so many entries of the metadata say of other files.
+    /// Facts about other files from the metadata, and how many entries were examined.
     pub(crate) part: (weighbridge::SetPart, usize),
-    /// What an index lists, and whether all of it was read.
+    /// The files that an index lists, and whether the index was read completely.
     #[cfg(feature = "full")]
     pub(crate) listed: Option<(weighbridge::ShardSet, bool)>,
-    /// What was found in all files of a model in several.
+    /// Findings of all files of a model in several.
     #[cfg(feature = "full")]
     pub(crate) joint: Option<SetCheck>,
-    /// Not all entries fit into memory.
+    /// Some entries did not fit into memory.
     cut: bool,
     pub(crate) listing: Listing,
-    /// Data that was decoded to be shown.
+    /// Data decoded for display.
     #[cfg(feature = "full")]
     pub(crate) kept: Option<crate::decode::Kept>,
-    /// Rows that are being read, and what was decoded for them.
+    /// Rows being read, and the data decoded for them.
     #[cfg(feature = "full")]
     pub(crate) reading: crate::rows::Reading,
 }
 
 impl Document {
-    /// A document of a file of `len` bytes.
+    /// A document for a file of `len` bytes.
     pub fn new(len: u64, options: Options) -> Self {
         Document {
             session: Session::new(len, options),
@@ -159,7 +159,7 @@ impl Document {
         true
     }
 
-    /// The next step; `None` if bytes are missing.
+    /// Returns the next step; `None` if bytes are missing.
     fn work(&mut self) -> Option<Step> {
         let listed = match self.step {
             Step::Opening => return self.open(),
@@ -178,7 +178,7 @@ impl Document {
         };
         match listed {
             (Err(Stop::NeedBytes(_)), _) => None,
-            // A finding says why the list ends; what else can be checked is.
+            // A finding says why the list is cut off; the other checks go on.
             (_, next) => Some(next),
         }
     }
@@ -192,7 +192,7 @@ impl Document {
             self.needs_full = FIRST && tensors > MANY;
             return Some(Step::Metadata);
         }
-        // The first module opens what it recognises, and leaves all else to the other.
+        // The first module opens what it recognises, and leaves everything else to the other.
         #[cfg(feature = "full")]
         if !self.session.diagnose() {
             return None;
@@ -202,7 +202,7 @@ impl Document {
 
     fn list_metadata(&mut self) -> Result<Option<()>, Stop> {
         let Document { session, metadata, cursor, cut, needs_full, part: (part, noted), .. } = self;
-        // Lists in lists are shown as JSON, which takes the module of every format.
+        // Nested lists are shown as JSON, which takes the module of every format.
         let mut nested = |finding: Finding| {
             *needs_full |= FIRST && finding.rule == rules::ARRAY_NESTED;
         };
@@ -212,7 +212,7 @@ impl Document {
                     part.note(source, file, meta)?;
                     *noted += 1;
                 }
-                // It also advances inside the list of an entry.
+                // The cursor also advances inside the list of an entry.
                 let Some(entry) = file.next_meta(source, cursor, &mut nested)? else {
                     return Ok(());
                 };
@@ -228,7 +228,7 @@ impl Document {
 
     fn list_tensors(&mut self) -> Result<Option<()>, Stop> {
         let Document { session, index, cursor, cut, needs_full, .. } = self;
-        // Whatever is declared, an entry takes bytes, a few at least.
+        // Whatever count is declared, an entry takes at least a few bytes.
         let room = (session.resident() / 8).min((MOST_BYTES / (2 * size_of::<Tensor>())) as u64);
         session.ask(|file, source| {
             if index.is_empty() {
@@ -259,7 +259,7 @@ impl Document {
                 index.note(&region);
                 keep(regions, region);
                 *cursor = next;
-                // Nearly all tensors were listed before.
+                // Nearly all tensors are already listed.
                 let of = |tensor| file.region_of(source, tensor);
                 let listed = index.tensors().get(region.entry as usize..).unwrap_or_default();
                 if !*cut && listed.first().and_then(of) == Some(region) {
@@ -283,8 +283,8 @@ impl Document {
         })
     }
 
-    /// Whether payloads have rules, so that checking them says something: known once the
-    /// structure is checked. Entries that were cut off may have some.
+    /// Whether rules apply to any payload, so that checking payloads is useful. Known once the
+    /// structure is checked. `true` if entries were cut off, since they may have rules.
     pub fn is_ruled(&self) -> bool {
         #[cfg(feature = "full")]
         if let Some(joint) = &self.joint {
@@ -298,17 +298,17 @@ impl Document {
         self.step == Step::Done && self.session.is_refused()
     }
 
-    /// Whether not all entries fit into memory.
+    /// Whether some entries did not fit into memory.
     pub fn is_cut(&self) -> bool {
         self.cut
     }
 
-    /// Whether the module of every format shows more of this file, or the same sooner.
+    /// Whether the module of every format shows more of this file, or shows it faster.
     pub fn needs_full(&self) -> bool {
         self.needs_full
     }
 
-    /// What is being done, and how many entries of it are done.
+    /// The current stage, and how many of its entries are done.
     pub fn progress(&self) -> (&'static str, u32) {
         let audited = self.session.position();
         match self.step {
@@ -322,7 +322,7 @@ impl Document {
         }
     }
 
-    /// What only other files can tell, and was not looked at: a sentence.
+    /// A sentence: checks that were left out because they need other files.
     pub fn left_out(&self) -> Option<&'static str> {
         #[cfg(feature = "full")]
         if let Some(joint) = &self.joint {
@@ -344,19 +344,19 @@ impl Document {
         self.refused() && self.session.findings().iter().any(|f| f.rule == general::UNKNOWN_FORMAT)
     }
 
-    /// What was found, in all files of a model in several.
+    /// The findings; for a model in several files, those of all of them.
     pub fn all_findings(&self) -> &[Finding] {
         all_findings!(self)
     }
 
-    /// Findings `range` by offset, with their positions in all.
+    /// Findings `range` by offset, with their positions among all findings.
     pub fn findings_by_offset(&mut self, range: Range<usize>) -> Vec<(usize, Finding)> {
         let all = all_findings!(self);
         let order = self.findings.sorted(all, range).iter().map(|i| *i as usize);
         order.filter_map(|i| all.get(i).map(|finding| (i, *finding))).collect()
     }
 
-    /// All that was found, counted, in all files of a model in several.
+    /// The tally of the findings; for a model in several files, of all of them.
     pub fn tally(&self) -> &Tally {
         #[cfg(feature = "full")]
         if let Some(joint) = &self.joint {
@@ -365,7 +365,7 @@ impl Document {
         self.session.tally()
     }
 
-    /// What was checked, in all files of a model in several.
+    /// What was checked; for a model in several files, in all of them.
     pub fn checked(&self) -> &'static [&'static str] {
         #[cfg(feature = "full")]
         if let Some(joint) = &self.joint {
@@ -380,23 +380,23 @@ impl Document {
         self.selection.select(&self.index, sort, filter, findings)
     }
 
-    /// Brings the numbers of findings up to date.
+    /// Updates the number of findings per row.
     pub fn count_findings(&mut self) {
         let findings = all_findings!(self);
         self.selection.count(&self.index, findings);
     }
 
-    /// A tensor; an empty one where there is none.
+    /// A tensor; an empty one if there is none.
     pub fn tensor(&self, i: u32) -> Tensor {
         self.index.tensors().get(i as usize).copied().unwrap_or_default()
     }
 
-    /// Where entry `index` of the table of this kind is in the list of metadata.
+    /// The position of entry `index` of the table of this kind in the list of metadata.
     pub fn position_of(&self, kind: EntryKind, index: u32) -> Option<usize> {
         self.metadata.iter().position(|meta| meta.kind == kind && meta.index == index)
     }
 
-    /// The key of a metadata entry, as far as it is in memory.
+    /// The key of a metadata entry, as much as is in memory.
     pub fn key_of(&self, kind: EntryKind, index: u32) -> Text {
         self.session.key(&self.metadata, kind, index)
     }
@@ -407,7 +407,7 @@ fn is_undecoded(dtype: DType) -> bool {
     dtype.block().is_some() && !dtype.is_numeric()
 }
 
-/// Takes note of a part of the file.
+/// Records a part of the file.
 fn keep(regions: &mut Vec<Region>, region: Region) {
     if regions.len() < FileMap::MOST && !region.span.is_empty() {
         regions.push(region);

@@ -1,4 +1,4 @@
-//! Elements of a tensor, wherever in it they are.
+//! Elements anywhere in a tensor.
 
 use crate::document::Document;
 use crate::values::{Numbers, place};
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use weighbridge::column_major;
 use weighbridge_core::{Absent, Layout, Span, Stop, Tensor};
 
-/// Most elements of one answer.
+/// Maximum number of elements in one answer.
 pub const MOST: u64 = 1 << 20;
 
 /// A table of elements.
@@ -16,17 +16,17 @@ pub struct Grid {
     pub from: u64,
     /// Number of rows.
     pub rows: u64,
-    /// From one row to the next, in elements.
+    /// Distance from one row to the next, in elements.
     pub row_step: u64,
     /// Number of columns.
     pub columns: u64,
-    /// From one column to the next, in elements.
+    /// Distance from one column to the next, in elements.
     pub column_step: u64,
 }
 
 impl Grid {
-    /// Runs of neighbouring elements, row by row: first element and length,
-    /// cut at the last of `elements`. `None` if there are too many.
+    /// Runs of neighbouring elements, row by row, as first element and length,
+    /// cut off after the last of `elements`. `None` if there are too many.
     fn runs(&self, elements: u64) -> Option<Vec<(u64, u64)>> {
         self.rows.checked_mul(self.columns).filter(|cells| *cells <= MOST)?;
         let mut runs = Vec::new();
@@ -50,18 +50,18 @@ impl Grid {
     }
 }
 
-/// Why there are no elements.
+/// Why elements are not available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The parser's reason, bytes that are missing among them.
+    /// The parser's reason, which includes missing bytes.
     Stop(Stop),
     /// More than [`MOST`] elements.
     TooMany,
     /// The type, the layout or the encoding has no elements that can be shown.
     Unsupported,
-    /// The elements lie too far inside compressed data.
+    /// The elements lie too deep inside compressed data.
     TooFar,
-    /// The data is not what its encoding says.
+    /// The data does not match its encoding.
     Undecodable,
 }
 
@@ -81,7 +81,7 @@ impl Document {
     /// Elements of a dense tensor, as a table.
     ///
     /// # Errors
-    /// Why there are none; what is missing is noted.
+    /// Why they are not available; missing bytes are noted.
     pub fn grid(&mut self, tensor: &Tensor, grid: &Grid) -> Result<Numbers, Refusal> {
         let mut runs = grid.runs(tensor.elements).ok_or(Refusal::TooMany)?;
         if !tensor.dtype.is_numeric() {
@@ -135,8 +135,8 @@ impl Document {
     }
 }
 
-/// Where the elements of `runs` lie, which count the last axis as the fastest, if the
-/// first is. `None` where the extents are not known.
+/// Positions of the elements of `runs`, which count the last axis as the
+/// fastest, in storage where the first is. `None` if the extents are unknown.
 fn stored(runs: &[(u64, u64)], extents: &[Option<u64>]) -> Option<Vec<(u64, u64)>> {
     let most: u64 = runs.iter().map(|(_, len)| len).sum();
     let Some(extents) = extents.iter().copied().collect::<Option<Vec<u64>>>() else {

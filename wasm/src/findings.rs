@@ -5,7 +5,7 @@ use core::ops::Range;
 use weighbridge::table::by_offset;
 use weighbridge_core::Finding;
 
-/// The order of findings by offset, as far as they were sorted.
+/// Positions of findings by offset, sorted again when their number changes.
 #[derive(Debug, Default)]
 pub struct Findings(Vec<u32>);
 

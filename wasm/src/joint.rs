@@ -1,14 +1,15 @@
-//! Several files that are one model: the shards of an index, the parts of a split GGUF.
+//! Several files that form one model: the shards of an index, the parts of a split GGUF.
 //!
-//! Each is a document of its own. The one of the index, or an empty one, has the tensors of all
-//! in its table, and here the findings of all, at offsets as if the files followed each other.
+//! Each file is a separate document. The document of the index, or an empty one, lists the
+//! tensors of all files, and here the findings of all, at offsets as if the files followed each
+//! other.
 
 use crate::document::Document;
 use weighbridge::{SetCheck, SetFile, SetPlace, ShardSet};
 use weighbridge_core::{File, Profile, Stop};
 
 impl Document {
-    /// Calls `take` with what is known of this file of a set.
+    /// Calls `take` with the facts known about this file of a set.
     fn as_file<T>(&self, take: impl FnOnce(&SetFile<'_>) -> T) -> T {
         take(&SetFile {
             session: &self.session,
@@ -20,7 +21,7 @@ impl Document {
         })
     }
 
-    /// The files that this index lists; none if it is no index.
+    /// The files that this index lists; empty if it is not an index.
     ///
     /// # Errors
     /// [`Stop::NeedBytes`].
@@ -37,7 +38,7 @@ impl Document {
         Ok(set)
     }
 
-    /// Begins to compare the files of the set, under a profile. Next come all files.
+    /// Starts comparing the files of the set, under a profile. All files must be added next.
     ///
     /// # Errors
     /// [`Stop::NeedBytes`].
@@ -53,14 +54,14 @@ impl Document {
         Ok(())
     }
 
-    /// Adds what was found in a file, and compares it with the set.
+    /// Adds the findings of a file, and compares the file with the set.
     pub fn add_part(&mut self, part: &Document, place: SetPlace<'_>) {
         if let Some(joint) = &mut self.joint {
             part.as_file(|file| joint.file(file, place));
         }
     }
 
-    /// Compares what all files together have.
+    /// Compares the contents of all files.
     ///
     /// # Errors
     /// [`Stop::NeedBytes`].

@@ -1,12 +1,12 @@
 //! Weighbridge for JavaScript.
 //!
-//! The interface is described in `js/index.d.ts`. What decides anything is
-//! plain Rust and tested on the host; `bind` is what wasm-bindgen needs, and
-//! results cross the border as one array of bytes each (`pack`).
+//! The interface is described in `js/index.d.ts`. All decisions are made in
+//! plain Rust and tested on the host; `bind` is the layer that wasm-bindgen
+//! needs, and each result crosses the border as one array of bytes (`pack`).
 //!
 //! In a browser every byte is downloaded, so this crate does without the
-//! standard library and without `core::fmt`. Sentences are written by the
-//! JavaScript beside it, from the rule catalogue, which is a table there
+//! standard library and without `core::fmt`. The JavaScript beside it writes
+//! the sentences, using the rule catalogue, which is a table there
 //! (`core/examples/catalogue.rs`).
 #![no_std]
 
@@ -47,7 +47,7 @@ pub mod bind;
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 /// No input reaches a panic; if one did, the module would stop, and the page
-/// would start its worker anew.
+/// would restart its worker.
 #[cfg(target_arch = "wasm32")]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

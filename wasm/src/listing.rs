@@ -7,18 +7,18 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use weighbridge_core::{Cursor, Stop, Tensor};
 
-/// Metadata entries that are being listed. Their values may lie far apart, so
-/// what was read is kept until all are there.
+/// Metadata entries being listed. Their values may lie far apart, so what was
+/// read is kept until the list is complete.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    /// Of which tensor, if any, and which entries.
+    /// The tensor, if any, and the range of entries.
     of: Option<(Option<u32>, Range<u32>)>,
     shown: Vec<Shown>,
     cursor: Cursor,
 }
 
 impl Listing {
-    /// Goes on with the same list, or begins another.
+    /// Continues the same list, or starts another.
     fn begin(&mut self, of: (Option<u32>, Range<u32>)) {
         if self.of.as_ref() != Some(&of) {
             *self = Listing { of: Some(of), ..Listing::default() };
@@ -30,7 +30,7 @@ impl Document {
     /// Entries `from..to` of the file's metadata, with the start of each value.
     ///
     /// # Errors
-    /// As the parser's.
+    /// The parser's errors.
     pub fn list(&mut self, from: u32, to: u32) -> Result<Option<Vec<Shown>>, Stop> {
         self.listing.begin((None, from..to));
         let mut listing = core::mem::take(&mut self.listing);
@@ -50,7 +50,7 @@ impl Document {
     /// The metadata of a tensor, with the start of each value.
     ///
     /// # Errors
-    /// As the parser's.
+    /// The parser's errors.
     pub fn list_of(&mut self, tensor: &Tensor) -> Result<Option<Vec<Shown>>, Stop> {
         self.listing.begin((Some(tensor.index), 0..0));
         let mut listing = core::mem::take(&mut self.listing);

@@ -1,4 +1,4 @@
-//! Metadata entries, and their values as JavaScript has them.
+//! Metadata entries, and their values as JavaScript represents them.
 
 use crate::values::Numbers;
 use alloc::string::String;
@@ -7,23 +7,23 @@ use weighbridge::text::quote;
 use weighbridge::{Meta, Value};
 use weighbridge_core::{DType, Element, File, Metadata, Source, Stop};
 
-/// Values are cut here, in bytes.
+/// Values are cut off after this many bytes.
 pub const MOST: u64 = 64 << 10;
 
-/// Bytes of a value that a preview is made from.
+/// Bytes of a value used for a preview.
 pub const LITTLE: u64 = 1 << 10;
 
 /// A metadata entry, with the start of its value.
 #[derive(Debug)]
 pub struct Shown {
-    /// As it was handed out.
+    /// The entry as the file listed it.
     pub at: Metadata,
-    /// What it holds.
+    /// The entry's content.
     pub meta: Meta,
 }
 
 impl Shown {
-    /// The entry `at` with `most` bytes of its value.
+    /// The entry `at` with up to `most` bytes of its value.
     ///
     /// # Errors
     /// [`Stop::NeedBytes`], to be passed on.
@@ -56,7 +56,7 @@ impl Shown {
         Some(numbers)
     }
 
-    /// Anything else, as JSON.
+    /// Any other value, as JSON.
     pub fn json(&self) -> Option<String> {
         let value = self.meta.value();
         let other = matches!(value, Value::List(_)) && self.numbers().is_none();
@@ -69,7 +69,7 @@ fn json(value: &Value) -> String {
     alloc::string::ToString::to_string(value)
 }
 
-/// A list of texts: the first module shows no other as JSON.
+/// A list of texts: the first module shows no other lists as JSON.
 #[cfg(not(feature = "full"))]
 fn json(value: &Value) -> String {
     let mut json = String::from("[");

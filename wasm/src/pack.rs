@@ -1,10 +1,10 @@
-//! Results on their way to JavaScript: numbers and texts in one buffer.
+//! Results for JavaScript: numbers and texts in one buffer.
 //!
-//! A result is one `Uint8Array`, which `js/unpack.js` takes apart: fields
-//! follow each other in a fixed order, each aligned to its own width, arrays
-//! with their length before them. So a table of any size crosses the border
-//! once, its columns become typed arrays without being copied again, and no
-//! object is made here. Methods are not inlined: a call is smaller.
+//! A result is one `Uint8Array`, which `js/unpack.js` unpacks: fields follow
+//! each other in a fixed order, each aligned to its own width, and arrays are
+//! preceded by their length. A table of any size therefore crosses the border
+//! once, its columns become typed arrays without another copy, and no objects
+//! are created here. Methods are not inlined: a call is smaller.
 
 use crate::text::{SHOWN, Texts};
 use crate::values::Numbers;
@@ -14,20 +14,20 @@ use core::ops::Range;
 use js_sys::Uint8Array;
 use weighbridge_core::Name;
 
-/// A result that is being written.
+/// A result being written.
 #[derive(Debug, Default)]
 pub struct Pack {
     bytes: Vec<u8>,
 }
 
-/// Stands for "absent" in optional fields of 64 bits, which have a flag.
+/// The value of absent optional 64-bit fields, which have a flag.
 const ABSENT: u64 = 0;
 
-/// Stands for "none" in columns of 64 bits, and for an extent that varies.
+/// Means "none" in 64-bit columns, and a variable extent.
 pub const NONE: u64 = u64::MAX;
 
 impl Pack {
-    /// A copy outside of the memory of WebAssembly, which may move.
+    /// A copy outside WebAssembly memory, which may move.
     #[inline(never)]
     pub fn done(self) -> Uint8Array {
         Uint8Array::from(self.bytes.as_slice())
@@ -46,21 +46,21 @@ impl Pack {
         }
     }
 
-    /// A number of 32 bits.
+    /// A 32-bit number.
     #[inline(never)]
     pub fn u32(&mut self, value: u32) {
         self.align(4);
         self.number(4, value.into());
     }
 
-    /// A number of 64 bits.
+    /// A 64-bit number.
     #[inline(never)]
     pub fn u64(&mut self, value: u64) {
         self.align(8);
         self.number(8, value);
     }
 
-    /// A float of 64 bits.
+    /// A 64-bit float.
     pub fn f64(&mut self, value: f64) {
         self.u64(value.to_bits());
     }
@@ -72,7 +72,7 @@ impl Pack {
         self.u64(value.unwrap_or(ABSENT));
     }
 
-    /// A column of `len` numbers, each of `width` bytes.
+    /// A column of `len` numbers of `width` bytes each.
     #[inline(never)]
     pub fn column(&mut self, width: usize, len: usize, of: &mut dyn FnMut(usize) -> u64) {
         self.u32(len as u32);
@@ -84,12 +84,12 @@ impl Pack {
         }
     }
 
-    /// A column with a number of each item.
+    /// A column with one number per item.
     pub fn items<T>(&mut self, width: usize, items: &[T], mut of: impl FnMut(&T) -> u64) {
         self.column(width, items.len(), &mut |i| items.get(i).map_or(0, &mut of));
     }
 
-    /// A column of numbers of 32 bits, which may be very many.
+    /// A column of 32-bit numbers, which may be long.
     pub fn words(&mut self, words: impl ExactSizeIterator<Item = u32>) {
         self.u32(words.len() as u32);
         let at = self.bytes.len();
@@ -98,7 +98,7 @@ impl Pack {
         room.iter_mut().zip(words).for_each(|(to, word)| *to = word.to_le_bytes());
     }
 
-    /// Bytes with their length.
+    /// Bytes, preceded by their length.
     #[inline(never)]
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.u32(bytes.len() as u32);
@@ -124,7 +124,7 @@ impl Pack {
         self.items(4, &texts.ends, |end| (*end).into());
     }
 
-    /// A name, safe to show and whole.
+    /// A complete name, safe to show.
     #[inline(never)]
     pub fn label(&mut self, name: &Name<'_>) {
         let mut label = String::new();
@@ -132,7 +132,7 @@ impl Pack {
         self.text(&label);
     }
 
-    /// Names, safe to show and cut.
+    /// Names, safe to show and cut off.
     pub fn labels<'a>(&mut self, names: impl Iterator<Item = Name<'a>>) {
         let mut texts = Texts::default();
         for name in names {
@@ -141,7 +141,7 @@ impl Pack {
         self.texts(&texts);
     }
 
-    /// Elements, after a number for the kind of array.
+    /// Elements, preceded by the kind of array.
     #[inline(never)]
     pub fn numbers(&mut self, numbers: &Numbers) {
         self.u32(numbers.array as u32);
@@ -151,7 +151,7 @@ impl Pack {
     }
 }
 
-/// Positions that a caller asks for, as far as they exist.
+/// The requested positions, limited to those that exist.
 pub fn within(from: u32, to: u32, len: usize) -> Range<usize> {
     let to = (to as usize).min(len);
     (from as usize).min(to)..to

@@ -7,7 +7,7 @@ use weighbridge::{Annotation, RowReader};
 use weighbridge_core::format::idv::block::Row;
 use weighbridge_core::{Stop, Tensor};
 
-/// What is being read.
+/// The read in progress.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
     reader: RowReader,
@@ -20,7 +20,7 @@ struct Rows {
     /// Column, first row, number of rows.
     of: (u32, u64, u64),
     cells: Cells,
-    /// The next row.
+    /// The next row to read.
     row: u64,
 }
 
@@ -28,7 +28,7 @@ impl Document {
     /// Rows `from..from + count` of a column, fewer at its end.
     ///
     /// # Errors
-    /// Why there are none; what is missing is noted.
+    /// Why they are not available; missing bytes are noted.
     pub fn rows_of(&mut self, column: &Tensor, from: u64, count: u64) -> Result<Cells, Refusal> {
         let count = count.min(MOST);
         let (of, end) = ((column.index, from, count), from.saturating_add(count));
@@ -60,12 +60,12 @@ impl Document {
         rows.map(|rows| rows.cells).ok_or(Refusal::Unsupported)
     }
 
-    /// The value of an annotation, cut when it takes more than `most` bytes or
-    /// so, and whether it was cut; `None` if there is no such annotation, or
-    /// it cannot be decoded.
+    /// The value of an annotation, cut off after about `most` bytes, and
+    /// whether it was cut off; `None` if there is no such annotation, or it
+    /// cannot be decoded.
     ///
     /// # Errors
-    /// As the parser's; what is missing is noted.
+    /// The parser's errors; missing bytes are noted.
     pub fn annotation(
         &mut self,
         column: &Tensor,

@@ -6,16 +6,16 @@ use crate::elements::Refusal;
 use alloc::vec::Vec;
 use weighbridge_core::{Encoding, Span, Status, Tensor};
 
-/// Most bytes of a sparse tensor that are decoded to show some of its entries:
-/// of compressed rows, pointers, columns and values lie apart.
+/// Maximum bytes of a sparse tensor decoded to show some of its entries: in
+/// compressed rows, pointers, columns and values lie apart.
 const MOST: u64 = 64 << 20;
 
 impl Document {
-    /// Entries `from..from + count` of a sparse tensor in the order of the
-    /// file, fewer at its end.
+    /// Entries `from..from + count` of a sparse tensor in file order, fewer at
+    /// its end.
     ///
     /// # Errors
-    /// Why there are none; what is missing is noted.
+    /// Why they are not available; missing bytes are noted.
     pub fn entries(&mut self, tensor: &Tensor, from: u64, count: u64) -> Result<Cells, Refusal> {
         if tensor.status != Status::Sound {
             return Err(Refusal::Unsupported);

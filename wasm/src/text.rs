@@ -1,28 +1,28 @@
-//! Texts on their way to JavaScript.
+//! Texts for JavaScript.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use weighbridge_core::{Name, NameEncoding, is_hidden};
 
-/// Characters of a name or a value in a table, before it is cut.
+/// Maximum characters of a name or a value in a table.
 pub const SHOWN: usize = 256;
 
-/// Strings one after the other; ends in UTF-16 units, as JavaScript counts.
+/// Concatenated strings; ends are in UTF-16 units, as JavaScript counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Texts {
     /// All strings.
     pub text: String,
-    /// Where each ends.
+    /// End of each string.
     pub ends: Vec<u32>,
     units: u32,
     counted: usize,
 }
 
 impl Texts {
-    /// Ends the string that was written to `text`.
+    /// Ends the string that was appended to `text`.
     pub fn end(&mut self) {
         let new = self.text.get(self.counted..).unwrap_or_default();
-        // Every character has a first byte, and those of four bytes take two
+        // Every character has a first byte; characters of four bytes take two
         // units.
         let units =
             new.bytes().map(|byte| u32::from(byte & 0xC0 != 0x80) + u32::from(byte >= 0xF0));
@@ -37,18 +37,19 @@ impl Texts {
         self.end();
     }
 
-    /// Adds a name so that it can be shown safely, cut after `most` characters.
+    /// Adds a name in a form that is safe to show, cut off after `most`
+    /// characters.
     pub fn push_name(&mut self, name: &Name<'_>, most: usize) {
         push_label(name.chars(), most, &mut self.text);
         self.end();
     }
 
-    /// Adds decoded bytes, as names are shown.
+    /// Adds decoded bytes in the form used for names.
     pub fn push_safe(&mut self, bytes: &[u8], most: usize) {
         self.push_name(&plain(bytes), most);
     }
 
-    /// Adds decoded bytes, with replacements for those that are not UTF-8.
+    /// Adds decoded bytes, replacing those that are not UTF-8.
     pub fn push_lossy(&mut self, bytes: &[u8]) {
         for c in plain(bytes).chars() {
             self.text.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
@@ -62,9 +63,9 @@ pub fn plain(bytes: &[u8]) -> Name<'_> {
     Name::new(bytes, NameEncoding::Plain)
 }
 
-/// Writes a name so that a page can show it, as `Display` of [`Name`] does,
-/// without the machinery of formatting: hidden characters as `\u{…}`, bytes
-/// that are not UTF-8 as `\x…`, a backslash doubled.
+/// Writes a name in a form that is safe to show, like `Display` of [`Name`] but
+/// without the formatting machinery: hidden characters as `\u{…}`, bytes that
+/// are not UTF-8 as `\x…`, a backslash doubled.
 pub fn push_label(chars: impl Iterator<Item = Result<char, u8>>, most: usize, out: &mut String) {
     for (i, c) in chars.enumerate() {
         if i >= most {

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use weighbridge_core::{DType, Element, Endianness};
 
-/// The narrowest array of JavaScript that holds elements of a type without loss.
+/// The narrowest JavaScript array that holds elements of a type without loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Array {
     /// Floats of at most 32 bits.
@@ -37,7 +37,7 @@ impl Array {
         }
     }
 
-    /// Bytes of an element.
+    /// Bytes per element.
     pub fn width(self) -> usize {
         match self {
             Array::U8 => 1,
@@ -47,22 +47,22 @@ impl Array {
     }
 }
 
-/// Elements as an array of JavaScript has them.
+/// Elements as a JavaScript array stores them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Numbers {
     /// The kind of array.
     pub array: Array,
-    /// What it holds.
+    /// The array's content.
     pub bytes: Vec<u8>,
 }
 
 impl Numbers {
-    /// No elements of this type yet.
+    /// An empty list of elements of this type.
     pub fn new(dtype: DType) -> Numbers {
         Numbers { array: Array::of(dtype), bytes: Vec::new() }
     }
 
-    /// Adds an element of the type that was named.
+    /// Adds an element of the type given to `new`.
     pub fn push(&mut self, element: Element) {
         let bits = match element {
             Element::F32(value) => value.to_bits().into(),
@@ -76,17 +76,17 @@ impl Numbers {
         self.bytes.extend_from_slice(bytes.get(..self.array.width()).unwrap_or_default());
     }
 
-    /// How many elements there are.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         self.bytes.len() / self.array.width()
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Adds elements `range` of `bytes`, as far as they are there.
+    /// Adds elements `range` of `bytes`, as many as are present.
     pub fn add(&mut self, dtype: DType, endianness: Endianness, bytes: &[u8], range: Range<u64>) {
         for element in range.map_while(|i| dtype.element(bytes, i, endianness)) {
             self.push(element);
@@ -101,11 +101,12 @@ impl Numbers {
     }
 }
 
-/// Whole bytes that hold elements `from..from + count`, as offset and length,
-/// and which element of them is the first. `None` if the type has no fixed
-/// width or the place exceeds `u64`.
+/// The whole bytes that hold elements `from..from + count`, as offset and
+/// length, and the index of the first element within them. `None` if the type
+/// has no fixed width or the range exceeds `u64`.
 pub fn place(dtype: DType, from: u64, count: u64) -> Option<(u64, u64, u64)> {
-    // Four 6-bit floats share three bytes, and have no elements here.
+    // Four 6-bit floats share three bytes, and are not supported as elements
+    // here.
     let (unit, width) = dtype.unit().filter(|_| dtype.is_numeric())?;
     let (unit, width) = (u64::from(unit), u64::from(width));
     let at = (from / unit).checked_mul(width)?;
@@ -117,8 +118,7 @@ pub fn place(dtype: DType, from: u64, count: u64) -> Option<(u64, u64, u64)> {
 mod tests {
     use super::*;
 
-    /// The arrays take what the elements give, for every type that has
-    /// elements.
+    /// Every type that has elements fits its array.
     #[test]
     fn every_type_has_its_array() {
         let mut seen = 0;

@@ -1,4 +1,4 @@
-//! Words that stand for codes in packed tables.
+//! Words that codes in packed tables stand for.
 
 use alloc::borrow::ToOwned as _;
 use alloc::string::String;
@@ -10,8 +10,8 @@ use weighbridge_core::{EntryKind, Part};
 pub struct Words(Vec<String>);
 
 impl Words {
-    /// The code of `word`. Words beyond 65,535 share the last code: a file
-    /// cannot name that many types.
+    /// The code of `word`. Words beyond 65,535 share the last code; no file can
+    /// name that many types.
     pub fn code(&mut self, word: &str) -> u16 {
         let code = match self.0.iter().position(|known| known == word) {
             Some(code) => code,
@@ -36,12 +36,12 @@ impl Words {
     }
 }
 
-/// What an area is called.
+/// The word for a part of the file.
 pub fn part_word(part: Option<Part>, words: &mut Words) -> u16 {
     words.code(part.map_or("gap", Part::name))
 }
 
-/// What a kind of entry is called.
+/// The word for a kind of entry.
 pub fn kind_word(kind: EntryKind, words: &mut Words) -> u16 {
     words.code(match kind {
         EntryKind::Tensor => "tensor",

@@ -1,4 +1,4 @@
-// The 32-bit build says of every file what the command line says of it.
+// The 32-bit build reports the same about every file as the command line.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -8,13 +8,13 @@ import { fromBytes, load, open, settle } from '../dist/index.js';
 import { check, corpus, files, fixtures, inspect } from './host.mjs';
 import { describe, judge } from './facts.mjs';
 
-/** Every file where all are asked for, as `scripts/wasm.sh deep` does; else every eighth. */
+/** Every file in deep runs (`scripts/wasm.sh deep`), otherwise every eighth. */
 const STEP = process.env.DEEP === '1' ? 1 : 8;
 
 /** The formats of the first module. */
 const FIRST = (await load()).formats().map(({ name }) => name);
 
-/** Elements compared of each tensor. */
+/** Number of elements compared per tensor. */
 const VALUES = 40;
 
 /** Small windows, so that every file is read in pieces. */
@@ -64,7 +64,7 @@ async function compareFile(path, verdict) {
   listed.document.free();
 }
 
-/** What the first module opens, or leaves to the other, has the same findings and values. */
+/** Whatever the first module opens, or leaves to the other, has the same findings and values. */
 async function compareModules(path, validated, described) {
   const checked = await opened(path, 'payloads', 'base');
   assert.deepEqual(await judge(checked.document, checked.ask), validated, 'the modules differ');
@@ -75,8 +75,8 @@ async function compareModules(path, validated, described) {
 }
 
 /**
- * A tensor as the module can tell it: an extent of 2^64 - 1, which only broken
- * tensors have, looks like one that varies, and half a character is replaced.
+ * A tensor as the module can represent it: an extent of 2^64 - 1, which only broken tensors have,
+ * looks like a variable one, and unpaired surrogates are replaced.
  */
 function unbounded(tensor) {
   const shape = tensor.shape.map((extent) => (extent === 0xffff_ffff_ffff_ffffn ? null : extent));
@@ -96,7 +96,7 @@ function lossy(value) {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, lossy(member)]));
 }
 
-/** A report in which names that the command line has cut are those that `validated` has whole. */
+/** A report in which names that the command line has cut off are replaced by the full ones of `validated`. */
 function whole(verdict, validated) {
   const uncut = (list, others) =>
     list.map((item, i) => {
@@ -107,7 +107,7 @@ function whole(verdict, validated) {
   return { ...verdict, findings: uncut(verdict.findings, validated.findings), unchecked: uncut(verdict.unchecked, validated.unchecked) };
 }
 
-/** The part of a report that the package gives: it sees one file, and does not say what else a file may be. */
+/** The part of a report that the package provides: it sees one file, and does not guess what else a file may be. */
 function verdictOf({ format, version, size, verdict, diagnosis, checked, unchecked, findings }) {
   return {
     format,
@@ -116,7 +116,7 @@ function verdictOf({ format, version, size, verdict, diagnosis, checked, uncheck
     verdict,
     diagnosis,
     checked,
-    // The command also says why not.
+    // The command also gives the reason.
     unchecked: unchecked.map((it) => ({ ...it, why: it.why.replace(/^(the other parts of its set .*): .*/, '$1') })),
     findings,
   };

@@ -66,7 +66,7 @@ test('the first module takes no file for another format', async () => {
   const heads = new Set();
   for (const path of files(fixtures)) {
     const bytes = readFileSync(path);
-    // What identifies a format is followed by what safetensors begins with.
+    // The magic of a format, followed by the start of a safetensors file.
     for (const magic of [2, 4, 6, 8]) {
       heads.add(Buffer.concat([bytes.subarray(0, magic), Buffer.alloc(Math.max(0, 8 - magic)), Buffer.from('{"a":{}}')]).toString('latin1'));
     }
@@ -179,7 +179,7 @@ test('what is thrown is an error that says what and where', async () => {
       await ask(() => document.value(i));
     }
     await ask(() => document.tensor(document.tensorCount));
-    // Bytes that have changed since.
+    // The bytes have changed since.
     document.supply(0, new Uint8Array(Number(document.length)).fill(0xff));
     for (let i = 0; i < document.tensorCount; i++) {
       await ask(() => document.tensor(i));
@@ -203,7 +203,7 @@ test('a file of another kind has a verdict and a name', async () => {
   for (const name of ['x', 'x.npy', 'x.safetensors', 'x.oinf']) {
     assert.deepEqual(await other(hdf5, name), ['unsupported', 'an HDF5 file']);
   }
-  // Who says what a file is wants to know what is wrong with it.
+  // A caller who names the format wants to know what is wrong with the file.
   assert.equal((await other(hdf5, 'x', { format: 'oinf' }))[0], 'invalid');
   const [verdict, diagnosis] = await other(pointer, 'x.gguf');
   assert.equal(verdict, 'invalid');
@@ -231,7 +231,7 @@ test('a file that is cut off is called that', async () => {
   }
 });
 
-/** What a new decoder makes of stored bytes that come `size` at a time. */
+/** The output of a new decoder for stored bytes pushed `size` at a time. */
 function decoded(document, i, bytes, size, taken) {
   const decoder = document.decoder(i, 0);
   const { offset, stored } = decoder;

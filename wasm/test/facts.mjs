@@ -1,10 +1,10 @@
-// A document as the command line writes it down.
+// A document in the form that the command line writes.
 
 import { marked, unmark } from './host.mjs';
 
 const MOST = 0xffff_ffff_ffff_ffffn;
 
-/** A number as JSON has it. */
+/** A number in its JSON form. */
 function number(value) {
   if (typeof value === 'bigint') {
     return value;
@@ -17,17 +17,17 @@ function number(value) {
 
 const INTEGER = /^(?:[iu]\d+|t[12]|timespan|datetime|key)/;
 
-/** Elements as the command line writes them: integers as integers, Booleans as such. */
+/** Elements in the form that the command line writes: integers as integers, Booleans as Booleans. */
 export function elements(dtype, data) {
   if (dtype === 'bool' || dtype === 'bitset') {
-    // A byte that is neither 0 nor 1 is shown as what it is.
+    // A byte that is neither 0 nor 1 is shown as its value.
     return Array.from(data, (value) => (value > 1 ? BigInt(value) : value === 1));
   }
   const whole = INTEGER.test(dtype) || typeof data[0] === 'bigint' || data instanceof Uint32Array || data instanceof Int32Array;
   return Array.from(data, (value) => (whole ? BigInt(value) : number(value)));
 }
 
-/** Rows of a column, a value of an annotation, entries of a sparse tensor. */
+/** Rows of a column, an annotation's value, or entries of a sparse tensor. */
 export function rows(values, shape = []) {
   const { dtype, data, width, missing, texts, ends, indices, lengths, coordinates } = values;
   const flat = elements(data instanceof Uint8Array ? 'bool' : dtype, data);
@@ -57,7 +57,7 @@ export function rows(values, shape = []) {
   });
 }
 
-/** What `check --json` says, from a document that reached the goal `payloads`. */
+/** The output of `check --json` for a document that reached the goal `payloads`. */
 export async function judge(document, ask) {
   const words = document.words();
   const findings = [];
@@ -97,7 +97,7 @@ export async function judge(document, ask) {
     version: document.version ?? null,
     size: document.length,
     verdict,
-    // The report of the command says what a file of another kind is.
+    // The command's report names other kinds of files.
     diagnosis: /short|^an empty file|^zeros/.test(diagnosis) ? undefined : diagnosis,
     checked,
     unchecked,
@@ -105,7 +105,7 @@ export async function judge(document, ask) {
   };
 }
 
-/** The name of the entry that a finding is about, as it is. */
+/** The unescaped name of the entry that a finding is about. */
 async function entryName(document, ask, kind, entry) {
   if (kind === 'file') {
     return undefined;
@@ -127,7 +127,7 @@ function meta({ key, keyHex, type, dtype, text, textHex, values, shape, truncate
   if (type === 'cbor') {
     return present({ key, key_hex: keyHex, type, value: JSON.parse(marked(text), unmark), value_hex: textHex, truncated: truncated || undefined });
   }
-  // A list of texts, or of lists, comes as JSON.
+  // A list of texts, or of lists, is given as JSON.
   if (type === 'ndarray' && text !== undefined) {
     return present({ key, key_hex: keyHex, type, dtype, shape: Array.from(shape), value: JSON.parse(marked(text), unmark), truncated: truncated || undefined });
   }
@@ -147,12 +147,12 @@ function meta({ key, keyHex, type, dtype, text, textHex, values, shape, truncate
   });
 }
 
-/** Without the fields that are absent. */
+/** Removes absent fields. */
 function present(fields) {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** The type of an unknown dtype: a number where the format has numbers. */
+/** The type of an unknown dtype: a number if the format uses numbers. */
 function raw(text) {
   return text !== undefined && /^\d+$/.test(text) ? BigInt(text) : text;
 }
@@ -171,7 +171,7 @@ function quantization(it) {
   };
 }
 
-/** Metadata and tensors, as `inspect --json --values` writes them. */
+/** Metadata and tensors in the form that `inspect --json --values` writes. */
 export async function describe(document, ask, most) {
   const metadata = [];
   for (let i = 0; i < document.metadataCount; i++) {
@@ -190,7 +190,7 @@ export async function describe(document, ask, most) {
     try {
       const found = await ask(() => document.values(i, 0n, most));
       const shown = it.status === 'sound' ? rows(found, it.shape) : undefined;
-      // The document shows a Boolean byte as it is; readers of zTensor take all but 0 for true.
+      // The document shows the value of a Boolean byte; zTensor readers take all but 0 for true.
       const truth = it.dtype === 'bool' && document.format === 'ztensor';
       values = truth ? shown?.map((value) => typeof value === 'bigint' || value) : shown;
     } catch (error) {

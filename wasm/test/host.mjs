@@ -1,4 +1,4 @@
-// What the command line says of files, and where the files are.
+// Runs the command line on files, and finds the files.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -11,7 +11,7 @@ const target = process.env.CARGO_TARGET_DIR ?? join(root, 'target');
 /** The command line, built by scripts/wasm.sh. */
 export const weighbridge = join(target, 'debug', process.platform === 'win32' ? 'weighbridge.exe' : 'weighbridge');
 
-/** The folder that scripts/wasm.sh had the fixtures written to. */
+/** The folder where scripts/wasm.sh had the fixtures written. */
 export const fixtures = join(target, 'wasm-fixtures');
 
 /** The corpus of real and broken files, which is not part of the project. */
@@ -29,7 +29,7 @@ export function corpus() {
 
 const KNOWN = new Set(['.bt', '.gguf', '.idv', '.oinf', '.safetensors', '.stb', '.zt']);
 
-/** All files below a folder whose extension is that of a format. */
+/** All files below a folder that have a format's extension. */
 export function files(folder) {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true });
   return names
@@ -38,7 +38,7 @@ export function files(folder) {
     .sort();
 }
 
-/** One JSON object a line; integers become bigints, so that they keep their digits. */
+/** Parses one JSON object per line; integers become bigints, so that they keep their digits. */
 function lines(text) {
   return text
     .split('\n')
@@ -46,10 +46,10 @@ function lines(text) {
     .map((line) => JSON.parse(marked(line), unmark));
 }
 
-/** What no string of a file begins with. */
+/** A prefix that no string in a file has. */
 const MARK = 'integer outside of strings: ';
 
-/** Integers outside of strings become texts with a mark, because JSON.parse would round them. */
+/** Turns integers outside strings into marked texts, because JSON.parse would round them. */
 export function marked(line) {
   return line.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) =>
     /^-?\d+$/.test(token) ? `"${MARK}${token}"` : token,
@@ -72,7 +72,7 @@ function run(args) {
   }
 }
 
-/** `check --json` of many files. */
+/** Runs `check --json` on many files. */
 export function check(paths) {
   const all = [];
   for (let from = 0; from < paths.length; from += 200) {
@@ -81,7 +81,7 @@ export function check(paths) {
   return all;
 }
 
-/** `inspect --json --values` of one file. */
+/** Runs `inspect --json --values` on one file. */
 export function inspect(path, values) {
   return lines(run(['inspect', '--json', '--values', String(values), path]))[0];
 }

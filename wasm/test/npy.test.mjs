@@ -1,4 +1,4 @@
-// Arrays for NumPy are those that the command line writes, byte for byte.
+// Arrays written for NumPy match the command line's byte for byte.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -11,11 +11,11 @@ import { files, fixtures, weighbridge } from './host.mjs';
 
 const DENSE = new Set(['row-major', 'column-major', 'channels-last']);
 
-/** What the page takes for numbers. */
+/** The types that the page treats as numbers. */
 const page = readFileSync(new URL('../../web/src/storage.ts', import.meta.url), 'utf8');
 const NUMERIC = new RegExp(/^const NUMERIC = \/(.*)\/;$/m.exec(page)[1]);
 
-/** One stored tensor of each type, byte order and format: what may be written differently. */
+/** One stored tensor of each type, byte order and format: everything that may affect the output. */
 async function* tensors() {
   const seen = new Set();
   for (const path of files(fixtures)) {
@@ -36,7 +36,7 @@ async function* tensors() {
   }
 }
 
-/** The file in pieces of three bytes, or why there is none. */
+/** The file written from pieces of three bytes, or the reason why there is none. */
 function written(document, i, data) {
   let writer;
   try {

@@ -1,4 +1,4 @@
-// Where metadata entries lie, held against where they were put.
+// Ranges of metadata entries, compared with where they were written.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -24,7 +24,7 @@ const STRING = 8;
 const ARRAY = 9;
 const texts = (list) => [u32(STRING), u64(list.length), ...list.flatMap(text)];
 
-/** A GGUF file without tensors, and where the value of each entry lies. */
+/** A GGUF file without tensors, and the position of each entry's value. */
 function gguf(entries) {
   const parts = [encoder.encode('GGUF'), u32(3), u64(0), u64(entries.length)];
   const length = () => parts.reduce((sum, part) => sum + part.length, 0);

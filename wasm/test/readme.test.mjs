@@ -1,4 +1,4 @@
-// The example of the README runs as it stands there.
+// The README's example runs as printed.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -13,7 +13,7 @@ const [, code] = /```js\n([^]*?)```/.exec(readFileSync(join(root, 'README.md'), 
 
 test('the first example of the README', (t) => {
   assert.ok(code.trim().split('\n').length <= 10, 'ten lines');
-  // A package may import itself by name, from inside.
+  // Inside a package, its own name can be imported.
   const example = join(root, 'dist', 'example.mjs');
   writeFileSync(example, code);
   t.after(() => rmSync(example));

@@ -1,5 +1,5 @@
-// The types say what the code does: they compile, a program that uses all of
-// them compiles, and every method they declare is there.
+// The types match the code: they compile, a program that uses all of them
+// compiles, and every declared method exists.
 
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
@@ -28,7 +28,7 @@ test('the types and a program that uses them compile', () => {
   assert.deepEqual(faults, []);
 });
 
-/** Names of the members of an interface, and whether they are methods. */
+/** Names of an interface's members, and whether they are methods. */
 function members(file, name) {
   const source = program.getSourceFile(path(`../dist/${file}`));
   const found = source.statements.find((it) => ts.isInterfaceDeclaration(it) && it.name.text === name);

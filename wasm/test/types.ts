@@ -1,4 +1,4 @@
-// Compiled, never run: a program that uses what the types promise.
+// Compiled, never run: a program that uses everything the types promise.
 
 import { fromBlob, fromBytes, load, open, settle, stream } from '../dist/index.js';
 import type { ByteSource, ComputeLibrary, Document, FullLibrary, Library, Summary, Values, WeighbridgeError } from '../dist/index.js';
@@ -33,7 +33,7 @@ export async function mistakes(): Promise<void> {
   document.rows(0, 1, 'colour');
   // @ts-expect-error the small module does not compute
   library.Statistics;
-  // @ts-expect-error bytes may be lacking
+  // bytes may be missing
   document.tensor(0).name;
   await open(fromBytes(new Uint8Array(0)));
 }

@@ -1,5 +1,5 @@
-//! Values of options that are names of ours: shells complete them, and a wrong one is one
-//! sentence, not a list of hundreds.
+//! Option values that are our own names: shells complete them, and a wrong one is
+//! reported in one sentence, not with a list of hundreds.
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
@@ -9,10 +9,10 @@ use std::ffi::OsStr;
 use weighbridge::Format;
 use weighbridge::core::general;
 
-/// The format that is called `name`.
+/// The format called `name`.
 ///
 /// # Errors
-/// A sentence, when there is none of that name.
+/// A sentence, if there is no such format.
 fn by_name(name: &str) -> Result<Format, String> {
     Format::by_name(name).filter(|format| format.is_available()).ok_or_else(|| {
         let known: Vec<_> = available().map(Format::name).collect();
@@ -25,7 +25,7 @@ pub(crate) fn available() -> impl Iterator<Item = Format> {
     Format::ALL.iter().copied().filter(|format| format.is_available())
 }
 
-/// What reads the name of a format.
+/// A function that parses the name of a format.
 type ParseFormat = fn(&str) -> Result<Format, String>;
 
 /// The names of formats.
@@ -38,7 +38,7 @@ pub(super) fn rules(
     words: &[&'static str],
 ) -> Named<impl Fn(&str) -> Result<String, String> + Clone> {
     let catalogues = Format::ALL.iter().map(|format| format.rules()).chain([general::RULES]);
-    // Several formats have rules of one id.
+    // Several formats share rule ids.
     let ids: BTreeSet<_> = catalogues.flatten().map(|rule| rule.id).collect();
     let names: Vec<_> = words.iter().copied().chain(ids).collect();
     let known = names.clone();
@@ -49,7 +49,7 @@ pub(super) fn rules(
     Named { parse, names }
 }
 
-/// A value that has a name.
+/// A named value.
 #[derive(Clone)]
 pub(super) struct Named<P> {
     parse: P,

@@ -1,4 +1,4 @@
-//! One JSON object a line, one line a file.
+//! JSON output: one object and one line per file.
 
 use super::{Context, Done, Seen};
 use crate::json::{self, SCHEMA_CHECK, TOOL};
@@ -22,7 +22,7 @@ struct Line<'a> {
     config: Option<std::borrow::Cow<'a, str>>,
 }
 
-/// Findings that do not count.
+/// Ignored findings.
 #[derive(Serialize)]
 struct Ignored<'a> {
     rule: &'static str,

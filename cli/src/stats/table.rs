@@ -1,16 +1,16 @@
-//! The weights of a file as a table for people.
+//! A human-readable table of a file's weights.
 
 use crate::human::dim;
 use std::io::{self, Write};
 use weighbridge::text::thousands;
 use weighbridge::{Element, Sign, TensorWeights, Text};
 
-/// The heads of the columns, of which all but two are aligned to the right.
+/// Column heads; all but two columns are right-aligned.
 const HEADS: [&str; 9] = ["NAME", "TYPE", "MIN", "MAX", "MEAN", "STD", "ZEROS", "NAN", "SIGNS"];
 
 type Cells = [String; HEADS.len()];
 
-/// Writes a line for each tensor, below one with the heads of the columns.
+/// Writes a header line and a line per tensor.
 pub(super) fn write(out: &mut dyn Write, tensors: &[TensorWeights]) -> io::Result<()> {
     let rows: Vec<_> = tensors.iter().map(cells).collect();
     let widths: [usize; HEADS.len()] = std::array::from_fn(|i| {
@@ -44,7 +44,7 @@ fn kind(tensor: &TensorWeights) -> String {
     format!("{} {}", tensor.dtype.name(), tensor.shape)
 }
 
-/// What people see of a tensor, by column; of one that was not measured the name.
+/// The cells of a tensor's row; only the name if it was not measured.
 fn cells(tensor: &TensorWeights) -> Cells {
     let name = tensor.name.to_string();
     let Ok(measured) = &tensor.measured else {
@@ -68,12 +68,12 @@ fn cells(tensor: &TensorWeights) -> Cells {
     ]
 }
 
-/// A number in six digits.
+/// A number with six digits.
 fn short(number: Option<f64>) -> String {
     let Some(number) = number else { return String::new() };
     let size = number.abs();
     if number == 0.0 || (1e-3..1e6).contains(&size) {
-        // Digits after the point, so that there are six in all.
+        // Digits after the point, for six digits in total.
         let whole = if size < 1.0 { 0 } else { size.log10() as usize };
         let text = format!("{number:.digits$}", digits = 5_usize.saturating_sub(whole));
         return text.trim_end_matches('0').trim_end_matches('.').to_owned();

@@ -1,12 +1,12 @@
-//! What of folders and lists is checked.
+//! Selects the files of folders and lists to check.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::path::Path;
 
-/// What of a folder or a list is checked.
+/// Selects the files of a folder or a list to check.
 #[derive(Debug, Default)]
 pub(crate) struct Filter {
-    /// Only these, if there are any.
+    /// If present, only these files are checked.
     pub(super) include: Option<GlobSet>,
     pub(super) exclude: GlobSet,
     pub(super) follow_links: bool,
@@ -14,7 +14,7 @@ pub(crate) struct Filter {
 
 impl Filter {
     /// # Errors
-    /// A sentence, when a pattern is none.
+    /// A sentence, if a pattern is invalid.
     pub(crate) fn new<'g>(
         include: impl IntoIterator<Item = &'g String>,
         exclude: impl IntoIterator<Item = &'g String>,
@@ -30,13 +30,13 @@ impl Filter {
         included && !self.exclude.is_match(path)
     }
 
-    /// The same of a path whose folders were not passed one by one.
+    /// The same for a path whose folders were not visited one by one.
     pub(super) fn wants_below(&self, path: &Path) -> bool {
         self.wants(path) && !path.ancestors().any(|folder| self.exclude.is_match(folder))
     }
 }
 
-/// Patterns for paths below a folder. One without a slash is that of a name at any depth.
+/// Patterns for paths below a folder. One without a slash matches a name at any depth.
 fn globs<'g>(patterns: impl IntoIterator<Item = &'g String>) -> Result<GlobSet, String> {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {

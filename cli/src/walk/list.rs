@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use weighbridge::Text;
 
-/// The paths of a list: one a line, or each ended by a NUL if there is one.
+/// The paths of a list: one per line, or each ended by a NUL if there is one.
 #[derive(Debug, Default)]
 pub(crate) struct List {
     bytes: Vec<u8>,
@@ -15,7 +15,7 @@ pub(crate) struct List {
 
 impl List {
     /// # Errors
-    /// A sentence, when the list cannot be read.
+    /// A sentence, if the list cannot be read.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let mut bytes = Vec::new();
         let read = if path == Path::new("-") {
@@ -53,7 +53,7 @@ fn to_path(bytes: &[u8]) -> PathBuf {
 
 #[cfg(not(unix))]
 fn to_path(bytes: &[u8]) -> PathBuf {
-    // Lines may end as is usual there.
+    // Lines may end in CR LF there.
     let text = String::from_utf8_lossy(bytes);
     PathBuf::from(text.strip_suffix('\r').unwrap_or(&text))
 }

@@ -152,15 +152,15 @@ fn findings_come_in_the_order_of_the_file() {
     assert!(offsets.is_sorted());
 }
 
-/// All files of all formats, in one run on several threads: each is validated as
-/// its fixture says, and output is in input order.
+/// All files of all formats, in one run on several threads: each verdict matches its
+/// fixture, and output is in input order.
 #[test]
 fn fixtures_are_judged_as_they_should_be() {
     let folder = Folder::new();
     let mut expected = Vec::new();
     for (format, fixtures) in fixtures::all() {
         let format = Format::by_name(format).expect("a fixture of a known format");
-        // The files that an index of shards lists are not beside it here.
+        // The files that a shard index lists are not present here.
         if !format.is_available() || format == Format::Shards {
             continue;
         }
@@ -177,7 +177,7 @@ fn fixtures_are_judged_as_they_should_be() {
     for (line, (name, format, fixture)) in lines.iter().zip(expected) {
         let severity = |id: &&str| {
             let rules = format.rules().iter().chain(weighbridge::core::general::RULES);
-            // An archive of arrays breaks the rules of arrays, too.
+            // An archive of arrays may also break the rules of arrays.
             let inner = if format == Format::Npz { Format::Npy.rules() } else { &[] };
             let rules = rules.chain(inner);
             rules.clone().find(|rule| rule.id == *id).map(|rule| rule.severity)
@@ -206,7 +206,7 @@ fn fixtures_are_judged_as_they_should_be() {
     }
 }
 
-/// What the library says of a file is the line of the command, byte for byte.
+/// The library's report on a file equals the command's line, byte for byte.
 #[test]
 fn the_report_of_the_library_is_the_line_of_the_command() {
     let folder = Folder::new();
@@ -232,7 +232,7 @@ fn the_report_of_the_library_is_the_line_of_the_command() {
     }
 }
 
-/// Whether a rule is broken by files of another generation of their format, by archives
+/// Whether the rule is broken by files of another version of their format, by archives
 /// of another kind, and by arrays and archives that are pickles.
 fn is_of_another_kind(format: Format, rule: &str) -> bool {
     let pickle = rule == "NPY-OBJECT" && format == Format::Npy;

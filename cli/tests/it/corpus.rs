@@ -3,8 +3,8 @@
 use super::*;
 use weighbridge_tests::corpus;
 
-/// Whatever is in a file, there is one line with a verdict for it, and the
-/// exit code is the strongest of all.
+/// Whatever a file contains, one line gives its verdict, and the exit code is
+/// the strongest of all.
 #[test]
 fn every_file_of_the_corpus_gets_a_verdict() {
     let Some(path) = corpus::folder() else { return };
@@ -28,8 +28,8 @@ fn every_file_of_the_corpus_gets_a_verdict() {
     }
 }
 
-/// What `inspect` prints of every file is JSON, and its verdict is that of
-/// `check --structure`.
+/// `inspect` prints JSON for every file, with the same verdict as `check
+/// --structure`.
 #[test]
 fn every_file_of_the_corpus_is_inspected() {
     let Some(path) = corpus::folder() else { return };

@@ -1,4 +1,4 @@
-//! Files that are something else, and files that are cut off.
+//! Files of other kinds, and truncated files.
 
 use super::*;
 use weighbridge_tests::encode::safetensors;
@@ -26,7 +26,7 @@ fn formats_and_generations_that_are_not_read_are_unsupported() {
         let inspected = run(&folder, &["inspect", file, "--json"]);
         assert_eq!((inspected.code, &inspected.json()["verdict"]), (3, &json["verdict"]));
         assert_eq!(run(&folder, &["extract", file, "a"]).code, 3);
-        // Who says what it is gets what is wrong with it as that.
+        // With an explicit format, the file is checked as that format.
         let chosen = run(&folder, &["check", file, "--format", "gguf", "--json"]);
         assert_eq!((chosen.code, &chosen.json()["verdict"]), (1, &"invalid".into()));
     }

@@ -41,7 +41,7 @@ fn digest(folder: &Folder, file: &str) -> Value {
     run.json()
 }
 
-/// The same elements have the same digest, in whatever way they are stored.
+/// Equal elements have equal digests, however they are stored.
 #[test]
 fn digests_are_of_elements_and_not_of_storage() {
     let folder = Folder::new();
@@ -168,7 +168,7 @@ fn what_has_no_digest_says_why() {
     }
 }
 
-/// Whatever is in a file, there is a line; and `extract --raw` agrees where nothing is turned.
+/// Every file gets a line, and `extract --raw` agrees unless elements are reordered.
 #[test]
 fn every_fixture_has_a_line_and_agrees_with_extract() {
     let folder = Folder::new();
@@ -253,7 +253,7 @@ fn an_index_of_shards_has_no_digests() {
     assert_eq!(run(&folder, &["digest", "--compare", a, b]).code, 3);
 }
 
-/// Nothing says which axis of a tensor in channels-last order holds its channels.
+/// Nothing says which axis holds the channels in channels-last order.
 #[test]
 fn channels_last_has_no_digest() {
     let folder = Folder::new();

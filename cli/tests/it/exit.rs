@@ -1,4 +1,4 @@
-//! The table of exit codes in docs/cli.md: a run for each cell.
+//! The table of exit codes in docs/cli.md: one run per cell.
 
 use super::*;
 use weighbridge_tests::encode::safetensors;
@@ -113,7 +113,7 @@ fn every_cell_of_the_table_is_what_the_command_does() {
     }
     let cells = table();
     assert_eq!(cells.len(), 11 * 4, "{cells:?}");
-    // Servers have their own tests.
+    // Servers are tested separately.
     for (name, code, text) in cells.into_iter().filter(|(name, ..)| !name.contains("://")) {
         let has_run = runs.iter().any(|(run, of, _)| *run == name && *of == code);
         assert_eq!(has_run, text != "–", "{name} {code}: {text}");

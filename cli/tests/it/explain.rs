@@ -1,6 +1,6 @@
 //! `explain`, and the tables that it prints from.
 //!
-//! `WEIGHBRIDGE_EXPLAIN=write` writes the tables anew.
+//! `WEIGHBRIDGE_EXPLAIN=write` rewrites the tables.
 
 use super::*;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use weighbridge::core::general;
 use weighbridge::{Format, Options};
 use weighbridge_tests::{advisories, fixtures};
 
-/// Compares a table with what it should be, or writes it.
+/// Compares a table with its expected content, or writes it.
 fn table(name: &str, expected: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name);
     if std::env::var_os("WEIGHBRIDGE_EXPLAIN").is_some() {
@@ -19,7 +19,7 @@ fn table(name: &str, expected: &str) {
     assert!(found == expected, "data/{name} is out of date: run with WEIGHBRIDGE_EXPLAIN=write");
 }
 
-/// The first fixture that was made to break a rule shows what is said of it.
+/// The example of each rule comes from the first fixture made to break it.
 #[test]
 fn every_rule_has_an_example_that_a_file_gave() {
     let mut examples = BTreeMap::new();
@@ -34,7 +34,7 @@ fn every_rule_has_an_example_that_a_file_gave() {
                 let of = found.finding().rule.format().map_or("-", Format::name);
                 let entry = found.entry().map(|entry| format!("\"{entry}\": ")).unwrap_or_default();
                 let said = (!main, found.offset(), format!("{entry}{}", found.message()));
-                // The file that was made for it, or else any other.
+                // Prefer the file made for the rule over any other.
                 let kept = examples.entry((of, found.rule())).or_insert_with(|| said.clone());
                 if kept.0 && main {
                     *kept = said;
@@ -52,7 +52,7 @@ fn every_rule_has_an_example_that_a_file_gave() {
         let rules = format.rules().iter().filter(|rule| rule.severity.name() != "unchecked");
         rules.filter(|rule| !examples.contains_key(&(format.name(), rule.id))).count()
     };
-    // What only several files break has none.
+    // Rules that only several files can break have no example.
     let several = |format: &Format| matches!(format, Format::Shards | Format::Gguf);
     for format in Format::ALL.iter().filter(|format| !several(format)) {
         assert_eq!(without(format), 0, "{format}");
@@ -92,7 +92,7 @@ fn a_rule_is_explained() {
     assert!(json[0]["example"]["message"].as_str().is_some_and(|it| it.contains("block_count")));
     let ids: Vec<_> = json[0]["advisories"].as_array().into_iter().flatten().collect();
     assert!(ids.iter().any(|it| it["id"] == "WB-2024-7802"), "{json}");
-    // Several formats may have a rule of one name.
+    // Several formats may share a rule id.
     let formats = run(&folder, &["explain", "TRAILING", "--json"]).json();
     assert!(formats.as_array().is_some_and(|all| all.len() > 1), "{formats}");
     let one = run(&folder, &["explain", "TRAILING", "--format", "gguf", "--json"]).json();

@@ -1,4 +1,4 @@
-//! Files that `extract` writes, and those that it must not leave there.
+//! Files that `extract` writes, and files that it must not leave behind.
 
 use super::*;
 use std::fs;
@@ -95,7 +95,7 @@ fn a_full_disk_is_an_error_and_leaves_nothing_behind() {
     assert_eq!(folder.names(), ["a.stb"]);
 }
 
-/// A limit on file sizes stands in for a disk that fills up half-way.
+/// A limit on file sizes simulates a disk that fills up half-way.
 #[cfg(unix)]
 #[test]
 fn a_disk_that_fills_up_leaves_nothing_behind() {
@@ -113,7 +113,8 @@ fn a_disk_that_fills_up_leaves_nothing_behind() {
     assert_eq!(folder.names(), ["a.stb"]);
 }
 
-/// Blocks follow one another, and what a sparse vector does not store is zero.
+/// Blocks are concatenated, and elements that a sparse vector does not store
+/// are zero.
 #[test]
 fn a_column_becomes_an_npy_file() {
     use weighbridge_tests::encode::idv::{self, Cell, Codec, Column, Compression, Number};
@@ -142,7 +143,7 @@ fn a_column_becomes_an_npy_file() {
     assert_eq!(folder.names(), ["a.idv", "tensor.npy"]);
 }
 
-/// A sparse row takes a few bytes however long it is.
+/// A sparse row takes only a few bytes, however long it is.
 #[cfg(unix)]
 #[test]
 fn a_column_that_would_fill_the_disk_is_refused() {
@@ -186,7 +187,7 @@ fn complex_numbers_and_narrow_floats() {
     assert!(refused.err.contains("NumPy has no type for f6e2m3 data"), "{refused:?}");
 }
 
-/// Rows of 2 × 3, stored column by column.
+/// Rows of 2 × 3, stored in column-major order.
 fn columns() -> Stb {
     let mut stb = sound();
     stb.tensors[0].layout = 1;
@@ -215,7 +216,7 @@ fn values_of_column_major_data_come_row_by_row() {
     stb.tensors[1] = Tensor::new(1, 3, &shape);
     stb.tensors[1].layout = 1;
     let [a, b, c] = shape;
-    // Where each element lies, with its number in row-major order.
+    // The position of each element, filled with its row-major index.
     let mut payload = vec![0; (a * b * c) as usize];
     for number in 0..a * b * c {
         let (i, j, k) = (number / (b * c), number / c % b, number % c);
@@ -237,7 +238,7 @@ fn values_of_column_major_data_come_row_by_row() {
     }
 }
 
-/// Rows that are longer than what is put in order at a time, and columns that are.
+/// Rows, and columns, that are longer than the reordering buffer.
 #[test]
 fn large_column_major_data_comes_row_by_row() {
     let folder = Folder::new();

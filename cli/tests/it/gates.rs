@@ -1,4 +1,4 @@
-//! Where gates stand: the action, the hook, the image and the example of the documentation.
+//! Integrations: the action, the hook, the image and the example in the documentation.
 
 use super::*;
 use std::process::Command as Process;
@@ -9,7 +9,7 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(path).expect("a file of the repository")
 }
 
-/// A run of the script of the action in `folder`.
+/// Runs the action's script in `folder`.
 #[cfg(unix)]
 fn action(folder: &Folder, variables: &[(&str, &str)]) -> Run {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/action.sh");
@@ -44,7 +44,7 @@ fn the_action_fails_unless_all_is_valid() {
     assert_eq!(action(&folder, &[("INPUT_PATHS", "none")]).code, 2);
     folder.write("models/x.pt", b"\x80\x02}q\0.");
     assert_eq!(action(&folder, &[("INPUT_PATHS", "models/x.pt"), sarif]).code, 3);
-    // Inputs are no commands.
+    // Inputs are not executed as commands.
     let hostile = action(
         &folder,
         &[("INPUT_PATHS", "$(touch gone); `touch gone`"), ("INPUT_ARGS", "--jobs $(touch gone)")],
@@ -56,7 +56,7 @@ fn the_action_fails_unless_all_is_valid() {
     assert_eq!(codes, expected);
 }
 
-/// The release is an archive with its digest, as the release workflow makes it.
+/// The release is an archive with its digest, as the release workflow builds it.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_action_takes_the_command_from_a_release() {
@@ -87,7 +87,7 @@ fn the_action_takes_the_command_from_a_release() {
     ];
     let taken = action(&folder, &variables);
     assert!(taken.code == 1 && taken.out.contains("H-FLAGS"), "{taken:?}");
-    // An archive that is not the one of the digest is not run.
+    // An archive that does not match its digest is not run.
     let archive = release.join(format!("{name}.tar.xz"));
     let mut bytes = std::fs::read(&archive).expect("the archive");
     bytes.push(0);

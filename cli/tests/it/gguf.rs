@@ -1,4 +1,4 @@
-//! Metadata with lists, and types that only one format has: GGUF.
+//! Metadata with lists, and types that exist only in GGUF.
 
 use super::*;
 use serde_json::json;
@@ -54,14 +54,13 @@ fn metadata_of_every_kind_in_both_orders() {
         let tensor = &shown["tensors"][0];
         assert_eq!(tensor["shape"], json!([2, 3]), "outermost first");
         assert_eq!(tensor["endianness"], if big { "big" } else { "little" });
-        // The bytes are the same, so their meaning is not.
+        // The bytes are the same in both byte orders, so the values differ.
         let values = tensor["values"].clone();
         assert_ne!(first.replace(values.clone()), Some(values));
     }
 }
 
-/// A vocabulary of several megabytes is passed over, and shown as far as 64 KiB
-/// of it go.
+/// A vocabulary of several megabytes is skipped over, and up to 64 KiB are shown.
 #[test]
 fn a_long_vocabulary_is_cut() {
     let folder = Folder::new();
@@ -150,7 +149,7 @@ fn a_summary_says_what_the_model_is() {
     let shown = run(&folder, &["inspect", "c.gguf", "--summary"]).out;
     assert!(shown.contains("1,216 bytes (1.2 KiB) for the state of 2 layers"), "{shown}");
     assert!(!shown.contains("KV cache of"), "{shown}");
-    // A file without any of this has a summary all the same.
+    // A file without any of this still has a summary.
     folder.write("b.gguf", &model(&[], Vec::new()).encode().bytes);
     let shown = run(&folder, &["inspect", "b.gguf", "--summary", "--json"]);
     assert_eq!(shown.json()["summary"]["cache"], json!(null));

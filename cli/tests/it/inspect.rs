@@ -1,4 +1,4 @@
-//! What `inspect` shows.
+//! Output of `inspect`.
 
 use super::*;
 use serde_json::json;
@@ -162,7 +162,7 @@ fn statistics_are_those_of_the_elements() {
     assert!(run(&folder, &["inspect", "a.stb", "--stats"]).out.contains("1 NaN (the first at 3)"));
 }
 
-/// The values and statistics that were shown, and the reasons for others.
+/// The number of values or statistics shown, and the reasons for the others.
 fn shown(folder: &Folder, args: &[&str], field: &str) -> (usize, Vec<Value>) {
     let run = run(folder, &[&["inspect", "--json", "--lenient"], args].concat());
     let json = run.json();
@@ -175,7 +175,7 @@ fn shown(folder: &Folder, args: &[&str], field: &str) -> (usize, Vec<Value>) {
     (shown, why)
 }
 
-/// Many tensors over the same bytes: a few times the file is looked at.
+/// Many tensors share the same bytes: the file is read only a few times.
 #[test]
 fn payloads_that_are_shared_are_shown_a_few_times() {
     use weighbridge::core::Format;
@@ -196,17 +196,17 @@ fn payloads_that_are_shared_are_shown_a_few_times() {
         let (all, _) = shown(&folder, &[&["tied.safetensors"], &args[..1]].concat(), field);
         assert_eq!(all, 4);
     }
-    // A few elements of each are no more than the entries themselves.
+    // A few elements per tensor take no more than the entries themselves.
     assert_eq!(shown(&folder, &["many.safetensors", "--values=4"], "values").0, 100);
 }
 
-/// Many columns of one block, which decodes to a thousand times its length.
+/// Many columns share one block, which decodes to a thousand times its length.
 #[test]
 fn blocks_that_are_shared_are_shown_a_few_times() {
     use weighbridge_tests::encode::idv::{self, Cell, Codec, Column, Compression, Number};
     const ROWS: usize = 256;
     let column = |i: usize| {
-        // Of others than the first only the place of the table counts.
+        // For all but the first column, only the place of the table counts.
         let row = Cell::dense(&vec![0; if i == 0 { 4096 } else { 0 }]);
         let codec = Codec::vector(Codec::Number(Number::SByte), &[0]);
         let column = Column::new(&format!("c{i:03}"), codec, vec![row; ROWS]);

@@ -1,5 +1,5 @@
-//! Files with more of everything than anybody reads: what is printed is bounded, and
-//! what is left out is counted.
+//! Files with more content than anyone reads: output is bounded, and the rest is
+//! counted.
 
 use super::*;
 use serde_json::json;
@@ -7,8 +7,7 @@ use weighbridge_tests::encode::safetensors;
 use weighbridge_tests::encode::shards::Index;
 use weighbridge_tests::encode::ztensor::{Item, MAGIC};
 
-/// An index of so many maps without members, each of which breaks a rule for every
-/// field that it lacks.
+/// An index of `count` empty maps, each of which breaks a rule for every missing field.
 fn flood(count: usize) -> Vec<u8> {
     let index = Item::Array(vec![Item::Map(vec![]); count]).encode();
     [&MAGIC[..], &index, &(index.len() as u64).to_le_bytes()].concat()
@@ -45,7 +44,7 @@ fn a_flood_of_findings_is_counted_and_its_start_is_listed() {
     assert!(lines[101].contains("more findings; --json lists all but"), "{human:?}");
 }
 
-/// One rule alone is enough for the verdict, listed or not.
+/// A single broken rule decides the verdict, listed or not.
 #[test]
 fn the_verdict_counts_what_is_not_listed() {
     let folder = Folder::new();
@@ -117,7 +116,7 @@ fn more_jobs_than_there_can_be_are_no_fault() {
     assert_eq!((run.code, run.lines().len()), (0, 300), "{}", run.err);
 }
 
-/// More output than is held back, in the middle of one tensor.
+/// An answer longer than the buffer, ending in the middle of a tensor.
 #[test]
 fn long_answers_are_whole() {
     let folder = Folder::new();

@@ -1,5 +1,5 @@
-//! The command `weighbridge` as its callers see it: exit codes, standard
-//! output, standard error, and what is left on the disk.
+//! The command `weighbridge` as its callers see it: exit codes, standard output,
+//! standard error, and the files it leaves behind.
 
 mod check;
 mod corpus;
@@ -35,7 +35,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use weighbridge_tests::encode::stb::{Stb, Tensor};
 
-/// A folder that vanishes, and files in it.
+/// A temporary folder with files.
 struct Folder(TempDir);
 
 impl Folder {
@@ -53,7 +53,7 @@ impl Folder {
         path
     }
 
-    /// The names of what lies in the folder.
+    /// The names of the folder's entries.
     fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.path()).expect("the folder");
         let name = |entry: std::fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
@@ -63,7 +63,7 @@ impl Folder {
     }
 }
 
-/// What a run printed, and how it ended.
+/// The output of a run, and how it ended.
 #[derive(Debug)]
 struct Run {
     code: i32,
@@ -86,7 +86,7 @@ impl Run {
         serde_json::from_str(&self.out).unwrap_or_else(|err| panic!("{err}: {self:?}"))
     }
 
-    /// The JSON objects on standard output, one a line.
+    /// The JSON objects on standard output, one per line.
     fn lines(&self) -> Vec<Value> {
         let parse = |line| serde_json::from_str(line).unwrap_or_else(|err| panic!("{err}: {line}"));
         self.out.lines().map(parse).collect()
@@ -119,7 +119,7 @@ fn sound() -> Stb {
     stb
 }
 
-/// Breaks one rule that is a violation (`H-FLAGS`).
+/// Breaks one rule with severity violation (`H-FLAGS`).
 fn with_flags() -> Vec<u8> {
     Stb { flags: 1, ..sound() }.encode()
 }
@@ -131,8 +131,8 @@ fn with_lint() -> Vec<u8> {
     stb.encode()
 }
 
-/// Has a tensor of an unknown type, which leaves its size (`T-DTYPE`) and its data
-/// unchecked.
+/// Has a tensor of an unknown type, so its size (`T-DTYPE`) and its data cannot be
+/// checked.
 fn with_unknown_type() -> Vec<u8> {
     let mut stb = sound();
     stb.tensors[1].dtype = 77;

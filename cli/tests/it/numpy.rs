@@ -1,4 +1,4 @@
-//! Arrays of NumPy and archives of them, in every subcommand.
+//! NumPy arrays and archives of arrays, in every subcommand.
 
 use super::*;
 use serde_json::json;
@@ -16,7 +16,7 @@ fn columns() -> Npy {
     npy
 }
 
-/// One that is stored, and one that is deflated.
+/// One stored and one deflated array.
 fn archive() -> Npz {
     let weight = Member::new("weight", &array("'<f4'", 4)).deflated();
     Npz::new(vec![weight, Member::new("ids", &array("'>i8'", 8))])
@@ -51,7 +51,7 @@ fn members_are_tensors_whether_they_are_deflated_or_not() {
         let out = std::fs::read(folder.path().join("out")).expect("it was written");
         assert_eq!(out, npy.encode(), "{name}");
     }
-    // The shape of a deflated array is not in the file as such.
+    // The shape of a deflated array is not stored in plain bytes.
     let long = Npy::new("'<f8'", 8, &[5_000, 40]);
     folder.write("long.npz", &Npz::new(vec![Member::new("a", &long).deflated()]).encode());
     let tensors = run(&folder, &["inspect", "long.npz", "--json"]).json()["tensors"].clone();
@@ -63,7 +63,7 @@ fn members_are_tensors_whether_they_are_deflated_or_not() {
     let digest = digests("a.npz")[0]["sha256"].clone();
     assert!(digest.is_string());
     assert_eq!(digests("stored.npz")[0]["sha256"], digest);
-    // The size of a stream counts whatever its elements are.
+    // A stream's size is checked whatever the type of its elements.
     let mut long = archive();
     long.members[0] = Member::new("text", &array("'<U4'", 16)).deflated();
     let sound = run_on(&folder, &long);
@@ -130,7 +130,7 @@ fn an_array_of_objects_is_refused_and_the_others_are_read() {
     assert_eq!(run(&folder, &["extract", "a.npz", "weight", "-o", "out"]).code, 0);
     assert_eq!(std::fs::read(folder.path().join("out")).expect("written"), weight.encode());
     assert_ne!(run(&folder, &["extract", "a.npz", "names", "-o", "no"]).code, 0);
-    // Alone it is a pickle like any other.
+    // By itself it is a pickle like any other.
     folder.write("o.npy", &array("'|O'", 8).encode());
     assert_eq!(run(&folder, &["check", "o.npy"]).code, 3);
     assert_eq!(run(&folder, &["check", "o.npy", "--deny", "pickle"]).code, 1);

@@ -1,4 +1,4 @@
-//! What only a format with names and metadata can show: OINF.
+//! Cases that need a format with names and metadata: OINF.
 
 use super::*;
 use serde_json::json;
@@ -10,7 +10,7 @@ fn model(tensors: Vec<weighbridge_tests::encode::oinf::Tensor>) -> Model {
     Model { version: 2, sizevars: Vec::new(), metadata: Vec::new(), tensors }
 }
 
-/// A file with one tensor whose name is these bytes.
+/// A file with one tensor, named by these bytes.
 fn named(name: &[u8]) -> Vec<u8> {
     let placeholder = "n".repeat(name.len());
     let mut file = model(vec![tensor(&placeholder, Type::U8, &[2], &[1, 2])]).encode();

@@ -1,4 +1,4 @@
-//! The catalogue, completions, and streams that close.
+//! The catalogue, completions, and closed output streams.
 
 use super::*;
 
@@ -33,7 +33,7 @@ fn completions_are_printed_for_every_shell() {
         assert_eq!(run.code, 0);
         assert!(run.out.contains("weighbridge") && run.out.contains("extract"), "{shell}");
     }
-    // Values are completed as well: formats, rules, kinds of output.
+    // Values are completed too: formats, rules, kinds of output.
     let bash = run(&folder, &["completions", "bash"]).out;
     for value in ["safetensors", "KEYS-TEMPLATE", "sarif"] {
         assert!(bash.contains(value), "{value}");

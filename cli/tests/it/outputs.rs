@@ -1,4 +1,4 @@
-//! What other programs read: SARIF, annotations of GitHub, JUnit.
+//! Output for other programs: SARIF, GitHub annotations, JUnit.
 
 use super::*;
 use crate::schema::validate;
@@ -6,7 +6,7 @@ use weighbridge::Format;
 use weighbridge_tests::encode::gguf::{self, Value as Meta};
 use weighbridge_tests::fixtures;
 
-/// A folder with a file that is valid, one of each kind that is not, and one of every
+/// A folder with a valid file, one of each kind that is not valid, and one of every
 /// fixture that breaks a rule.
 fn folder() -> Folder {
     let folder = Folder::new();
@@ -23,7 +23,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// The one SARIF log of a run.
+/// The SARIF log of a run.
 fn log(folder: &Folder, args: &[&str]) -> (Run, Value) {
     let run = run(folder, &[args, &["--output", "sarif"]].concat());
     let log = run.json();
@@ -96,7 +96,7 @@ fn sarif_says_what_was_ignored_and_what_was_not_read() {
     assert_eq!(invocation["executionSuccessful"], false);
     let text = invocation["toolExecutionNotifications"][0]["message"]["text"].as_str();
     assert!(text.is_some_and(|text| text.contains("missing.stb: No such file")), "{ignored}");
-    // A log without results is one as well.
+    // A log without results is still a log.
     folder.write("b.stb", &sound().encode());
     let (run, empty) = log(&folder, &["check", "b.stb"]);
     assert_eq!((run.code, &empty["runs"][0]["results"]), (0, &serde_json::json!([])));
@@ -143,7 +143,7 @@ fn annotations_name_the_file_and_are_no_other_commands() {
     assert!(!run.out.contains("sound.stb"));
 }
 
-/// Tags are balanced, attributes are quoted, and counts are those of the verdicts.
+/// Tags are balanced, attributes are quoted, and counts match the verdicts.
 #[test]
 fn junit_is_well_formed() {
     let folder = folder();
@@ -177,7 +177,8 @@ fn junit_is_well_formed() {
     );
 }
 
-/// A vocabulary has hundreds of thousands of texts: the first are shown, all if asked for.
+/// A vocabulary has hundreds of thousands of texts: the first are shown, or all on
+/// request.
 #[test]
 fn vocabularies_are_cut_unless_all_is_asked_for() {
     let folder = Folder::new();

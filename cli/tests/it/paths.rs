@@ -101,8 +101,8 @@ fn hostile_file_names_do_not_reach_the_terminal() {
     assert_eq!(json["file_hex"], "6e6f742dff2d757466382e737462");
 }
 
-/// The file loses its end while its digest is being computed: an error, where
-/// a mapped file would have ended the process with a signal.
+/// The file is truncated while its digest is computed: an error, whereas with a
+/// mapped file the process would be killed by a signal.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_shrinks_while_it_is_read_is_an_error() {
@@ -120,7 +120,7 @@ fn a_file_that_shrinks_while_it_is_read_is_an_error() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .expect("the command runs");
-    // Once so much was read, its length is known and the digest has begun.
+    // Once this much was read, the length is known and the digest has begun.
     let counters = format!("/proc/{}/io", child.id());
     let has_read = || {
         let text = std::fs::read_to_string(&counters).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! What a gate refuses, and what it is told to accept: files of unknown formats, links,
-//! pickles, nothing at all, and settings.
+//! Files that a gate refuses or accepts: files of unknown formats, links, pickles,
+//! empty runs, and settings.
 
 use super::*;
 use serde_json::json;
@@ -43,12 +43,12 @@ fn a_folder_with_only_a_pickle_does_not_pass() {
     assert!(human.out.contains("a pickle, which can run code when it is loaded"), "{human:?}");
     let json = run(&folder, &["check", ".", "--json"]);
     assert_eq!((json.code, &json.json()["verdict"]), (3, &json!("unsupported")));
-    // Skipping it leaves nothing, which is no success either.
+    // Skipping the only file leaves nothing, which is not a success either.
     let skipped = run(&folder, &["check", ".", "--skip-unknown"]);
     assert_eq!((skipped.code, &*skipped.out), (2, ""), "{skipped:?}");
     let why = "weighbridge: nothing was checked: skipped 1 file of no known format\n";
     assert_eq!(skipped.err, why);
-    // Pickles are never skipped where they are denied.
+    // Denied pickles are never skipped.
     for args in [&["check", "."][..], &["check", ".", "--skip-unknown"], &["check", "evil.pt"]] {
         let denied = run(&folder, &[args, &["--deny", "pickle", "--json"]].concat());
         assert_eq!((denied.code, &denied.json()["verdict"]), (1, &json!("invalid")), "{args:?}");
@@ -58,7 +58,7 @@ fn a_folder_with_only_a_pickle_does_not_pass() {
 #[test]
 fn pickles_are_found_wherever_they_are() {
     let folder = Folder::new();
-    // Readers find the central directory in spite of a wrong offset.
+    // Readers find the central directory despite a wrong offset.
     let mut shifted = zip(&[("readme.txt", b"hello"), ("x.pkl", PICKLE)]);
     let offset = shifted.len() - 6;
     shifted[offset..offset + 4].fill(0);
@@ -100,7 +100,7 @@ fn pickles_are_found_wherever_they_are() {
     }
 }
 
-/// Content can always be padded until nothing recognises it.
+/// Content can always be padded until it is not recognised.
 #[test]
 fn what_is_named_as_a_pickle_is_not_skipped_where_pickles_are_denied() {
     let folder = Folder::new();
@@ -134,7 +134,7 @@ fn patterns_are_of_paths_below_the_folder() {
             .expect("folders");
         folder.write(&path.to_string_lossy(), &sound().encode());
     }
-    // How many files are checked, and how many paths are left out.
+    // Numbers of files checked, and of paths left out.
     for (options, checked, excluded) in [
         (&[][..], 5, 0),
         (&["--include", "*.stb"], 3, 2),
@@ -152,7 +152,7 @@ fn patterns_are_of_paths_below_the_folder() {
         assert_eq!(run.err, says, "{options:?}");
     }
     assert_eq!(run(&folder, &["check", "models", "--include", "a["]).code, 2);
-    // What is named is checked, whatever the patterns are.
+    // Named files are checked, whatever the patterns are.
     let named = ["check", "models/a.stb", "--include", "*.md", "--exclude", "*"];
     assert_eq!(run(&folder, &named).code, 0);
 }
@@ -180,7 +180,7 @@ fn what_is_not_recognised_counts_and_is_named() {
     assert_eq!(skipping.code, 0);
     let summary = "1 file: 1 valid; 0 findings; skipped 2 files of no known format";
     assert_eq!(skipping.out.lines().last(), Some(summary));
-    // Whoever names the format means every file.
+    // An explicit format applies to every file.
     assert_eq!(run(&folder, &["check", ".", "--format", "stb"]).code, 1);
 }
 
@@ -275,7 +275,7 @@ fn links_in_folders_are_not_followed_unless_asked() {
     assert!(not.out.contains(line), "{not:?}");
     let json = run(&folder, &["check", "snapshot", "--json"]).lines();
     assert_eq!((&json[1]["verdict"], json.len()), (&json!("unsupported"), 2));
-    // A link that promises a model counts even where what is unknown is skipped.
+    // A link with a model's extension counts even if unknown files are skipped.
     assert_eq!(run(&folder, &["check", "snapshot", "--skip-unknown"]).code, 3);
     let followed = run(&folder, &["check", "snapshot", "--follow-links"]);
     assert_eq!((followed.code, followed.out.matches("\nvalid").count()), (0, 1), "{followed:?}");

@@ -1,4 +1,5 @@
-//! Scans of many files: in parts on several machines, and after an interruption.
+//! Scans of many files: divided among several machines, and resumed after an
+//! interruption.
 
 use super::*;
 use serde_json::json;
@@ -37,7 +38,7 @@ fn parts_are_disjoint_and_all_of_it() {
     assert_eq!((parts, codes.contains(&1)), (sorted, true));
 }
 
-/// The path below what was given decides, wherever that lies.
+/// The path below the given folder decides, wherever that folder is.
 #[test]
 fn the_same_files_are_the_same_part_everywhere() {
     let folder = many();
@@ -77,7 +78,7 @@ fn a_scan_goes_on_where_it_was_interrupted() {
     let folder = many();
     let whole = run(&folder, &SCAN);
     assert_eq!((whole.code, whole.lines().len()), (1, 42));
-    // What is left of it after ten files and a half.
+    // The journal after ten and a half files.
     let journal = folder.path().join("journal");
     let text = std::fs::read_to_string(&journal).expect("the journal");
     assert_eq!(text.lines().count(), 43);
@@ -88,7 +89,7 @@ fn a_scan_goes_on_where_it_was_interrupted() {
     assert!(rest.err.contains("took 10 results from the journal"), "{rest:?}");
     let all = [&files(&whole)[..10], &files(&rest)[..]].concat();
     assert_eq!(all, files(&whole));
-    // Nothing is left, and the exit code is that of all.
+    // Nothing is left to do, and the exit code covers all files.
     let nothing = run(&folder, &SCAN);
     assert_eq!((nothing.code, &*nothing.out), (1, ""), "{nothing:?}");
     let human = run(&folder, &["check", "models", "--resume", "journal"]);
@@ -97,7 +98,7 @@ fn a_scan_goes_on_where_it_was_interrupted() {
     assert_eq!(human.out, summary);
 }
 
-/// A reader that goes away is one way to be interrupted.
+/// A closed output pipe is one way to be interrupted.
 #[cfg(unix)]
 #[test]
 fn a_scan_that_was_killed_goes_on() {
@@ -117,7 +118,7 @@ fn a_scan_that_was_killed_goes_on() {
     let rest = run(&folder, &SCAN);
     assert_eq!(rest.code, 1);
     seen.extend(rest.out.lines().map(str::to_owned));
-    // A file may be checked twice, and none is left.
+    // A file may be checked twice, but none is missed.
     seen.sort();
     seen.dedup();
     let names: Vec<_> = seen.iter().filter(|line| line.ends_with('}')).collect();
@@ -137,7 +138,7 @@ fn what_has_changed_is_checked_again() {
     assert_eq!(run(&folder, &SCAN).code, 3, "what is gone does not count");
 }
 
-/// Names in a journal are those of the files, to the last byte.
+/// Names in a journal match the files' names to the last byte.
 #[cfg(unix)]
 #[test]
 fn files_with_hostile_names_are_known_again() {
@@ -186,7 +187,7 @@ fn a_journal_is_of_one_scan() {
     }
 }
 
-/// What could not be read may be readable the next time.
+/// A file that could not be read may be readable the next time.
 #[test]
 fn what_was_not_read_is_tried_again() {
     let folder = Folder::new();

@@ -1,7 +1,7 @@
-//! The schemas of what is printed (`docs/schema/`), and a validator of what they use.
+//! The schemas of the output (`docs/schema/`), and a validator for the keywords they use.
 //!
-//! It is stricter than others: a member that no schema names is an error, because it is not
-//! documented, and so is a keyword that the validator does not know.
+//! It is stricter than others: a member that no schema names is an error, because it is
+//! undocumented, and so is a keyword that the validator does not support.
 
 use super::*;
 use serde_json::Map;
@@ -21,7 +21,7 @@ static SCHEMAS: LazyLock<Vec<(String, Value)>> = LazyLock::new(|| {
     entries.map(read).collect()
 });
 
-/// How each begins.
+/// How each report begins.
 const REPORTS: [&str; 2] = ["{\"file\"", "{\"a\":{\"file\""];
 
 /// Validates each JSON object on standard output that is a report.
@@ -37,7 +37,7 @@ pub(super) fn validate_output(out: &str) {
     }
 }
 
-/// Whether a value is as a schema says; otherwise why not.
+/// Validates a value against a schema; returns the reason if it does not match.
 pub(super) fn validate(schema: &Value, value: &Value) -> Result<(), String> {
     Validator { root: schema }.check(schema, value, "$")
 }
@@ -156,7 +156,7 @@ fn is(value: &Value, name: &str) -> bool {
     }
 }
 
-/// The patterns of the schemas.
+/// The patterns used in the schemas.
 fn pattern(pattern: &str) -> fn(&str) -> bool {
     fn is_hex(text: &str) -> bool {
         text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
@@ -174,7 +174,7 @@ fn pattern(pattern: &str) -> fn(&str) -> bool {
     }
 }
 
-/// Every line of every fixture, and all that `inspect` shows of them.
+/// Every line for every fixture, and the complete output of `inspect`.
 #[test]
 fn what_is_printed_of_every_fixture_is_as_the_schemas_say() {
     let folder = Folder::new();
@@ -200,7 +200,7 @@ fn what_is_printed_of_every_fixture_is_as_the_schemas_say() {
     }
 }
 
-/// The validator is one: what is wrong is found.
+/// The validator itself finds errors.
 #[test]
 fn a_line_that_is_not_as_the_schema_says_is_found() {
     let folder = Folder::new();

@@ -8,7 +8,7 @@ fn ignore(rule: &str, until: &str) -> String {
     format!("[[ignore]]\nrule = \"{rule}\"\nreason = \"an old writer\"\nuntil = {until}\n")
 }
 
-/// A folder with one file, which breaks a rule, and these settings.
+/// A folder with one file that breaks a rule, and these settings.
 fn with(settings: &str) -> Folder {
     let folder = Folder::new();
     folder.write("a.stb", &with_flags());
@@ -30,7 +30,7 @@ fn what_is_ignored_is_said() {
     assert_eq!((&json["verdict"], &json["ignored"]), (&json!("valid"), &ignored), "{json}");
     assert_eq!(json["findings"][0]["rule"], "H-FLAGS", "it is listed all the same");
     assert_eq!(json["config"], "weighbridge.toml");
-    // What the command line denies counts.
+    // Rules denied on the command line take precedence.
     assert_eq!(run(&folder, &["check", "a.stb", "--deny", "H-FLAGS"]).code, 1);
     assert_eq!(run(&folder, &["check", "a.stb", "--no-config"]).code, 1);
 }
@@ -115,7 +115,7 @@ fn profile_depth_deny_limits_and_paths() {
     assert!(walked.out.contains("; left out 2 excluded paths"), "{walked:?}");
     let json = run(&folder, &["check", ".", "--json"]);
     assert_eq!((json.lines().len(), &*json.err), (1, "weighbridge: left out 2 excluded paths\n"));
-    // A file that is named is checked.
+    // A named file is checked.
     assert_eq!(run(&folder, &["check", "a.stb"]).code, 1);
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
@@ -142,8 +142,8 @@ fn wrong_settings_are_named() {
     }
 }
 
-/// Whoever made what is checked has no say: settings are those of the current folder, of one
-/// above it, or those that were named.
+/// The author of the checked files has no say: settings come from the current folder, from a
+/// folder above it, or from the file named on the command line.
 #[test]
 fn settings_in_what_is_checked_do_not_count() {
     let folder = Folder::new();
@@ -156,7 +156,7 @@ fn settings_in_what_is_checked_do_not_count() {
     assert!(above.lines().iter().all(|line| line.get("config").is_none()), "{above:?}");
     let named = run(&folder, &["check", "upload/a.stb", "--config", "upload/weighbridge.toml"]);
     assert_eq!(named.code, 0, "{named:?}");
-    // From below, the nearest above it counts.
+    // For a run in a subfolder, the nearest settings above it apply.
     let mut below = command(&folder, &["check", "b.stb", "--json"]);
     below.current_dir(folder.path().join("upload/deep"));
     let below = finish(below);

@@ -1,4 +1,4 @@
-//! Checkpoints in shards: the index against its files.
+//! Sharded checkpoints: the index checked against its files.
 
 use super::*;
 use weighbridge_tests::encode::safetensors::{File, Tensor};
@@ -24,7 +24,7 @@ fn checkpoint(index: &Index) -> Folder {
 
 const SOUND: [(&str, &str); 4] = [("a", ONE), ("b", ONE), ("c", TWO), ("d", TWO)];
 
-/// Rules that are broken, with the entries, in the order of the report.
+/// The broken rules and their entries, in report order.
 fn broken(folder: &Folder) -> Vec<(String, String)> {
     let run = run(folder, &["check", "--json", INDEX]);
     let [line] = &run.lines()[..] else { panic!("one line: {run:?}") };
@@ -111,14 +111,14 @@ fn escaped_names_are_compared_as_they_read() {
     assert_eq!(broken(&folder), []);
 }
 
-/// What a check of the index says, whatever it is.
+/// The result of checking the index, whatever it is.
 fn check(folder: &Folder, args: &[&str]) -> (Run, Value) {
     let run = run(folder, &[&["check", "--json", INDEX], args].concat());
     let line = run.lines().pop().unwrap_or_default();
     (run, line)
 }
 
-/// What cannot be checked of a shard cannot be checked of the checkpoint.
+/// Unchecked parts of a shard are unchecked parts of the checkpoint.
 #[test]
 fn a_shard_that_is_not_checked_completely() {
     let folder = checkpoint(&Index::of(Some(32), &SOUND));
@@ -133,7 +133,7 @@ fn a_shard_that_is_not_checked_completely() {
     assert!(unchecked.iter().all(|it| it["entry"] == TWO), "{line}");
 }
 
-/// A shard that is there and cannot be read says nothing about the checkpoint.
+/// A shard that exists but cannot be read gives no verdict on the checkpoint.
 #[cfg(unix)]
 #[test]
 fn a_shard_that_cannot_be_read() {
@@ -144,7 +144,7 @@ fn a_shard_that_cannot_be_read() {
     assert_eq!((found.code, &line["verdict"]), (2, &Value::Null), "{found:?}");
     assert!(line["error"].as_str().is_some_and(|why| why.contains(TWO)), "{found:?}");
     assert!(found.err.contains(INDEX) && found.err.contains(TWO), "{found:?}");
-    // Known faults are reported all the same.
+    // Known faults are still reported.
     std::fs::remove_file(folder.path().join(ONE)).expect("the shard");
     let (found, line) = check(&folder, &[]);
     assert_eq!(found.code, 1, "{found:?}");
@@ -153,7 +153,8 @@ fn a_shard_that_cannot_be_read() {
     assert_eq!((rules.len(), &line["unchecked"][0]["entry"]), (1, &TWO.into()), "{line}");
 }
 
-/// What is no file, or can be none, is a fault of the checkpoint.
+/// A path that is not a regular file, or cannot be one, is a fault of the
+/// checkpoint.
 #[test]
 fn a_shard_that_is_no_file() {
     let long = "n".repeat(300);
@@ -164,7 +165,7 @@ fn a_shard_that_is_no_file() {
     assert_eq!(rules, ["SHARD-MISSING", "SHARD-MISSING"]);
 }
 
-/// The time is in proportion to the index: it was the square of it.
+/// The time is linear in the index; it used to be quadratic.
 #[test]
 fn a_hundred_thousand_shards_that_are_not_there() {
     let name = |i: usize| format!("{i}");
@@ -180,7 +181,8 @@ fn a_hundred_thousand_shards_that_are_not_there() {
     assert_eq!((run.code, listed, left), (1, 1_000, 99_000));
 }
 
-/// Many documents begin with metadata: a walk takes those with the name.
+/// Many documents begin with metadata: a walk only takes those with the right
+/// name.
 #[test]
 fn a_walk_passes_over_json_of_another_name() {
     let folder = checkpoint(&Index::of(Some(32), &SOUND));
@@ -189,7 +191,7 @@ fn a_walk_passes_over_json_of_another_name() {
     let walked = run(&folder, &["check", ".", "--skip-unknown"]);
     assert_eq!(walked.code, 0, "{walked:?}");
     assert!(walked.out.contains("skipped 2 files of no known format"), "{walked:?}");
-    // The name decides, and without a name that promises anything the content does.
+    // The name decides; if the name says nothing, the content decides.
     std::fs::rename(folder.path().join(INDEX), folder.path().join("INDEX")).expect("renamed");
     assert_eq!(run(&folder, &["check", "INDEX", "--json"]).lines()[0]["format"], "shards");
 }

@@ -1,4 +1,4 @@
-//! Models in several files: the parts against one another.
+//! Models in several files: the parts checked against each other.
 
 use super::*;
 use weighbridge_tests::encode::gguf::{Tensor, Value as Held};
@@ -19,7 +19,7 @@ fn set() -> Folder {
     folder
 }
 
-/// Rules that a part breaks, with what stands beside them.
+/// The rules that a part breaks, with their entries.
 fn broken(folder: &Folder, no: usize) -> Vec<(String, String)> {
     let run = run(folder, &["check", "--json", &named(no)]);
     let [line] = &run.lines()[..] else { panic!("one line: {run:?}") };
@@ -87,7 +87,7 @@ fn tensors_are_those_of_the_whole_set() {
 #[test]
 fn what_is_not_checked_in_a_part_is_not_checked_in_the_set() {
     let folder = set();
-    // A type that is newer than those that are known.
+    // A newer type than those known.
     let tensor = Tensor { name: b"b".to_vec(), dims: vec![4], ty: 200, data: vec![0; 16] };
     folder.write(&named(2), &part(1, &NAMES).tensors(vec![tensor]).bytes());
     for no in [1, 2] {
@@ -102,7 +102,7 @@ fn what_is_not_checked_in_a_part_is_not_checked_in_the_set() {
 fn a_first_part_that_is_none_does_not_answer_for_the_set() {
     let folder = set();
     std::fs::remove_file(folder.path().join(named(3))).expect("the part");
-    // It says that it is whole.
+    // It claims to be complete.
     let whole = part(0, &NAMES).without("split.no").without("split.count");
     folder.write(&named(1), &whole.without("split.tensors.count").bytes());
     assert!(broken(&folder, 2).contains(&("KEYS-SPLIT-MISSING".to_owned(), named(3))));
@@ -111,7 +111,7 @@ fn a_first_part_that_is_none_does_not_answer_for_the_set() {
     assert_ne!(run(&folder, &["check", &named(2)]).code, 0);
 }
 
-/// As in caches, where a file is named after its digest.
+/// As in caches, where files are named after their digests.
 #[test]
 fn a_part_under_another_name() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! Statistics of all weights, and what is noteworthy about them.
+//! Statistics of all weights, and signs of problems.
 
 use super::*;
 use serde_json::json;
@@ -16,7 +16,7 @@ fn ramp(len: usize) -> Vec<f32> {
     (0..len).map(|i| i as f32 / 8.0 - 1.0).collect()
 }
 
-/// What each tensor has that is noteworthy.
+/// The signs of each tensor.
 fn signs(line: &Value) -> Vec<(String, Value)> {
     let tensors = line["tensors"].as_array().expect("a list");
     let sign = |it: &Value| (it["name"].as_str().unwrap().to_owned(), it["signs"].clone());
@@ -107,7 +107,7 @@ fn what_is_not_measured_says_why() {
     let line = found.json();
     assert_eq!((found.code, &line["weights"]["skipped"]), (1, &json!(1)), "{line}");
     assert!(line["tensors"][1]["why"].as_str().is_some_and(|why| why.contains("not numbers")));
-    // Complex numbers, in a file without a fault.
+    // Complex numbers, in a valid file.
     let complex =
         safetensors::Tensor { data: vec![0; 16], ..safetensors::Tensor::new("c", "C64", &[2]) };
     let plain =
@@ -120,7 +120,7 @@ fn what_is_not_measured_says_why() {
     let weights = &line["weights"];
     assert_eq!((&weights["tensors"], &weights["skipped"]), (&json!(1), &json!(1)));
     assert_eq!(weights["verdict"], "unchecked");
-    // A format that is not read, and a file that is not there.
+    // A format that is not read, and a missing file.
     folder.write("text", b"no tensors");
     assert_eq!(run(&folder, &["stats", "text", "--json"]).code, 1);
     let missing = run(&folder, &["stats", "none.stb", "--json"]);

@@ -1,20 +1,20 @@
-//! What the machine does to a program: files that cannot be read, streams that
-//! close, files that shrink, folders that are full or not writable. The exit code
-//! tells, one line on standard error says why, and no file is left half-written.
+//! Failures of the environment: unreadable files, closed streams, shrinking
+//! files, full or read-only folders. The exit code tells, one line on standard
+//! error says why, and no file is left half-written.
 
 use super::*;
 use std::fs;
 use std::process::{Command as Process, Stdio};
 use std::time::Duration;
 
-/// The command with a limit of time, for what must not be waited for.
+/// Runs the command with a time limit, so that it cannot block.
 fn bounded(folder: &Folder, args: &[&str]) -> Run {
     let mut command = command(folder, args);
     command.timeout(Duration::from_secs(60));
     finish(command)
 }
 
-/// What every failure has in common.
+/// Checks what every failure has in common.
 fn reports(run: &Run, what: &str) {
     assert_eq!(run.code, 2, "{run:?}");
     assert!(run.err.contains(what), "{run:?}");
@@ -22,8 +22,8 @@ fn reports(run: &Run, what: &str) {
     assert!(!run.err.contains("panicked"), "{run:?}");
 }
 
-/// A run of a copy of the command in `folder`, as a user who may not do
-/// everything, which is what permissions are for.
+/// Runs a copy of the command in `folder` as an unprivileged user, so that
+/// permissions apply.
 #[cfg(unix)]
 fn unprivileged(folder: &Folder, args: &[&str]) -> Run {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -40,8 +40,8 @@ fn unprivileged(folder: &Folder, args: &[&str]) -> Run {
     process.current_dir(folder.path()).args(args);
     let output = loop {
         match process.output() {
-            // Another test has started a process while the copy was written, which
-            // holds it until it runs.
+            // Another test started a process while the copy was being written;
+            // that process holds the file open until it executes.
             Err(err) if err.kind() == std::io::ErrorKind::ExecutableFileBusy => {
                 std::thread::sleep(Duration::from_millis(5));
             }
@@ -69,14 +69,14 @@ fn an_unreadable_file_is_reported_and_the_others_are_checked() {
     reports(&unprivileged(&folder, &["inspect", "secret.stb"]), "Permission denied");
     reports(&unprivileged(&folder, &["extract", "secret.stb", "0"]), "Permission denied");
 
-    // In a walk as well, folders included.
+    // Also in a walk, including folders.
     let closed = folder.path().join("closed");
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).expect("permissions");
     let run = unprivileged(&folder, &["check", "--json", ".", "--skip-unknown"]);
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).expect("permissions");
     reports(&run, "secret.stb: Permission denied");
     assert!(run.err.contains("closed: Permission denied"), "{run:?}");
-    // The copy of the command is of no known format; the folder has a line as well.
+    // The copy of the command is of no known format; the folder has a line too.
     assert_eq!(run.lines().len(), 3, "{run:?}");
 }
 
@@ -93,7 +93,7 @@ fn a_folder_that_is_not_writable_is_reported() {
     assert_eq!(folder.names(), ["a.stb", "out.npy"]);
 }
 
-/// Files of the kernel claim a length that they have not.
+/// Kernel files claim a length that they do not have.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_is_shorter_than_it_claims_is_an_error() {
@@ -110,7 +110,7 @@ fn a_file_that_is_shorter_than_it_claims_is_an_error() {
         let run = bounded(&folder, &["check", "--format", format.name(), claims]);
         reports(&run, "the file changed while it was read");
     }
-    // Memory of a process: of no length, and nothing can be read at its start.
+    // Process memory: it has no length, and its start cannot be read.
     let run = bounded(&folder, &["check", "/proc/self/mem"]);
     assert!(matches!(run.code, 1 | 2), "{run:?}");
 }
@@ -120,7 +120,7 @@ fn a_file_that_is_shorter_than_it_claims_is_an_error() {
 fn standard_input_is_a_file_if_it_is_one() {
     let folder = Folder::new();
     let path = folder.write("a.stb", &sound().encode());
-    // It is empty here.
+    // Standard input is empty here.
     let standard = bounded(&folder, &["check", "-"]);
     assert!(standard.code == 1 && standard.out.contains("an empty file"), "{standard:?}");
 
@@ -140,7 +140,7 @@ fn standard_input_is_a_file_if_it_is_one() {
     }
 }
 
-/// Whoever reads the output goes away: the command ends, and says nothing.
+/// The reader of the output goes away: the command ends silently.
 #[cfg(unix)]
 #[test]
 fn a_reader_that_goes_away_is_no_crash() {
@@ -159,7 +159,7 @@ fn a_reader_that_goes_away_is_no_crash() {
     let extract = ["extract", "1.stb", "0", "-o", "/dev/stdout"];
     let cases: [(&[&str], i32); 6] = [
         (&sound, 2),
-        // What was found counts for more.
+        // The finding takes precedence.
         (&broken, 1),
         (&human, 2),
         (&inspect, 2),
@@ -171,12 +171,12 @@ fn a_reader_that_goes_away_is_no_crash() {
         assert_eq!(output.status.code(), Some(code), "{args:?}: {output:?}");
         assert!(output.stderr.is_empty(), "{output:?}");
     }
-    // A file was asked for, so it is reported.
+    // A file was requested, so it is reported.
     let output = closed(&folder, &extract);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
 }
 
-/// A run whose standard output is a pipe without a reader.
+/// A run whose standard output is a closed pipe.
 #[cfg(unix)]
 fn closed(folder: &Folder, args: &[&str]) -> std::process::Output {
     let (reader, writer) = std::io::pipe().expect("a pipe");
@@ -215,7 +215,7 @@ fn full_streams_give_an_exit_code() {
         let err = String::from_utf8_lossy(&output.stderr);
         assert!(err.contains("standard output: No space left"), "{args:?}: {err}");
     }
-    // Nothing can be said of a file that is not there, and the code says so.
+    // Nothing can be written to the missing stream, but the code reports it.
     let status = Process::new(assert_cmd::cargo::cargo_bin("weighbridge"))
         .args(["check", "missing.stb"])
         .current_dir(folder.path())
@@ -225,8 +225,8 @@ fn full_streams_give_an_exit_code() {
     assert_eq!(status.code(), Some(2));
 }
 
-/// A thread cuts a file again and again, and makes it whole again: every run ends
-/// with a code of the contract, and what it extracts is complete or not there.
+/// A thread truncates and restores a file again and again: every run ends with a
+/// documented exit code, and extracted files are complete or absent.
 #[cfg(unix)]
 #[test]
 fn a_file_that_shrinks_and_grows_gives_an_answer_or_an_error() {
@@ -269,8 +269,8 @@ fn a_file_that_shrinks_and_grows_gives_an_answer_or_an_error() {
     assert!(codes.iter().any(|code| *code != 0), "it was never cut: {codes:?}");
 }
 
-/// Thousands of columns of one table: what it takes and what is printed is in
-/// proportion to the file, and what is left out is said.
+/// Thousands of columns share one table: work and output are proportional to the
+/// file, and omissions are reported.
 #[test]
 fn what_entries_share_is_shown_a_few_times() {
     for (what, format, bytes) in weighbridge_tests::hard::shared(2_000, 1 << 16) {
@@ -289,7 +289,7 @@ fn what_entries_share_is_shown_a_few_times() {
     }
 }
 
-/// A long name stands beside each finding about its entry: the beginning of it.
+/// Each finding about an entry includes only the start of a long name.
 #[test]
 fn findings_do_not_repeat_long_names() {
     use weighbridge_tests::encode::idv::{self, Block, Codec, Column, Content, Number};
@@ -306,7 +306,7 @@ fn findings_do_not_repeat_long_names() {
     assert!(run.out.len() < 1_000_000, "{} bytes", run.out.len());
 }
 
-/// The file that is read is never the one that is written, whatever it is called.
+/// The input file is never overwritten, whatever its name.
 #[test]
 fn the_input_is_never_replaced() {
     let folder = Folder::new();
@@ -332,8 +332,8 @@ fn the_input_is_never_replaced() {
     assert_eq!(fs::read(&path).expect("reads"), bytes);
 }
 
-/// A full disk stops after any number of bytes: nothing of it is left, and what
-/// stood under the name still stands there.
+/// A full disk interrupts after any number of bytes: no partial file is left, and
+/// the existing file is unchanged.
 #[cfg(unix)]
 #[test]
 fn a_disk_that_is_full_leaves_what_was_there() {
@@ -343,7 +343,7 @@ fn a_disk_that_is_full_leaves_what_was_there() {
     folder.write("a.stb", &stb.encode());
     folder.write("out.npy", b"precious");
     let binary = assert_cmd::cargo::cargo_bin("weighbridge");
-    // In units of 512 bytes or of 1024, as the shell likes.
+    // In units of 512 or 1024 bytes, depending on the shell.
     for limit in [0, 1, 64, 200] {
         for rest in ["-o out.npy", "-o new.npy", "--raw", ""] {
             let script =

@@ -1,4 +1,5 @@
-//! What zTensor adds: compressed data, either byte order, custom fields.
+//! Features specific to zTensor: compressed data, both byte orders, custom
+//! fields.
 
 use super::*;
 use serde_json::json;
@@ -100,7 +101,7 @@ fn integers_and_keys_of_custom_fields_lose_nothing() {
 #[test]
 fn checksums_that_differ_look_different() {
     let folder = Folder::new();
-    // SHA-256 of no bytes, but for its last digit.
+    // The SHA-256 of no bytes, except for its last digit.
     let sum = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b856";
     write(
         &folder,
@@ -116,7 +117,8 @@ fn checksums_that_differ_look_different() {
     assert_eq!(finding["message"], message);
 }
 
-/// Eight bytes, and matches of three bytes at a time, which take no bits.
+/// Eight bytes, followed by matches of three bytes at a time, which take no
+/// bits.
 fn bomb(blocks: u64) -> Tensor {
     let sequences = (0..blocks).map(|_| zstd::Block::sequences(43_690, 0));
     let first = zstd::Block::Raw(b"abcdefgh".to_vec());
@@ -137,13 +139,13 @@ fn work_has_a_limit_that_can_be_set() {
     assert!(why.contains("1000000") && why.contains("--max-work"), "{why}");
     let enough = run(&folder, &["check", "a.zt", "--max-work", "100000000"]);
     assert_eq!(enough.code, 0, "{enough:?}");
-    // More than the length of the file allows.
+    // More than the file's length allows.
     write(&folder, vec![bomb(400)]);
     assert_eq!(run(&folder, &["check", "a.zt"]).code, 3);
     assert_eq!(run(&folder, &["check", "a.zt", "--structure"]).code, 0);
 }
 
-/// What the highest level of zstd makes of 9 MiB: a single segment.
+/// Output of zstd's highest level for 9 MiB: a single segment.
 #[test]
 fn large_windows_are_decoded_in_one_piece() {
     let folder = Folder::new();

@@ -1,5 +1,5 @@
-//! Opens and audits any file that QEMU's loader places in memory, and prints
-//! what it found: the same core as on a host, on a 32-bit target.
+//! Opens and audits any file that QEMU's loader places in memory, and prints the
+//! results: the same core as on a host, on a 32-bit target.
 
 #![no_std]
 #![no_main]
@@ -16,7 +16,8 @@ use weighbridge_firmware::input::{Record, records};
 use weighbridge_firmware::smallest::{self, Audit};
 use weighbridge_firmware::{stack, ticks};
 
-/// Storage for the audit and the index; more entries than this are too many.
+/// Storage for the audit and the index; files that need more entries are not
+/// supported.
 const SLOTS: usize = 70_000;
 static mut STORAGE: [Slot; SLOTS] = [Slot::EMPTY; SLOTS];
 
@@ -45,7 +46,7 @@ unsafe fn HardFault(_: &cortex_m_rt::ExceptionFrame) -> ! {
     leave(false)
 }
 
-/// Prints all that a host can compare: findings, tensors, lookups.
+/// Prints everything that a host can compare: findings, tensors, lookups.
 fn check(console: &mut Console, record: &Record, slots: &mut [Slot]) -> core::fmt::Result {
     let source = Source::whole(record.bytes);
     let name = last_name(record, &source);
@@ -55,7 +56,7 @@ fn check(console: &mut Console, record: &Record, slots: &mut [Slot]) -> core::fm
     let mut sink = |finding: Finding| {
         count += 1;
         worst = worst.max(finding.severity());
-        // The order in which findings come is not promised.
+        // The order of findings is not guaranteed.
         digest.0 ^= Digest::of(&finding).0;
     };
     let opened = Opening::of(Format::by_name(record.format)).step(&source, &mut sink);
@@ -74,7 +75,7 @@ fn check(console: &mut Console, record: &Record, slots: &mut [Slot]) -> core::fm
             let _ = write!(listed, "{:?}", entry.tensor);
         }
     }
-    // What a finding is about in numbers is known with details only.
+    // The numeric details of a finding are available only with `details`.
     write!(console, "file {} findings {count} ", worst.name())?;
     match cfg!(feature = "full") {
         true => write!(console, "{:016x}", digest.0)?,
@@ -88,13 +89,14 @@ fn check(console: &mut Console, record: &Record, slots: &mut [Slot]) -> core::fm
     )
 }
 
-/// Open, audit and lookup without any output: what the stack is measured of.
+/// Opens, audits and looks up without any output: the part whose stack is
+/// measured.
 #[inline(never)]
 fn work(record: &Record, name: &Name<'_>, slots: &mut [Slot]) -> Option<Span> {
     smallest::find(Format::by_name(record.format), record.bytes, name, slots, |_| {})
 }
 
-/// The name of the last tensor that can be listed; an empty one if there is none.
+/// The name of the last tensor that can be listed; empty if there is none.
 fn last_name<'a>(record: &'a Record, source: &Source<'a>) -> Name<'a> {
     let mut last = Name::from("");
     let opened = Opening::of(Format::by_name(record.format)).step(source, &mut |_| {});
@@ -104,7 +106,7 @@ fn last_name<'a>(record: &'a Record, source: &Source<'a>) -> Name<'a> {
     last
 }
 
-/// How many tensors an index finds under their names.
+/// Number of tensors that an index finds by name.
 fn look_up(file: &File, source: &Source<'_>, slots: &mut [Slot]) -> u32 {
     let mut index = Index::new(slots, 0);
     if index.step(file, source).is_err() {
@@ -118,12 +120,12 @@ fn look_up(file: &File, source: &Source<'_>, slots: &mut [Slot]) -> u32 {
     found
 }
 
-/// Where the data of blocks is decoded.
+/// Buffer for decoded blocks.
 #[cfg(feature = "decode")]
 static mut DECODED: [u8; 64 << 10] = [0; 64 << 10];
 
-/// The audit of a data view to the last byte of its blocks. What takes more
-/// memory than there is is given up.
+/// Audits a data view down to the last byte of its blocks. Gives up on stages
+/// that need more memory than there is.
 #[cfg(feature = "decode")]
 fn audit_blocks(
     file: File,
@@ -139,7 +141,7 @@ fn audit_blocks(
     }
 }
 
-/// The audit; a stage that takes more slots than there are is given up.
+/// Runs the audit; gives up on a stage that needs more slots than there are.
 fn audit(file: File, source: &Source<'_>, slots: &mut [Slot], sink: &mut dyn FnMut(Finding)) {
     let Some(audit) = smallest::audit(file) else { return };
     let mut audit = audit.structure_only();
@@ -155,7 +157,7 @@ fn each(file: &File, source: &Source<'_>, mut call: impl FnMut(Tensor)) {
     }
 }
 
-/// Prints how many ticks each step takes; of an empty file, how many bytes of
+/// Prints how many ticks each step takes or, for an empty file, how many bytes of
 /// memory each value takes.
 fn measure(console: &mut Console, record: &Record, slots: &mut [Slot]) -> core::fmt::Result {
     if record.bytes.is_empty() {
@@ -211,7 +213,7 @@ impl core::fmt::Display for Ticks {
     }
 }
 
-/// FNV-1a of what is written to it.
+/// FNV-1a of everything written to it.
 struct Digest(u64);
 
 impl Digest {

@@ -1,8 +1,8 @@
 //! Runs a small model from flash: checks the file, finds its tensors by name,
-//! and multiplies with the weights where they lie.
+//! and multiplies with the weights in place.
 //!
-//! The models are in the image, one for each format. If QEMU's loader puts a
-//! file into memory, that is taken instead.
+//! The models are in the image, one per format. If QEMU's loader puts a file
+//! into memory, that file is used instead.
 
 #![no_std]
 #![no_main]
@@ -16,7 +16,7 @@ use weighbridge_firmware::board::{Console, leave};
 use weighbridge_firmware::input::records;
 use weighbridge_firmware::mlp::{Mlp, TENSORS};
 
-/// Constants, so they are in flash; aligned as the formats ask.
+/// Constants, so they are in flash; aligned as the formats require.
 const MODELS: &[(&str, &[u8])] = &[
     #[cfg(feature = "bintensors")]
     ("bintensors", include_aligned!(8, "../../models/mlp.bt")),
@@ -28,7 +28,7 @@ const MODELS: &[(&str, &[u8])] = &[
     ("ztensor", include_aligned!(64, "../../models/mlp.zt")),
 ];
 
-/// Working storage of the audit and of the index: the models have four tensors
+/// Working storage for the audit and the index: the models have four tensors
 /// and fewer than 16 parts.
 static mut SLOTS: [Slot; 16] = [Slot::EMPTY; 16];
 
@@ -57,7 +57,7 @@ unsafe fn HardFault(_: &cortex_m_rt::ExceptionFrame) -> ! {
 }
 
 /// Checks a file and classifies the points with it; `None` if that is not
-/// possible, which was printed.
+/// possible, after printing the reason.
 fn run(console: &mut Console, title: &str, bytes: &[u8], slots: &mut [Slot]) -> Option<()> {
     let source = Source::whole(bytes);
     let mut valid = true;
@@ -79,7 +79,7 @@ fn run(console: &mut Console, title: &str, bytes: &[u8], slots: &mut [Slot]) -> 
     Some(())
 }
 
-/// The weights, where they lie in the file; `None` if it has others.
+/// The weights, in place in the file; `None` if the file has others.
 fn find<'a>(file: &File, source: &Source<'a>, slots: &mut [Slot]) -> Option<Mlp<'a>> {
     let mut index = Index::new(slots, 0);
     index.step(file, source).ok()?;
@@ -91,7 +91,7 @@ fn find<'a>(file: &File, source: &Source<'a>, slots: &mut [Slot]) -> Option<Mlp<
     Some(Mlp(weights))
 }
 
-/// A tensor of this shape as numbers, if it is one and is aligned.
+/// The elements of a tensor in place, if it has this shape and is aligned.
 fn numbers<'a>(source: &Source<'a>, tensor: &Tensor, shape: &[u64]) -> Option<&'a [f32]> {
     if !tensor.dims(source).ok()?.eq(shape.iter().copied()) {
         return None;

@@ -1,16 +1,16 @@
 //! Links only if nothing that is called here can panic.
 //!
 //! Every public function that opens, lists, audits or looks up is called with
-//! values unknown at link time. The panic handler calls a symbol
-//! that does not exist, so one path to it, in any of them, is an error of the
-//! linker. Outside of this are `Display` and `Debug`, for which nothing of the
-//! core calls, and the codecs.
+//! values unknown at link time. The panic handler calls a symbol that does not
+//! exist, so a path to it in any of these functions is a linker error.
+//! `Display` and `Debug`, which the core itself never calls, and the codecs are
+//! not covered.
 
 #![no_std]
 #![no_main]
 
 #[path = "../smallest.rs"]
-#[allow(dead_code, reason = "it shares the choice of the audit only")]
+#[allow(dead_code, reason = "only the choice of the audit is shared")]
 mod smallest;
 
 use core::hint::black_box;
@@ -26,11 +26,11 @@ unsafe extern "C" {
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    // SAFETY: exists nowhere, which is the point.
+    // SAFETY: the function exists nowhere, so the call never links.
     unsafe { weighbridge_reaches_a_panic() }
 }
 
-/// Whatever the caller has.
+/// Values that a caller passes.
 pub struct Input<'a> {
     source: Source<'a>,
     slots: &'a mut [Slot],
@@ -155,7 +155,7 @@ fn found(input: &mut Input<'_>, file: &File) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Memory of a fixed size, and flash that is not mapped.
+/// Fixed-size memory, and unmapped flash.
 #[cfg(feature = "spi")]
 mod spi {
     use super::{File, Index, Input, Name, Slot, black_box};
@@ -200,7 +200,7 @@ mod spi {
     }
 }
 
-/// What only one format has.
+/// Functions specific to one format.
 fn own(source: &Source<'_>, file: &File) -> Result<(), Stop> {
     let tensor = black_box(Tensor::default());
     match file {

@@ -12,15 +12,15 @@ mod smallest;
 
 use weighbridge_core::{Name, Slot, Span};
 
-/// Where the tensor `name` of a valid file lies; an empty span if there is
-/// none, or the file is not valid.
+/// The span of tensor `name` in a valid file; empty if there is no such tensor,
+/// or the file is not valid.
 #[cfg(not(feature = "findings"))]
 #[unsafe(no_mangle)]
 pub fn entry(bytes: &[u8], name: &str, slots: &mut [Slot]) -> Span {
     smallest::find(None, bytes, &Name::from(name), slots, |_| {}).unwrap_or_default()
 }
 
-/// The same, for a caller that takes each finding.
+/// The same, for a caller that receives each finding.
 #[cfg(feature = "findings")]
 #[unsafe(no_mangle)]
 pub fn entry(

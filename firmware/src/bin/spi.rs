@@ -1,7 +1,7 @@
-//! Loads a small model from flash that is not mapped: checks the file through a driver and
-//! a small buffer, finds its tensors by name, and copies their weights into memory.
+//! Loads a small model from unmapped flash: checks the file through a driver and a small
+//! buffer, finds its tensors by name, and copies their weights into memory.
 //!
-//! QEMU has no such flash: a driver reads from what its loader put into memory.
+//! QEMU has no such flash: the driver reads what QEMU's loader put into memory.
 
 #![no_std]
 #![no_main]
@@ -20,7 +20,7 @@ use weighbridge_firmware::mlp::{HIDDEN, INPUTS, Mlp, OUTPUTS, TENSORS};
 /// Bytes of the buffer, half for each of two windows.
 const BUFFER: usize = 512;
 
-/// Findings that are printed; the verdict counts all.
+/// Number of findings printed; the verdict counts all.
 const FINDINGS: usize = 4;
 
 /// A driver that reads whole words.
@@ -38,7 +38,7 @@ impl ReadNorFlash for Spi<'_> {
         if offset % Self::READ_SIZE != 0 || bytes.len() % Self::READ_SIZE != 0 {
             return Err(NorFlashErrorKind::NotAligned);
         }
-        // Flash goes on after the file, erased.
+        // After the file, the flash is erased.
         for (i, byte) in bytes.iter_mut().enumerate() {
             *byte = self.0.get(offset + i).copied().unwrap_or(0xFF);
         }
@@ -84,7 +84,7 @@ unsafe fn HardFault(_: &cortex_m_rt::ExceptionFrame) -> ! {
 }
 
 /// The weights of a valid file of this model; `None` if it is another model, or not valid,
-/// which the findings say.
+/// in which case the findings say why.
 fn load(bytes: &[u8], findings: &mut Findings<FINDINGS>) -> Result<Option<Weights>, Error> {
     let mut buffer = [0; BUFFER];
     let mut flash = Flash::new(Spi(bytes), 0, bytes.len() as u32, &mut buffer).windows::<2>();
@@ -129,7 +129,7 @@ fn load(bytes: &[u8], findings: &mut Findings<FINDINGS>) -> Result<Option<Weight
     Ok(Some(weights))
 }
 
-/// Copies the elements of a tensor; false if they are not stored one by one.
+/// Copies the elements of a tensor; returns false if they are not stored individually.
 fn copy<const W: usize>(
     flash: &mut Flash<'_, Spi<'_>, W>,
     tensor: &Tensor,

@@ -1,5 +1,5 @@
 //! Decodes the zstd frames of zTensor files that QEMU's loader places in memory, with a
-//! state and a buffer of its own.
+//! static state and buffer.
 
 #![no_std]
 #![no_main]
@@ -12,7 +12,7 @@ use weighbridge_firmware::board::{Console, leave};
 use weighbridge_firmware::input::records;
 use weighbridge_firmware::{stack, ticks};
 
-/// Room for all of a small tensor, or for the window of a large one and a block.
+/// Room for a small tensor, or for the window of a large one and a block.
 static mut BUFFER: [u8; 64 << 10] = [0; 64 << 10];
 
 #[entry]
@@ -52,7 +52,7 @@ unsafe fn HardFault(_: &cortex_m_rt::ExceptionFrame) -> ! {
     leave(false)
 }
 
-/// Decodes the data of a tensor piece by piece; returns its length.
+/// Decodes a tensor's data piece by piece; returns its length.
 #[inline(never)]
 fn unpack(
     decoder: &mut Decoder,
@@ -70,7 +70,7 @@ fn unpack(
     Ok(decoder.written())
 }
 
-/// As FNV-1a, from 0.
+/// Computes FNV-1a, starting from 0.
 #[derive(Default)]
 struct Sum(u32);
 

@@ -9,8 +9,8 @@ mod mem;
 use weighbridge_core::codec::{Decoder, Size};
 use weighbridge_core::{Encoding, Span};
 
-/// Decodes frames of `size` bytes into a buffer for all of them, or a ring; whether they are
-/// sound.
+/// Decodes frames of `size` bytes, into a buffer for all of them or a ring; returns whether
+/// they are sound.
 #[unsafe(no_mangle)]
 pub fn entry(decoder: &mut Decoder, stored: &[u8], size: u64, buffer: &mut [u8]) -> bool {
     *decoder = Decoder::new();

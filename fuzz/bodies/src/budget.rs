@@ -1,14 +1,14 @@
-//! What a call into the core may cost: bytes of heap, counted by an allocator,
-//! and steps, counted by the compiler's coverage counters.
+//! Limits on the cost of calls into the core: bytes of heap, counted by an
+//! allocator, and steps, counted by the compiler's coverage counters.
 //!
-//! Neither depends on the clock, so a run that is over its budget is over it on
+//! Neither depends on the clock, so a run that exceeds its budget does so on
 //! every machine.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator, with a count for each thread. A binary installs it
-/// with `#[global_allocator]`.
+/// The system's allocator, with a count per thread. A binary installs it with
+/// `#[global_allocator]`.
 pub struct Counting;
 
 thread_local! {
@@ -30,8 +30,8 @@ fn signed(size: usize) -> i64 {
     i64::try_from(size).unwrap_or(i64::MAX)
 }
 
-// SAFETY: every call is passed on to the system's allocator as it came; what is
-// added touches only thread-local integers that need no initialisation.
+// SAFETY: every call is passed on unchanged to the system's allocator; the
+// added code touches only thread-local integers that need no initialisation.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(signed(layout.size()));
@@ -54,18 +54,18 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Whether this binary has installed [`Counting`]: without it every budget of
-/// memory would be kept.
+/// Whether this binary has installed [`Counting`]: without it every memory
+/// budget would be met.
 pub fn is_counting() -> bool {
     let before = REQUESTS.get();
     std::hint::black_box(Box::new(before));
     REQUESTS.get() > before
 }
 
-/// Calls the core where it may take no heap at all.
+/// Calls the core in a way that must not use the heap.
 ///
 /// # Panics
-/// When it does.
+/// If it does.
 pub fn no_heap<T>(call: impl FnOnce() -> T) -> T {
     let before = REQUESTS.get();
     let result = call();
@@ -74,10 +74,10 @@ pub fn no_heap<T>(call: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Calls the core where it may take up to `most` bytes of heap at a time.
+/// Calls the core with at most `most` bytes of heap at a time.
 ///
 /// # Panics
-/// When it takes more.
+/// If it takes more.
 pub fn heap<T>(most: i64, call: impl FnOnce() -> T) -> T {
     let before = LIVE.get();
     PEAK.set(before);
@@ -87,8 +87,8 @@ pub fn heap<T>(most: i64, call: impl FnOnce() -> T) -> T {
     result
 }
 
-/// How many regions of code ran so far: each is a few instructions without a
-/// branch. Always 0 where `--cfg counters` and `-C instrument-coverage` are not
+/// Number of executed code regions so far: each is a few instructions without a
+/// branch. Always 0 unless `--cfg counters` and `-C instrument-coverage` are
 /// set, as `scripts/fuzz.sh` does.
 pub fn steps() -> u64 {
     #[cfg(counters)]
@@ -97,25 +97,25 @@ pub fn steps() -> u64 {
             fn __llvm_profile_begin_counters() -> *const u64;
             fn __llvm_profile_end_counters() -> *const u64;
         }
-        // SAFETY: the two functions of the compiler's runtime tell where the
-        // counters of this program lie. They are changed by instrumented code
-        // only, which does not run on this thread meanwhile; a count that
-        // another thread changes may be off by what it does now.
+        // SAFETY: the two functions of the compiler's runtime return the range
+        // of this program's counters. Only instrumented code changes them,
+        // which does not run on this thread in the meantime; a count that
+        // another thread changes may be off by its concurrent updates.
         let counters = unsafe {
             let (begin, end) = (__llvm_profile_begin_counters(), __llvm_profile_end_counters());
             std::slice::from_raw_parts(begin, end.offset_from(begin) as usize)
         };
-        // Without a closure of this crate, which would be counted itself.
+        // No closure of this crate, which would be counted itself.
         counters.iter().copied().reduce(u64::wrapping_add).unwrap_or(0)
     }
     #[cfg(not(counters))]
     0
 }
 
-/// Runs `call` and holds it to `most` steps, as computed from its result.
+/// Runs `call` and limits it to `most` steps, which depend on its result.
 ///
 /// # Panics
-/// When it takes more.
+/// If it takes more.
 pub fn within<T>(name: &str, call: impl FnOnce() -> T, most: impl FnOnce(&T) -> u64) -> T {
     let before = steps();
     let result = call();

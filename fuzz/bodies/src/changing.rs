@@ -1,5 +1,5 @@
-//! Bytes that change between two calls: a file that is being written, or flash
-//! that is being updated.
+//! Bytes that change between two calls: a file being written, or flash being
+//! updated.
 
 use crate::walk::Tally;
 use crate::{Tail, format_of};
@@ -9,8 +9,9 @@ use weighbridge_core::{
     Window,
 };
 
-/// Two states of a file, of which every call sees one, as a number says bit by
-/// bit. Answers may be wrong; nothing may panic, loop or leave the file.
+/// Runs over two states of a file; the bits of a number select the state that
+/// each call sees. Answers may be wrong, but nothing may panic, loop or leave
+/// the file.
 pub fn changing(input: &[u8]) {
     let mut tail = Tail::new(input);
     let (format, changes) = (format_of(tail.byte()), tail.byte() % 12);
@@ -27,7 +28,8 @@ pub fn changing(input: &[u8]) {
             *byte = value;
         }
     }
-    // A file that shrinks: its length stays what it was, but nothing is there.
+    // A file that shrinks: it keeps its declared length, but the bytes are
+    // missing.
     let left = after.len().saturating_sub(cut);
     after.truncate(left);
     let states = [before, &after[..]];
@@ -40,7 +42,7 @@ pub fn changing(input: &[u8]) {
     let _ = run(format, len, &mut next);
 }
 
-/// Anything absent (in the state that was cut short) ends the run.
+/// Missing bytes (in the truncated state) end the run.
 fn run<'a>(
     format: weighbridge_core::Format,
     len: u64,
@@ -83,8 +85,8 @@ fn run<'a>(
         tensors.push(tensor);
     }
     for tensor in &tensors {
-        // What follows may find anything, but one tensor's fault is not the
-        // next one's.
+        // These calls may fail in any way, but a fault in one tensor must not
+        // affect the next.
         let _: Result<(), Stop> = (|| {
             ask!(|s| tensor.name(s).map(|name| name.chars().count()))?;
             ask!(|s| tensor.dims(s).map(|dims| dims.product()))?;
@@ -204,7 +206,7 @@ fn audit<'a>(file: File, len: u64, next: &mut dyn FnMut() -> &'a [u8], sink: &dy
             }
             Err(Stop::NeedSlots { .. } | Stop::NeedBuffer { .. }) => audit.skip(&mut |f| sink(f)),
             Err(_) => {
-                // Half of the states may lack the bytes for good.
+                // In half of the states the bytes may be missing for good.
                 stuck += 1;
                 if stuck > 64 {
                     return;

@@ -6,14 +6,14 @@ use weighbridge_core::Encoding;
 use weighbridge_core::codec::{Decoder, Fault, Size, WINDOW};
 use weighbridge_tests::codec::{Portions, decode, decode_with};
 
-/// Steps for each byte in and out.
+/// Steps per byte of input and output.
 const PER_BYTE: u64 = 600;
-/// A zstd frame of nothing sets up tables first, many times over where many
-/// frames follow one another.
+/// An empty zstd frame still sets up tables, many times over if there are many
+/// frames.
 const BASE: u64 = 400_000;
 
-/// What comes out, and how it ends, does not depend on the pieces, nor on what
-/// the decoder did before.
+/// Neither the output nor the final result depends on the pieces or on the
+/// decoder's earlier use.
 pub fn codecs(input: &[u8]) {
     let mut tail = Tail::new(input);
     let (how, pieces, size) = (tail.byte(), tail.byte(), tail.word());
@@ -29,7 +29,7 @@ pub fn codecs(input: &[u8]) {
 /// Decodes one stream in several ways.
 ///
 /// # Panics
-/// When they differ, or take too much.
+/// If the results differ, or decoding takes too much.
 pub fn streams(encoding: Encoding, stored: &[u8], size: Size, pieces: usize) {
     let (Size::Exactly(most) | Size::AtMost(most)) = size;
     let bytes = stored.len() as u64 + most;
@@ -47,7 +47,7 @@ pub fn streams(encoding: Encoding, stored: &[u8], size: Size, pieces: usize) {
         decode_with(&mut decoder, encoding, &stored[stored.len() / 2..], size, &Portions::WHOLE);
     let portions = Portions { input: 1 + pieces, output: WINDOW };
     let parts = decode_with(&mut decoder, encoding, stored, size, &portions);
-    // Only the output as a whole stands in for a large window.
+    // A large window is available only if the output is a single buffer.
     let windowed = encoding == Encoding::Zstd && parts.1 == Err(Fault::Window);
     assert!(windowed || parts.1 == whole.1, "pieces of {} matter", portions.input);
     if whole.1.is_ok() {
@@ -62,8 +62,8 @@ pub fn streams(encoding: Encoding, stored: &[u8], size: Size, pieces: usize) {
     assert!(!matches!(whole.1, Err(Fault::Buffer | Fault::Unsupported)));
 }
 
-/// Buffers that are a little smaller or larger than what comes out, or of another
-/// form, when how long it is is not known.
+/// Decodes into buffers that are a little smaller or larger than the output, or
+/// of other sizes, when the output length is unknown.
 fn around(encoding: Encoding, stored: &[u8], expected: &[u8], which: usize) {
     let len = expected.len();
     let sizes = [len.saturating_sub(1), len, len + 1, len.next_power_of_two(), len + len / 3 + 1];

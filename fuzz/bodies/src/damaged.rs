@@ -1,5 +1,5 @@
-//! A sound file of an encoder, with a few fields damaged: code after magics,
-//! lengths and checksums is reached from the first input on.
+//! An encoder's sound file with a few damaged fields: code after magics, lengths and
+//! checksums is reached from the first input on.
 
 use crate::walk::walk;
 use crate::windows::compare;
@@ -13,21 +13,21 @@ use weighbridge_tests::survey::{Access, survey_whole};
 /// A change to a file.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Damage {
-    /// A number of so many bytes becomes another one.
+    /// Overwrites a number of `width` bytes.
     Number { at: u16, width: u8, value: u64 },
-    /// A number becomes larger or smaller.
+    /// Increases or decreases a number.
     Nudge { at: u16, width: u8, by: i8 },
-    /// One place gets what is in another one.
+    /// Copies bytes from one place to another.
     Copy { from: u16, to: u16, len: u8 },
-    /// A byte goes or comes.
+    /// Removes a byte.
     Remove { at: u16 },
-    /// Bytes come.
+    /// Inserts bytes.
     Insert { at: u16, value: u8, count: u8 },
-    /// The file ends early.
+    /// Truncates the file.
     Cut { at: u16 },
 }
 
-/// Builds a file as the input says, which must be sound, and damages it.
+/// Builds a file as described by the input, which must be sound, and damages it.
 pub fn damaged(format: Format, input: &[u8]) {
     let Some((bytes, access)) = file(format, input) else { return };
     let verdict = walk(&bytes, Some(format));
@@ -42,11 +42,10 @@ pub fn damaged(format: Format, input: &[u8]) {
     }
 }
 
-/// The damaged file that an input stands for, and a byte that says how it is
-/// read.
+/// The damaged file described by an input, and a byte that says how it is read.
 ///
 /// # Panics
-/// When the file is not sound before it is damaged.
+/// If the file is not sound before it is damaged.
 pub fn file(format: Format, input: &[u8]) -> Option<(Vec<u8>, u8)> {
     let mut choices = Unstructured::new(input);
     let seed = choices.arbitrary().unwrap_or_default();
@@ -56,7 +55,7 @@ pub fn file(format: Format, input: &[u8]) -> Option<(Vec<u8>, u8)> {
     let sound = survey_whole(&bytes, Some(format));
     assert!(sound.worst() < Severity::Violation, "{:?} of a sound file", sound.findings);
 
-    // Fields are where something refers to, but for the data.
+    // Fields are in the regions outside the payloads.
     let fields: Vec<_> = sound
         .regions
         .iter()
@@ -113,14 +112,14 @@ fn apply(bytes: &mut Vec<u8>, damage: Damage, place: impl Fn(u16) -> usize) {
     }
 }
 
-/// The file that an encoder makes of a random description.
+/// Encodes a file from a random description.
 fn build(format: Format, seed: [u8; 8]) -> Option<Vec<u8>> {
     let rng = TestRng::from_seed(RngAlgorithm::XorShift, &[seed, *b"wbridge."].concat());
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     macro_rules! file {
         ($strategy:expr, $encode:expr) => {{
             let tree = $strategy.new_tree(&mut runner).ok()?;
-            #[allow(clippy::redundant_closure_call, reason = "one closure a format")]
+            #[allow(clippy::redundant_closure_call, reason = "one closure per format")]
             ($encode)(tree.current())
         }};
     }

@@ -1,4 +1,5 @@
-//! What a target saw, as one number, to compare targets of 32 bits with a host.
+//! Hashes everything a target saw into one number, to compare 32-bit targets
+//! with a host.
 
 use std::cell::RefCell;
 use std::fmt::{Debug, Write};
@@ -8,19 +9,19 @@ thread_local! {
     static SEEN: RefCell<Option<DefaultHasher>> = const { RefCell::new(None) };
 }
 
-/// Runs `call` and sums up all that it [notes](note).
+/// Runs `call` and hashes everything that it [notes](note).
 pub fn collect(call: impl FnOnce()) -> u64 {
     SEEN.set(Some(DefaultHasher::new()));
     call();
     SEEN.take().map_or(0, |seen| seen.finish())
 }
 
-/// Adds what a call answered, as it is printed. Does nothing outside of
-/// [`collect`], so that fuzzing does not pay for it.
+/// Adds the debug output of an answer. Does nothing outside [`collect`], so
+/// that fuzzing does not pay for it.
 pub fn note(fact: &dyn Debug) {
     SEEN.with_borrow_mut(|seen| {
         if let Some(hasher) = seen {
-            // Text, because numbers of the width of an address differ in bytes.
+            // Text, because numbers as wide as an address differ in bytes.
             write!(Letters(hasher), "{fact:?}").expect("hashing cannot fail");
             hasher.write_u8(b'\n');
         }

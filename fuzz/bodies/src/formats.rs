@@ -1,15 +1,15 @@
-//! A file as one format, or as whatever it looks like.
+//! Runs a file as one format, or as the detected one.
 
 use crate::walk::walk;
 use weighbridge_core::{Format, Severity};
 
-/// A file that is said to be of `format`.
+/// Runs a file as `format`.
 pub fn format(format: Format, input: &[u8]) {
     walk(input, Some(format));
 }
 
-/// A file of any format. The format it is recognised as must validate it as
-/// when it was named.
+/// Runs a file of any format. The result with the detected format must equal
+/// the result with that format given by name.
 pub fn detect(input: &[u8]) {
     let found = Format::of_head(&input[..input.len().min(9)], input.len() as u64);
     let verdict = walk(input, None);

@@ -1,11 +1,11 @@
-//! Slots that do not suffice, and lookup by name.
+//! Insufficient slots, and lookup by name.
 
 use crate::walk::{Tally, grow};
 use crate::{Tail, format_of};
 use weighbridge_core::{Audit, Cursor, Entry, File, Finding, Index, Slot, Source, Stop, general};
 
-/// An audit and an index with few slots: they ask for more or give up, and
-/// never say what they would not say with enough.
+/// An audit and an index with few slots: they request more or give up, and
+/// never report anything that they would not report with enough.
 pub fn index(input: &[u8]) {
     let mut tail = Tail::new(input);
     let (format, few) = (format_of(tail.byte()), usize::from(tail.byte() % 8));
@@ -24,8 +24,8 @@ pub fn index(input: &[u8]) {
     lookup(&file, &source, few);
 }
 
-/// The findings of an audit of structure, sorted. Slots that are missing are
-/// given, or the stage is given up.
+/// The findings of a structure audit, sorted. If slots are missing, they are
+/// added, or the stage is skipped.
 fn audit(file: File, source: &Source<'_>, few: usize, give: bool) -> Vec<Finding> {
     let mut tally = Tally::new(source.len() as usize);
     let mut findings = Vec::new();
@@ -50,7 +50,7 @@ fn audit(file: File, source: &Source<'_>, few: usize, give: bool) -> Vec<Finding
     findings
 }
 
-/// Every tensor is found under its name, by index and by search.
+/// Every tensor is found by its name, by index and by search.
 fn lookup(file: &File, source: &Source<'_>, few: usize) {
     let mut slots = vec![Slot::EMPTY; few];
     let mut index = Index::new(&mut slots[..], 1);
@@ -63,7 +63,7 @@ fn lookup(file: &File, source: &Source<'_>, few: usize) {
             let mut index = Index::new(&mut slots[..], 1);
             match index.step(file, source) {
                 Ok(()) => index,
-                // A file may hold more than it declares.
+                // A file may contain more than it declares.
                 Err(_) => return,
             }
         }

@@ -1,5 +1,5 @@
-//! The inputs of all targets for machines that have neither our encoders nor
-//! other readers: what a target makes of its input is made here.
+//! The inputs of all targets for machines without our encoders or other
+//! readers: inputs that describe a file or stream are converted here.
 
 use crate::{Tail, damaged, format_of, seeds, targets};
 use std::path::Path;
@@ -10,13 +10,13 @@ use weighbridge_core::Format;
 pub struct Kept {
     /// The target.
     pub target: &'static str,
-    /// Where the input is from.
+    /// The origin of the input.
     pub name: String,
-    /// The input, as the target takes it.
+    /// The input in the form that the target expects.
     pub input: Vec<u8>,
 }
 
-/// The files of a folder of `fuzz/`, sorted; none if there is no such folder.
+/// The files of a folder of `fuzz/`, sorted; empty if there is no such folder.
 pub fn files(kind: &str, target: &str) -> Vec<(String, Vec<u8>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let Ok(entries) = root.join(kind).join(target).read_dir() else { return Vec::new() };
@@ -45,7 +45,7 @@ pub fn portable() -> Vec<Kept> {
 }
 
 /// The files in kept seeds and regression files, with their formats. Fixtures,
-/// of which the seeds of the encoders are made, are not among them.
+/// from which the encoders' seeds are made, are not included.
 pub fn of_formats() -> Vec<(Format, Kept)> {
     let mut all = Vec::new();
     for target in targets() {
@@ -64,7 +64,7 @@ pub fn of_formats() -> Vec<(Format, Kept)> {
     all
 }
 
-/// An input of `target` for a target that needs nothing but the core.
+/// Converts an input of `target` for a target that needs nothing but the core.
 fn translate(target: &'static str, name: String, input: Vec<u8>) -> Option<Kept> {
     let (target, input) = match target.split_once('_') {
         Some(("damaged", format)) => (format, damaged::file(Format::by_name(format)?, &input)?.0),
@@ -75,7 +75,7 @@ fn translate(target: &'static str, name: String, input: Vec<u8>) -> Option<Kept>
     Some(Kept { target, name, input })
 }
 
-/// A stream of a peer's target as the target `codecs` takes it.
+/// Converts a stream of a peer's target for the target `codecs`.
 fn stream(codec: &str, mut input: Vec<u8>) -> Vec<u8> {
     let code = match codec {
         "deflate" => 1,
@@ -90,8 +90,8 @@ fn stream(codec: &str, mut input: Vec<u8>) -> Vec<u8> {
     input
 }
 
-/// The file in an input, and its format, which the target's name tells or the
-/// end of the input.
+/// The file in an input, and its format, which is given by the target's name or
+/// the end of the input.
 fn file(kept: &Kept) -> Option<(Format, &[u8])> {
     if let Some(format) = Format::by_name(kept.target) {
         return Some((format, &kept.input));
@@ -112,7 +112,8 @@ fn file(kept: &Kept) -> Option<(Format, &[u8])> {
             tail.byte();
             format
         }
-        // The bytes after the file do no harm: files with more at the end.
+        // The bytes after the file do no harm: the file just has more bytes at
+        // its end.
         "changing" => format_of(tail.byte()),
         _ => return None,
     };

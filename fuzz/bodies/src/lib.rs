@@ -1,10 +1,10 @@
-//! What each fuzz target does with its input, as a function that panics when a
-//! promise is broken.
+//! Fuzz target bodies: one function per target, which panics if a promise is
+//! broken.
 //!
 //! The targets of cargo-fuzz, the replay program for stable Rust and the smoke
-//! test of `cargo test` all call these. A target's input is a file as it would
-//! lie on a disk, so that seeds are files; what else a target needs to know
-//! stands after it, in its last bytes ([`Tail`]).
+//! test of `cargo test` all call these. A target's input is an ordinary file,
+//! so that seeds are files; other parameters of a target follow it, in the last
+//! bytes ([`Tail`]).
 
 pub mod budget;
 pub mod changing;
@@ -33,9 +33,9 @@ pub struct Target {
     /// Also the name of its binary, and of its folders of seeds and of
     /// regression files.
     pub name: &'static str,
-    /// What it does with an input.
+    /// Runs the target on an input.
     pub run: fn(&[u8]),
-    /// The longest input that is worth trying, in bytes.
+    /// The longest input worth trying, in bytes.
     pub longest: usize,
 }
 
@@ -58,7 +58,7 @@ pub const TARGETS: &[Target] = &[
     target("changing", changing::changing, 8 << 10),
 ];
 
-/// Targets that make files with our encoders, or compare with other readers.
+/// Targets that create files with our encoders, or compare with other readers.
 #[cfg(feature = "host")]
 pub const HOST_TARGETS: &[Target] = &[
     target("damaged_bintensors", |input| damaged::damaged(Format::BinTensors, input), 128),
@@ -101,13 +101,13 @@ pub fn by_name(name: &str) -> Option<&'static Target> {
 /// Runs a target.
 ///
 /// # Panics
-/// When there is none of this name, or a promise is broken.
+/// If there is no target with this name, or a promise is broken.
 pub fn run(name: &str, input: &[u8]) {
     let target = by_name(name).unwrap_or_else(|| panic!("no target {name}"));
     (target.run)(input);
 }
 
-/// Runs a target and sums up what it saw: the same number on every machine.
+/// Runs a target and hashes what it saw: the same number on every machine.
 ///
 /// # Panics
 /// As [`run`] does.
@@ -115,8 +115,8 @@ pub fn digest(name: &str, input: &[u8]) -> u64 {
     facts::collect(|| run(name, input))
 }
 
-/// A format by a byte of the input: its number if there is one, which stays what
-/// it is when formats are added, so that kept files keep their meaning.
+/// The format selected by a byte of the input: by its number, which does not
+/// change when formats are added, so that kept files keep their meaning.
 pub(crate) fn format_of(byte: u8) -> Format {
     let known = Format::ALL.iter().find(|format| **format as u8 == byte);
     *known.unwrap_or(&Format::ALL[usize::from(byte) % Format::ALL.len()])

@@ -1,11 +1,11 @@
-//! Seeds: what our encoders make, for each target in the form that it takes.
+//! Seeds: output of our encoders, in the form that each target expects.
 
 use crate::targets;
 use weighbridge_core::Format;
 use weighbridge_tests::codec::{Random, samples};
 use weighbridge_tests::fixtures;
 
-/// Seeds of the target `name`, with a name for each file.
+/// Seeds of the target `name`, with a name for each.
 pub fn of(name: &str) -> Vec<(String, Vec<u8>)> {
     let longest = crate::by_name(name).map_or(0, |target| target.longest);
     let mut seeds = match name.split_once('_') {
@@ -35,7 +35,7 @@ fn files(format: &str) -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
-/// Files with what a target reads off the end.
+/// Files, followed by the parameters that a target reads from the end.
 fn tailed(target: &str) -> Vec<(String, Vec<u8>)> {
     let mut random = Random::new(target.len() as u64);
     let mut seeds = Vec::new();
@@ -65,7 +65,7 @@ fn tailed(target: &str) -> Vec<(String, Vec<u8>)> {
     seeds
 }
 
-/// Choices for a generator: noise of several lengths.
+/// Choices for a generator: random bytes of several lengths.
 fn choices(format: &str) -> Vec<(String, Vec<u8>)> {
     let mut random = Random::new(format.len() as u64 * 31);
     let lengths = [0, 8, 9, 20, 30, 40, 50, 60, 80, 100, 120];

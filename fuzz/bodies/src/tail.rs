@@ -1,15 +1,15 @@
 //! Numbers at the end of an input.
 
-/// Takes numbers off the end of an input, so that offsets in the file before
-/// them stay what they are. An input that is used up yields zeros.
+/// Takes numbers off the end of an input, so that the offsets of the file
+/// before them do not change. Returns zeros once the input is used up.
 #[derive(Clone, Copy, Debug)]
 pub struct Tail<'a> {
-    /// What is left: the file.
+    /// The remaining bytes: the file.
     pub rest: &'a [u8],
 }
 
 impl<'a> Tail<'a> {
-    /// All of `input`.
+    /// Starts with all of `input`.
     pub fn new(input: &'a [u8]) -> Self {
         Tail { rest: input }
     }

@@ -1,4 +1,4 @@
-//! Everything that the core tells of a file, asked for without the heap.
+//! Queries everything that the core reports about a file, without the heap.
 
 use crate::budget::{no_heap, within};
 use crate::facts;
@@ -10,39 +10,39 @@ use weighbridge_core::{
     Opening, Scratch, Severity, Slot, Source, Stats, Status, Stop, Tensor, Value, limits,
 };
 
-/// Steps that a file of any length may take.
+/// Steps allowed for a file of any length.
 const BASE: u64 = 10_000;
-/// Steps for each byte of a file: its structure is read a few times, byte by
-/// byte where names and text are compared.
+/// Steps per byte of a file: its structure is read a few times, byte by byte where
+/// names and text are compared.
 const PER_BYTE: u64 = 400;
-/// The same for zTensor, where keys of a map in no order are looked up among up to
+/// The same for zTensor, where unordered keys of a map are looked up among up to
 /// [`limits::CBOR_KEYS`] others.
 const PER_BYTE_OF_CBOR: u64 = 12_000;
-/// Steps for each byte that is decoded.
+/// Steps per decoded byte.
 const PER_DECODED: u64 = 100;
-/// More decoded bytes than this are not asked for, to try many files.
+/// No more decoded bytes than this are requested, so that many files can be tried.
 const ENOUGH: u64 = 4 << 20;
 
-/// Validates findings as they come, and keeps none.
+/// Validates findings as they arrive, without keeping them.
 #[derive(Clone, Copy, Debug)]
 pub struct Tally {
     len: u64,
-    /// How many there were.
+    /// Number of findings.
     pub count: u64,
-    /// The worst of them.
+    /// The highest severity.
     pub worst: Severity,
 }
 
 impl Tally {
-    /// Of a file of `len` bytes.
+    /// For a file of `len` bytes.
     pub fn new(len: usize) -> Self {
         Tally { len: len as u64, count: 0, worst: Severity::Unchecked }
     }
 
-    /// Takes a finding.
+    /// Counts a finding.
     ///
     /// # Panics
-    /// When it lies outside the file or cannot be printed.
+    /// If it lies outside the file or cannot be printed.
     pub fn note(&mut self, finding: &Finding) {
         let end = finding.offset.checked_add(u64::from(finding.len));
         assert!(end.is_some_and(|end| end <= self.len), "outside {}: {finding:?}", self.len);
@@ -53,13 +53,13 @@ impl Tally {
         facts::note(finding);
         self.count += 1;
         self.worst = self.worst.max(finding.severity());
-        // A rule may be broken once for each entry and each part of it, and an
-        // entry takes a byte at least.
+        // A rule may be broken once per entry and per part of it, and an entry
+        // takes at least one byte.
         assert!(self.count <= 64 + 8 * self.len, "findings without end");
     }
 }
 
-/// Counts what is written.
+/// Counts the bytes written.
 struct Letters(usize);
 
 impl std::fmt::Write for Letters {
@@ -69,12 +69,12 @@ impl std::fmt::Write for Letters {
     }
 }
 
-/// Asks for everything about a file that is in memory: entries, names, values,
-/// elements, structure and payloads, within a budget of heap and steps. The
-/// worst severity; `None` if the file cannot be opened.
+/// Queries everything about a file in memory: entries, names, values, elements,
+/// structure and payloads, within a budget of heap and steps. Returns the highest
+/// severity; `None` if the file cannot be opened.
 ///
 /// # Panics
-/// When a promise is broken.
+/// If a promise is broken.
 pub fn walk(bytes: &[u8], format: Option<Format>) -> Option<Severity> {
     let cbor = format.is_none_or(|format| format == Format::ZTensor);
     let budget = BASE + if cbor { PER_BYTE_OF_CBOR } else { PER_BYTE } * bytes.len() as u64;
@@ -104,7 +104,7 @@ pub fn walk(bytes: &[u8], format: Option<Format>) -> Option<Severity> {
     Some(tally.worst)
 }
 
-/// Every entry and what it says, but for its data.
+/// Lists every entry with its details, but not its data.
 fn list(file: &File, source: &Source<'_>) {
     let mut letters = Letters(0);
     let mut cursor = Cursor::default();
@@ -130,7 +130,7 @@ fn list(file: &File, source: &Source<'_>) {
         while let Some(meta) = resident(file.next_attribute(source, &tensor, &mut own)) {
             look_at(file, source, resident(file.value(source, &meta)));
         }
-        // Tables of chunks may be shared, so only the ends are looked at.
+        // Tables of chunks may be shared, so only both ends are read.
         let chunks = tensor.chunks.count();
         for chunk in (0..chunks.min(4)).chain(chunks.saturating_sub(2)..chunks) {
             if let Some(chunk) = resident(file.chunk(source, &tensor, chunk)) {
@@ -175,7 +175,7 @@ fn look_at(file: &File, source: &Source<'_>, value: Option<Value>) {
     }
 }
 
-/// Every item of a list, and of the lists in it, which nest to a fixed depth.
+/// Reads every item of a list and of nested lists, whose depth is limited.
 fn items(list: gguf::Items<'_>) {
     for item in list {
         match item {
@@ -189,11 +189,11 @@ fn items(list: gguf::Items<'_>) {
 fn inside(source: &Source<'_>, chunk: &Chunk) {
     facts::note(chunk);
     let end = chunk.stored.end();
-    // Where nothing is stored, nothing is read.
+    // Nothing is read if nothing is stored.
     assert!(chunk.stored.is_empty() || end.is_some_and(|end| end <= source.len()), "{chunk:?}");
 }
 
-/// What a call says of a file that is resident as a whole.
+/// The result of a call on a file that is completely resident.
 fn resident<T>(result: Result<Option<T>, Stop>) -> Option<T> {
     match result {
         Ok(value) => value,
@@ -214,10 +214,10 @@ fn structure(file: File, source: &Source<'_>, slots: &mut Vec<Slot>, tally: &mut
     }
 }
 
-/// Gives the slots that are asked for.
+/// Adds the requested slots.
 ///
 /// # Panics
-/// When there are enough, or no file of this length needs so many.
+/// If there are already enough, or no file of this length needs so many.
 pub fn grow(slots: &mut Vec<Slot>, needed: u32, source: &Source<'_>) {
     let needed = needed as usize;
     assert!(needed > slots.len(), "{needed} slots are there");
@@ -225,7 +225,8 @@ pub fn grow(slots: &mut Vec<Slot>, needed: u32, source: &Source<'_>) {
     slots.resize(needed, Slot::EMPTY);
 }
 
-/// Audits payloads and reads elements; how many bytes were decoded at most.
+/// Audits payloads and reads elements; returns the maximum number of decoded
+/// bytes.
 fn payloads(file: File, source: &Source<'_>, slots: &mut Vec<Slot>, tally: &mut Tally) -> u64 {
     let mut decoded = 0;
     let mut cursor = Cursor::default();
@@ -264,7 +265,7 @@ fn payloads(file: File, source: &Source<'_>, slots: &mut Vec<Slot>, tally: &mut 
     decoded
 }
 
-/// Room for what is needed: exactly, a little more, or of another form.
+/// A size that meets the need: exactly, a little more, or rounded up differently.
 fn larger(needed: usize, how: u64) -> usize {
     match how % 4 {
         0 => needed,
@@ -274,7 +275,7 @@ fn larger(needed: usize, how: u64) -> usize {
     }
 }
 
-/// Most bytes that the data of a tensor decodes to, annotations included.
+/// Maximum number of bytes that a tensor's data decodes to, including annotations.
 fn size_of(file: &File, source: &Source<'_>, tensor: &Tensor) -> u64 {
     let mut sum = 0_u64;
     for i in 0..tensor.chunks.count() {

@@ -1,9 +1,9 @@
-//! A file in pieces against the same file as a whole.
+//! Compares a file read in pieces with the same file in memory.
 
 use crate::{Tail, format_of};
 use weighbridge_tests::survey::{Access, Host, survey, survey_whole};
 
-/// The same tensors, the same findings, however the bytes arrive.
+/// Tensors and findings are the same, however the bytes arrive.
 pub fn windows(input: &[u8]) {
     let mut tail = Tail::new(input);
     let (how, unit) = (tail.byte(), tail.byte());
@@ -21,12 +21,12 @@ pub fn windows(input: &[u8]) {
 /// Reads a file both ways.
 ///
 /// # Panics
-/// When the results differ.
+/// If the results differ.
 pub fn compare(file: &[u8], format: Option<weighbridge_core::Format>, access: Access) {
     let whole = survey_whole(file, format);
     crate::facts::note(&whole);
     let mut host = Host::new(file, access);
-    // A buffer that is too small for an entry is the host's affair.
+    // A buffer that is too small for an entry is the host's problem.
     let Ok(parts) = survey(&mut host, format) else { return };
     assert_eq!(parts, whole, "{access:?}");
 }

@@ -1,5 +1,5 @@
-//! The fuzz bodies with addresses of 32 bits: `test.mjs` runs them in Node over
-//! all seeds, and compares what they saw with a host.
+//! The fuzz bodies with 32-bit addresses: `test.mjs` runs them in Node over all
+//! seeds, and compares the results with a host.
 
 use std::sync::Mutex;
 use weighbridge_fuzz_bodies as bodies;
@@ -9,14 +9,14 @@ static ALLOCATOR: bodies::budget::Counting = bodies::budget::Counting;
 
 #[link(wasm_import_module = "env")]
 unsafe extern "C" {
-    /// Takes the message of a panic, which a trap does not carry.
+    /// Receives a panic message, which a trap does not carry.
     safe fn complain(at: *const u8, len: usize);
 }
 
-/// The name of a target and, behind it, an input.
+/// The name of a target, followed by an input.
 static ROOM: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// Makes room for a target's name and an input, and tells where.
+/// Makes room for a target's name and an input, and returns its address.
 #[unsafe(no_mangle)]
 pub extern "C" fn room(len: usize) -> *mut u8 {
     let mut room = ROOM.lock().expect("no thread can have panicked");
@@ -25,7 +25,8 @@ pub extern "C" fn room(len: usize) -> *mut u8 {
     room.as_mut_ptr()
 }
 
-/// Runs the target whose name takes `name` bytes; what it saw, as a number.
+/// Runs the target whose name takes `name` bytes; returns the hash of what it
+/// saw.
 #[unsafe(no_mangle)]
 pub extern "C" fn digest(name: usize) -> u64 {
     std::panic::set_hook(Box::new(|info| {

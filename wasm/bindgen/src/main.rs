@@ -1,5 +1,5 @@
 //! `weighbridge-bindgen MODULE FOLDER NAME`: writes `NAME.js`, `NAME.d.ts` and
-//! `NAME_bg.wasm` into FOLDER, as the tool of wasm-bindgen does for the target
+//! `NAME_bg.wasm` into FOLDER, as wasm-bindgen's own tool does for the target
 //! "web", which also runs in Node.
 
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! Accumulators of elements that stream by.
+//! Accumulators of streamed elements.
 
 use super::{dtype, endianness};
 use crate::pack::Pack;
@@ -73,7 +73,7 @@ impl RawStatistics {
     }
 }
 
-/// Where the first elements that are not finite are, the extremes, mean and deviation.
+/// Packs the positions of the first non-finite elements, the extremes, mean and deviation.
 pub(super) fn spread(stats: &Summary, pack: &mut Pack) {
     pack.optional(stats.first_nan());
     pack.optional(stats.first_infinity());

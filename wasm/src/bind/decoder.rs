@@ -11,7 +11,7 @@ use weighbridge_core::Stop;
 
 #[wasm_bindgen]
 extern "C" {
-    /// Without an array in between, as `Uint8Array::from` makes one.
+    /// Avoids the intermediate array of `Uint8Array::from`.
     #[wasm_bindgen(js_namespace = ["Uint8Array", "prototype", "set"], js_name = call)]
     fn set(into: &Uint8Array, from: &[u8], at: u32);
 }

@@ -1,4 +1,4 @@
-//! A document, and what is said of it as a whole.
+//! A document, and facts about it as a whole.
 
 use super::thrown::{self, error};
 use crate::document::{Document, Goal};
@@ -15,7 +15,7 @@ use weighbridge_core::{Format, Profile, Severity, Stop};
 
 #[wasm_bindgen]
 extern "C" {
-    /// Without the assertion of `Uint8Array::copy_to`, which would bring `core::fmt`.
+    /// Avoids the assertion in `Uint8Array::copy_to`, which would pull in `core::fmt`.
     #[wasm_bindgen(js_namespace = ["Uint8Array", "prototype", "set"], js_name = call)]
     fn copy(into: &mut [u8], from: &Uint8Array);
 }
@@ -27,11 +27,11 @@ pub struct RawDocument {
     pub(super) inner: Document,
 }
 
-/// An answer, packed: `undefined` when bytes are missing.
+/// A packed answer: `undefined` if bytes are missing.
 pub(super) type Answer = Result<Option<Uint8Array>, Error>;
 
-/// The parser's answer, packed by `write`: `undefined` when
-/// bytes are missing, or when the file is not open.
+/// Packs the parser's answer with `write`: `undefined` if bytes are missing, or if the file is not
+/// open.
 pub(super) fn answer<T>(
     document: &Document,
     result: Result<Option<T>, Stop>,
@@ -190,13 +190,13 @@ impl RawDocument {
     }
 }
 
-/// What a file is, if not what it should be: its name in a set, bytes and tensors that are
-/// missing, a sentence, a rule whose message is one.
+/// Packs a diagnosis: the file's name in a set, missing bytes and tensors, a sentence, and a rule
+/// whose message is one.
 fn describe(diagnosis: Option<(&str, &Diagnosis)>, pack: &mut Pack) {
     pack.optional_text(diagnosis.map(|(name, _)| name).filter(|name| !name.is_empty()));
     let (missing, tensors, sentence) = match diagnosis {
         Some((_, Diagnosis::CutOff { missing, tensors })) => (Some(*missing), *tensors, None),
-        // Other formats are for the module of every format.
+        // Other formats are left to the module of every format.
         Some((_, other)) if cfg!(feature = "full") => (None, 0, Some(other.sentence())),
         _ => (None, 0, None),
     };

@@ -15,8 +15,8 @@ use weighbridge::text::hex;
 use weighbridge::{Particulars, Quantization, Value};
 use weighbridge_core::{Cursor, Tensor};
 
-/// A text that may hold anything, which JavaScript decodes with replacements, and as digits
-/// when it is not UTF-8.
+/// Packs a text that may hold any bytes: JavaScript decodes it with replacements, and gets the
+/// bytes in hexadecimal too if they are not UTF-8.
 fn raw_text(bytes: &[u8], pack: &mut Pack) {
     pack.bytes(bytes);
     let exact = str::from_utf8(bytes).is_err().then(|| hex(bytes));
@@ -40,7 +40,7 @@ fn shape(entry: &Shown, pack: &mut Pack) {
     pack.items(8, shape, |n| *n);
 }
 
-/// A metadata entry in full.
+/// Packs a metadata entry in full.
 #[inline(never)]
 fn full(entry: Shown, pack: &mut Pack) {
     let meta = &entry.meta;
@@ -56,7 +56,7 @@ fn full(entry: Shown, pack: &mut Pack) {
     pack.u32(meta.is_truncated().into());
 }
 
-/// Metadata entries with previews.
+/// Packs metadata entries with previews.
 #[inline(never)]
 fn list(all: Vec<Shown>, pack: &mut Pack) {
     let mut keys = Texts::default();
@@ -84,7 +84,7 @@ fn list(all: Vec<Shown>, pack: &mut Pack) {
 }
 
 impl RawDocument {
-    /// A tensor, or the error that there is none.
+    /// The tensor at `index`, or an error if there is none.
     pub(super) fn tensor_at(&self, index: u32) -> Result<Tensor, Error> {
         let tensor = self.inner.index.tensors().get(index as usize).copied();
         tensor.ok_or_else(|| error("no such tensor", None))
@@ -120,7 +120,7 @@ impl RawDocument {
             {
                 pack.optional(number);
             }
-            // A number of the file's own, or its spelling.
+            // The file's own number or spelling.
             let raw = it.dtype_raw.as_ref();
             pack.optional(raw.and_then(Value::as_int).map(|code| code as u64));
             pack.optional_text(raw.and_then(Value::as_str));
@@ -230,7 +230,7 @@ impl RawDocument {
     }
 }
 
-/// Elements, or why there are none.
+/// Packs elements, or throws the reason why there are none.
 pub(super) fn shown<T>(
     document: &Document,
     result: Result<T, Refusal>,

@@ -1,4 +1,4 @@
-//! Weights: what they are like, and what is noteworthy about them.
+//! Measures weights and reports what is noteworthy about them.
 
 use super::compute::spread;
 use super::{dtype, endianness};

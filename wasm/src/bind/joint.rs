@@ -1,4 +1,4 @@
-//! Documents of several files that are one model.
+//! Documents of several files that form one model.
 
 use super::{Answer, RawDocument, stopped};
 use crate::pack::Pack;

@@ -1,7 +1,7 @@
-//! The interface to `js/index.js`, which has the interface for people.
+//! The interface to `js/index.js`, which offers the public interface.
 //!
-//! Results are packed; arguments are numbers and texts. What is asked for by
-//! number is described where it is used, and named in `js/`.
+//! Results are packed; arguments are numbers and texts. Numeric selectors are
+//! described where they are used, and named in `js/`.
 
 #[cfg(feature = "full")]
 mod cells;
@@ -30,7 +30,7 @@ use document::{Answer, RawDocument, answer, stopped};
 use wasm_bindgen::prelude::wasm_bindgen;
 use weighbridge_core::{DType, Endianness};
 
-/// The type with this name; parameters in it are not looked at.
+/// The type with this name, ignoring its parameters.
 fn dtype(name: &str) -> DType {
     DType::by_name(name).unwrap_or_default()
 }

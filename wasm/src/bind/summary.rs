@@ -1,4 +1,4 @@
-//! What a model is: its summary, its vocabulary, its chat template.
+//! The summary of a model, its vocabulary and its chat template.
 
 use super::endianness;
 use crate::pack::{NONE, Pack};
@@ -24,8 +24,8 @@ pub struct RawSummariser {
     inner: Summariser,
 }
 
-/// A value as it crosses the border: 0 text, 1 a number or a Boolean, 2 numbers or Booleans
-/// with commas between them, 3 texts with line ends between them.
+/// Parses a value passed from JavaScript: 0 text, 1 a number or a Boolean, 2 numbers or Booleans
+/// separated by commas, 3 texts separated by line ends.
 fn value(kind: u32, text: &str) -> Value {
     let plain = |text: &str| match (text, text.parse(), text.parse()) {
         ("true" | "false", ..) => Value::Bool(text == "true"),

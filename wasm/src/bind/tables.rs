@@ -13,7 +13,7 @@ use weighbridge::Text;
 use weighbridge::table::{Filter, Key, Sort};
 use weighbridge_core::{DType, Endianness, EntryKind};
 
-/// The number of a column to sort by, greatest first if its bit 4 is set.
+/// The column to sort by with this number; bit 4 set means descending.
 fn sort_of(code: u32) -> Sort {
     let key = match code & 15 {
         1 => Key::Name,

@@ -1,4 +1,4 @@
-//! What is thrown: an `Error` that says which rule the file breaks, and where.
+//! Thrown errors: an `Error` with the rule the file breaks, and where.
 
 use alloc::string::String;
 use js_sys::Error;
@@ -7,14 +7,14 @@ use weighbridge_core::Rule;
 
 #[wasm_bindgen(raw_module = "./unpack.js")]
 extern "C" {
-    /// The id of a rule: no module has texts of rules inside.
+    /// The id of a rule: the modules contain no rule texts.
     #[wasm_bindgen(js_name = ruleId)]
     fn rule_id(code: u16) -> String;
 }
 
 #[wasm_bindgen]
 extern "C" {
-    /// An `Error` with these properties, of which the offset is a BigInt.
+    /// An `Error` with these properties; the offset is a BigInt.
     #[wasm_bindgen(extends = Error)]
     #[derive(Clone, Debug)]
     type Thrown;
@@ -36,7 +36,7 @@ pub(super) fn error(message: &str, offset: Option<u64>) -> Error {
     thrown.into()
 }
 
-/// The error that the file breaks a rule.
+/// The error for a broken rule.
 pub(super) fn broken(rule: Rule, offset: Option<u64>) -> Error {
     let id = rule_id(rule.code());
     let mut message = String::from("the file breaks ");

@@ -1,12 +1,12 @@
-//! Buckets: a server that speaks as much of S3 as is asked of it. `scripts/remote.sh` asks one
-//! that others have written.
+//! Buckets: a server that implements as much of S3 as the client uses. `scripts/remote.sh`
+//! tests against a third-party server.
 
 use super::*;
 
 const KEYS: [&str; 4] = ["a.stb", "models/b c.stb", "models/deep/x.safetensors", "notes.md"];
 
 fn file(key: &str) -> Option<Vec<u8>> {
-    // As one client of several has it.
+    // Some clients escape names like this.
     match key.replace("%2E", ".").rsplit('/').next()? {
         "a.stb" | "b%20c.stb" => Some(sound().encode()),
         "x.safetensors" => Some(tensors(&["x"])),
@@ -15,7 +15,7 @@ fn file(key: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// A page of a listing with these keys and lengths, and where the next one begins.
+/// A page of a listing with these keys and lengths, and the start of the next page.
 fn page(keys: &[(&str, u64)], next: Option<usize>) -> Answer {
     let contents = keys.iter().map(|(key, len)| {
         format!(
@@ -31,7 +31,7 @@ fn page(keys: &[(&str, u64)], next: Option<usize>) -> Answer {
     ))
 }
 
-/// The keys that begin with the prefix of a request, two at a time.
+/// The keys with the prefix of a request, two per page.
 fn list(query: &str) -> Answer {
     let get = |name: &str| {
         let pair = query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
@@ -47,7 +47,7 @@ fn bucket() -> Server {
     bucket_of(list)
 }
 
-/// A bucket that lists what `list` says.
+/// A bucket that answers listings with `list`.
 fn bucket_of(list: impl Fn(&str) -> Answer + Send + Sync + 'static) -> Server {
     Server::new(move |request| {
         let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
@@ -98,7 +98,7 @@ fn a_bucket_is_listed_and_a_prefix_too() {
     assert!(nothing.code == 2 && nothing.err.contains("nothing was checked"), "{nothing:?}");
 }
 
-/// The listing says whether an object is as it was, so that it is not even opened.
+/// The listing says whether an object has changed, so unchanged ones are not even opened.
 #[test]
 fn a_scan_of_a_bucket_goes_on() {
     let (server, folder) = (bucket(), Folder::new());
@@ -124,7 +124,7 @@ fn parts_of_a_bucket_are_all_of_it() {
     assert_eq!(all.len(), 3, "{all:?}");
 }
 
-/// No part knows what the rest of the listing would have been.
+/// No part knows what the rest of the listing would have contained.
 #[test]
 fn a_listing_that_breaks_off_fails_in_every_part() {
     let server = bucket_of(|query| match query.contains("continuation-token") {
@@ -138,7 +138,7 @@ fn a_listing_that_breaks_off_fails_in_every_part() {
     }
 }
 
-/// The library drops a slash at either end of a key.
+/// The library drops leading and trailing slashes of keys.
 #[test]
 fn names_that_differ_by_a_slash_are_not_taken_for_one_another() {
     let folder = Folder::new();

@@ -1,4 +1,5 @@
-//! Servers that fail or lie: an error that names it or another try, never a verdict.
+//! Servers that fail or lie: the result is a retry or an error that names the server, never
+//! a verdict.
 
 use super::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +14,7 @@ fn large() -> (Vec<u8>, u64) {
     (bytes, len)
 }
 
-/// The one line on standard error of a run that ends with 2 and prints no verdict.
+/// The single line on standard error of a run that exits with 2 and prints no verdict.
 fn fails(server: &Server, args: &[&str]) -> String {
     let url = server.url("model.safetensors");
     let args = [&[&*url, "--json", "--retries", "1", "--timeout", "2"], args].concat();
@@ -65,7 +66,7 @@ fn a_server_that_recovers_is_asked_again() {
     assert_eq!(line["read"]["requests"], 3);
 }
 
-/// Without an ETag the library does not ask for the rest, so the whole range is requested again.
+/// Without an ETag the library does not resume, so the whole range is requested again.
 #[test]
 fn a_server_that_breaks_off_is_asked_again() {
     let count = AtomicUsize::new(0);
@@ -212,7 +213,7 @@ fn urls_that_are_not_read_are_errors() {
     }
 }
 
-/// Whoever writes an index chooses how many files it names.
+/// The author of an index decides how many files it names.
 #[test]
 fn files_beside_the_one_that_was_named_are_bounded() {
     let names: Vec<_> = (0..4_100).map(|i| format!("{i:04}.safetensors")).collect();

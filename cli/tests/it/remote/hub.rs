@@ -1,4 +1,4 @@
-//! Repositories of a hub, which lists files by pages and sends them from elsewhere.
+//! Repositories of a hub, which lists files in pages and redirects downloads elsewhere.
 
 use super::*;
 
@@ -8,9 +8,9 @@ fn node(kind: &str, path: &str) -> Value {
     json!({"type": kind, "path": path, "size": 1, "oid": path})
 }
 
-/// A hub of one repository, whose content another server has.
+/// A hub with one repository, whose content is on another server.
 fn hub(content: &Server) -> Server {
-    // Another name of the same machine: what is secret stays with the hub.
+    // Another name of the same machine: secrets stay with the hub.
     let elsewhere = format!("http://localhost:{}", content.port());
     let address = std::sync::Arc::new(std::sync::OnceLock::<String>::new());
     let own = std::sync::Arc::clone(&address);
@@ -106,12 +106,13 @@ fn the_token_is_for_the_hub_alone() {
     let run = check_hub(&hub, &["hf://me/model/a.stb", "hf://me/model/sub/"]);
     assert!(hub.requests().iter().all(|it| it.header("authorization") == Some("Bearer SECRET")));
     assert!(content.requests().iter().all(|it| it.header("authorization").is_none()));
-    // Nor does the other server learn where the request came from: a query may be a secret.
+    // The other server does not learn where the request came from either: a query may be a
+    // secret.
     assert!(content.requests().iter().all(|it| it.header("referer").is_none()));
     assert!(!content.requests().is_empty() && !format!("{run:?}").contains("SECRET"));
 }
 
-/// A listing that ends too soon would be a success without the rest of the files.
+/// A listing that ends early would be reported as a success without the remaining files.
 #[test]
 fn a_next_page_that_cannot_be_read_is_an_error() {
     for (link, why) in [
@@ -143,7 +144,8 @@ fn a_hub_that_is_asked_too_often_is_asked_again() {
     assert_eq!(run.code, 0, "{run:?}");
 }
 
-/// A branch may move, and the hub need not say what a file is; a commit stays.
+/// A branch may move, and the hub need not identify a file's content; a commit does not
+/// change.
 #[test]
 fn only_files_of_a_commit_are_known_again() {
     let hub = Server::new(|request| match request.target.contains("/tree/") {

@@ -1,4 +1,4 @@
-//! Files on servers: what is read, what is said, and what happens if a server fails or lies.
+//! Files on servers: what is read and printed, and what happens if a server fails or lies.
 
 mod buckets;
 mod faults;
@@ -15,7 +15,7 @@ use weighbridge_tests::encode::safetensors::{File, Tensor};
 use weighbridge_tests::encode::shards::Index;
 use weighbridge_tests::fixtures::gguf::part;
 
-/// A command without proxies, which does not wait.
+/// A command without proxies or delays between retries.
 fn ask(folder: &Folder, args: &[&str]) -> Command {
     let mut command = command(folder, args);
     for name in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
@@ -40,7 +40,7 @@ fn tensors(names: &[&str]) -> Vec<u8> {
     File { metadata: None, tensors }.encode()
 }
 
-/// A file that begins with these bytes and has zeros after them.
+/// A file that begins with these bytes, followed by zeros.
 fn sparse(head: Vec<u8>, len: u64) -> impl Fn(&Request) -> Answer + Send + Sync + 'static {
     let answer = at_once(head, len);
     move |request| Answer { wait: Duration::from_millis(50), ..answer(request) }
@@ -101,7 +101,7 @@ fn the_index_of_a_large_file_takes_few_round_trips() {
     assert!(human.out.contains("unchecked payloads not asked for"), "{human:?}");
 }
 
-/// A vocabulary of several megabytes stands before the tensors.
+/// A vocabulary of several megabytes precedes the tensors.
 #[test]
 fn a_long_index_is_read_in_pieces_that_grow() {
     let words: Vec<_> = (0..150_000).map(|i| format!("a word of the vocabulary, {i:06}")).collect();
@@ -123,7 +123,7 @@ fn a_long_index_is_read_in_pieces_that_grow() {
     assert!(read["bytes"].as_u64().is_some_and(|bytes| bytes < 4 * index), "{read}");
 }
 
-/// A GGUF file of so many tensors of 160 kB and a few bytes, with padding after each.
+/// A GGUF file of `count` tensors of 160 kB and a few bytes, with padding after each.
 fn padded(count: usize) -> (Vec<u8>, u64) {
     const ELEMENTS: u64 = 40_003;
     let tensor = |i| gguf::Tensor::new(&format!("t{i}"), 0, &[8]);
@@ -139,7 +139,7 @@ fn padded(count: usize) -> (Vec<u8>, u64) {
     (head, data_at as u64 + count as u64 * stride)
 }
 
-/// Each place that is not resident takes a round trip, and there are as many as tensors.
+/// Each missing range takes a round trip, and there are as many as tensors.
 #[test]
 fn round_trips_are_bounded() {
     let check = |count| {
@@ -257,7 +257,7 @@ fn lists_name_files_on_servers_too() {
     assert_eq!((run.code, verdicts), (0, vec![json!("valid"); 2]));
 }
 
-/// A folder of the working folder that is called like a URL is no file of it.
+/// A local folder whose name looks like a URL is not used.
 #[cfg(unix)]
 #[test]
 fn urls_are_not_looked_up_on_disk() {
@@ -271,13 +271,13 @@ fn urls_are_not_looked_up_on_disk() {
         let run = finish(ask(&folder, args));
         assert_eq!((run.code, &run.json()["file"]), (0, &json!(url)), "{run:?}");
     }
-    // What is on disk says nothing of what was checked.
+    // A local file with the same name is irrelevant.
     let args = ["check", &url, "--json", "--resume", "journal"];
     let lines = || finish(ask(&folder, &args)).lines().len();
     assert_eq!((lines(), lines()), (1, 1));
 }
 
-/// The name of a file is that of its path, whatever the query says.
+/// The file name comes from the URL's path, whatever the query says.
 #[test]
 fn queries_are_no_part_of_a_name() {
     let server = Server::with(b"nothing that is known".to_vec());

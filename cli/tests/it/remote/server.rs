@@ -1,4 +1,4 @@
-//! Servers on the loopback address, sound and otherwise: each answer is what a test says.
+//! Servers on the loopback address, sound and faulty: the tests define each answer.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// What a client asks for.
+/// A client's request.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Request {
     pub(super) method: String,
@@ -22,22 +22,22 @@ impl Request {
         self.headers.iter().find(named).map(|(_, value)| value.as_str())
     }
 
-    /// The range that is asked for.
+    /// The requested range.
     pub(super) fn range(&self) -> Option<Range<u64>> {
         let (from, to) = self.header("range")?.strip_prefix("bytes=")?.split_once('-')?;
         Some(from.parse().ok()?..to.parse::<u64>().ok()? + 1)
     }
 }
 
-/// What a server says.
+/// A server's answer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) headers: Vec<(&'static str, String)>,
     pub(super) body: Vec<u8>,
-    /// Ends the connection after so many bytes of the body.
+    /// Closes the connection after this many bytes of the body.
     pub(super) cut: Option<usize>,
-    /// Waits before it.
+    /// Delay before the answer.
     pub(super) wait: Duration,
 }
 
@@ -50,13 +50,13 @@ impl Answer {
         Answer { status: 200, body: body.into(), ..Answer::default() }
     }
 
-    /// What a sound server says of the file of these bytes.
+    /// A sound server's answer for a file with these bytes.
     pub(super) fn of(file: &[u8], request: &Request) -> Self {
         let read = |range: Range<u64>| file[range.start as usize..range.end as usize].to_vec();
         Answer::ranged(file.len() as u64, request, read)
     }
 
-    /// What a sound server says of a file of which bytes are made when they are read.
+    /// A sound server's answer for a file whose bytes are generated on demand.
     pub(super) fn ranged(
         len: u64,
         request: &Request,
@@ -78,14 +78,14 @@ impl Answer {
     }
 }
 
-/// A server, until the test ends.
+/// A server that runs until the test ends.
 pub(super) struct Server {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<Request>>>,
 }
 
 impl Server {
-    /// One that answers as `answer` does.
+    /// A server that answers with `answer`.
     pub(super) fn new(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("it is bound");
@@ -94,14 +94,14 @@ impl Server {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (seen, answer) = (Arc::clone(&seen), Arc::clone(&answer));
-                // A client that goes away is no fault of a server.
+                // A disconnecting client is not a server fault.
                 thread::spawn(move || serve(stream, &seen, &*answer).ok());
             }
         });
         Server { address, requests }
     }
 
-    /// One with a single file, wherever it is asked for.
+    /// A server with a single file, returned for every path.
     pub(super) fn with(file: Vec<u8>) -> Self {
         Server::new(move |request| Answer::of(&file, request))
     }
@@ -118,7 +118,7 @@ impl Server {
         self.address.port()
     }
 
-    /// What was asked for, in the order of arrival.
+    /// The requests, in order of arrival.
     pub(super) fn requests(&self) -> Vec<Request> {
         self.requests.lock().expect("no thread panics").clone()
     }

@@ -1,8 +1,8 @@
 //! Runs inputs through a target, on stable Rust and without a fuzzer.
 //!
 //! `replay TARGET PATH...` runs files and folders of files; `replay --list`
-//! names the targets, and `replay --longest TARGET` tells the length of the
-//! longest input that is worth trying.
+//! prints the names of the targets, and `replay --longest TARGET` prints the
+//! length of the longest input worth trying.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// A file, or all files below a folder.
+/// Collects a file, or all files below a folder.
 fn gather(path: &Path, inputs: &mut Vec<PathBuf>) {
     match std::fs::read_dir(path) {
         Ok(entries) => entries.flatten().for_each(|entry| gather(&entry.path(), inputs)),

@@ -1,4 +1,5 @@
-//! Writes the seeds of our encoders: `seeds FOLDER` makes `FOLDER/TARGET/NAME`.
+//! Writes the seeds of our encoders: `seeds FOLDER` creates
+//! `FOLDER/TARGET/NAME`.
 
 use std::path::PathBuf;
 use weighbridge_fuzz_bodies::seeds;

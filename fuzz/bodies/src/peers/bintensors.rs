@@ -1,15 +1,15 @@
-//! BinTensors against the published crate, 0.1.1.
+//! BinTensors compared with the published crate, 0.1.1.
 //!
 //! Accepted differences, and nothing else:
 //!
-//! * `P1`, `P2`, `P3`, `M5`, `M6`: the crate looks neither at the padding nor at
-//!   the order of the metadata, of which the last of equal keys wins. The
-//!   specification describes both, so they are violations here.
+//! * `P1`, `P2`, `P3`, `M5`, `M6`: the crate checks neither the padding nor the
+//!   order of the metadata, and the last of equal keys wins. The specification
+//!   describes both, so they are violations here.
 //! * `V4`, `C1`: not forbidden, so the crate reads them; lints here.
-//! * An end offset near 2^64 makes a build of the crate with overflow checks
-//!   panic, where it should refuse the file. That counts as refused.
-//! * The crate gives up at a budget of 100,000,000 bytes of its own structures,
-//!   which no input of these tests reaches.
+//! * With an end offset near 2^64, a build of the crate with overflow checks
+//!   panics instead of refusing the file. That counts as refused.
+//! * The crate gives up when its own structures exceed 100,000,000 bytes, which
+//!   no input of these tests reaches.
 
 use super::refusing;
 use bintensors::{BinTensors, tensor::Metadata};
@@ -19,7 +19,7 @@ use weighbridge_tests::survey::{Survey, survey_whole};
 /// Rules that the crate does not check.
 const UNCHECKED_BY_PEER: [&str; 7] = ["P1", "P2", "P3", "V4", "M5", "M6", "C1"];
 
-/// Both accept a file, or neither, and what is accepted is read alike.
+/// Both accept or both refuse a file, and accepted files are read alike.
 pub fn peer(input: &[u8]) {
     compare("input", input);
 }
@@ -27,7 +27,7 @@ pub fn peer(input: &[u8]) {
 /// Whether both accept the file.
 ///
 /// # Panics
-/// When only one does, or what they read differs.
+/// If only one does, or they read different content.
 pub fn compare(name: &str, bytes: &[u8]) -> bool {
     let survey = survey_whole(bytes, Some(Format::BinTensors));
     let refused = survey.broken().into_iter().find(|id| !UNCHECKED_BY_PEER.contains(id));

@@ -1,18 +1,19 @@
-//! Decoders against the C libraries: libdeflate, and zstd's own.
+//! Decoders compared with the C libraries: libdeflate and zstd.
 //!
 //! Accepted differences, and nothing else:
 //!
-//! * libdeflate takes the two length codes that do not exist (286 and 287) for
-//!   258; RFC 1951 forbids them in a stream.
-//! * libdeflate does not say how much it read. Bytes after a stream are a fault
-//!   here, and nothing there.
-//! * zstd frames that ask for a window beyond `limits::ZSTD_WINDOW` are refused here
-//!   in a ring, and into whole output from `limits::ZSTD_WINDOW_END` on.
-//! * A stream of nothing at all is no bytes for the C library, and cut off here.
-//! * The C library leaves reserved bits unchecked, and whether streams of literals
-//!   end with their last literal; decoding all at once, also matches beyond the
-//!   window, raw blocks longer than it, and codes of 12 bits. RFC 8878 does not allow
-//!   them, and they are malformed here.
+//! * libdeflate reads the two invalid length codes (286 and 287) as 258; RFC 1951
+//!   forbids them in a stream.
+//! * libdeflate does not report how much it read. Bytes after a stream are a fault
+//!   here; libdeflate ignores them.
+//! * zstd frames that need a window beyond `limits::ZSTD_WINDOW` are refused here
+//!   when decoding into a ring, and from `limits::ZSTD_WINDOW_END` on when decoding
+//!   into whole output.
+//! * An empty stream is no bytes for the C library, and truncated here.
+//! * The C library does not check reserved bits, nor whether literal streams end with
+//!   their last literal. In one-shot decoding, it also accepts matches beyond the
+//!   window, raw blocks longer than the window, and codes of 12 bits. RFC 8878
+//!   forbids all of these, and they are malformed here.
 
 use crate::Tail;
 use weighbridge_core::Encoding;
@@ -48,14 +49,14 @@ fn inflated(encoding: Encoding, stored: &[u8], theirs: impl Fn(&[u8], &mut [u8])
     }
 }
 
-/// A row of zstd frames.
+/// A sequence of zstd frames.
 pub fn zstd(input: &[u8]) {
     let mut tail = Tail::new(input);
     let largest = 1 + 8 * usize::from(tail.word());
     let stored = tail.rest;
     let theirs = zstd::bulk::decompress(stored, largest).ok();
     let (bytes, end) = ours(Encoding::Zstd, stored, largest);
-    // In rings, which are as large as each frame asks for, and by the second decoder.
+    // In rings, sized by each frame, and by the second decoder.
     for output in [0, bytes.len() / 2, bytes.len(), bytes.len() + 200] {
         let portions = Portions { input: 1 + output % 100, output };
         let (other, ended) =
@@ -82,8 +83,8 @@ pub fn zstd(input: &[u8]) {
     }
 }
 
-/// Whether a frame of zstd 0.1 to 0.7 may begin somewhere. RFC 8878 has none of
-/// them; another crate of this workspace turns on the feature that reads them.
+/// Whether the stream may contain a frame of zstd 0.1 to 0.7. RFC 8878 has none of
+/// them; another crate of this workspace enables the feature that reads them.
 fn names_a_legacy_frame(stored: &[u8]) -> bool {
     stored
         .windows(4)

@@ -1,5 +1,5 @@
-//! The core against what people read such files with today. The differences
-//! that are accepted stand in each module, with their reasons.
+//! Compares the core with the readers in use today. Each module lists the
+//! accepted differences, with reasons.
 
 pub mod bintensors;
 pub mod codecs;
@@ -15,11 +15,11 @@ thread_local! {
     static IN_PEER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls a peer, whose panic counts as a refusal and is not printed.
+/// Calls a peer; a panic counts as a refusal and is not printed.
 pub fn refusing<T>(call: impl FnOnce() -> Option<T>) -> Option<T> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
-        // A fuzzer's hook ends the process, whoever panics.
+        // A fuzzer's hook ends the process on any panic.
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             if !IN_PEER.get() {

@@ -1,22 +1,22 @@
-//! safetensors against the published crate, 0.8.0.
+//! safetensors compared with the published crate, 0.8.0.
 //!
 //! Accepted differences, and nothing else:
 //!
-//! * `HEADER-START`: the crate lets white space pass before the brace, and has a
-//!   test of its own for it. The README forbids it.
+//! * `HEADER-START`: the crate accepts white space before the brace, and has a test
+//!   for it. The README forbids it.
 //! * `NAME-DUPLICATE`, `METADATA-KEY`: the crate keeps the last of equal names. The
-//!   README forbids them. The crate does not look at the ranges and sizes of the
-//!   entry that it drops, and those of the others may then leave a hole.
-//! * `METADATA-TYPE` where `__metadata__` is null: the crate takes that for none.
-//!   The README asks for a map.
-//! * `FIELD-UNKNOWN`: the crate passes over it, as we do; a lint. It does not
-//!   look whether escapes in what it passes over stand for characters, or how deep
-//!   that nests (`JSON-ESCAPE`, `JSON-DEPTH`).
-//! * `KEY-DUPLICATE`: the crate keeps the last of equal keys in what it passes over.
-//!   The README forbids them. `KEYS-UNCHECKED` is no breach.
+//!   README forbids them. The crate does not check the ranges and sizes of the
+//!   entries that it drops, and the remaining ones may then leave a hole.
+//! * `METADATA-TYPE` if `__metadata__` is null: the crate treats that as no
+//!   metadata. The README requires a map.
+//! * `FIELD-UNKNOWN`: the crate skips the field, as we do; a lint. It does not check
+//!   whether escapes in skipped values stand for characters, or how deep the values
+//!   nest (`JSON-ESCAPE`, `JSON-DEPTH`).
+//! * `KEY-DUPLICATE`: the crate keeps the last of equal keys in skipped values. The
+//!   README forbids them. `KEYS-UNCHECKED` is not a violation.
 //!
-//! What the crate refuses is refused here as well, but for the holes of the second
-//! line.
+//! Files that the crate refuses are refused here as well, except for the holes of
+//! the second item.
 
 use super::refusing;
 use safetensors::{SafeTensorError, SafeTensors};
@@ -33,7 +33,8 @@ const UNCHECKED_BY_PEER: [&str; 6] = [
     "KEYS-UNCHECKED",
 ];
 
-/// What an entry may break that the crate drops for another of its name.
+/// Rules that an entry may break if the crate drops it for another with the same
+/// name.
 const OF_PLACE: [&str; 9] = [
     "OFFSET-ORDER",
     "OFFSET-BOUNDS",
@@ -46,8 +47,8 @@ const OF_PLACE: [&str; 9] = [
     "TRAILING",
 ];
 
-/// What became of a file: read by both, refused by both, or by one for a reason
-/// that is listed above.
+/// The verdict on a file: accepted by both, refused by both, or accepted by only one
+/// for a reason listed above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Both,
@@ -55,15 +56,16 @@ pub enum Verdict {
     Listed,
 }
 
-/// What both accept is read alike, and who alone accepts has a reason.
+/// Files that both accept are read alike; a file that only one accepts has a listed
+/// reason.
 pub fn peer(input: &[u8]) {
     compare("input", input);
 }
 
-/// Compares the verdicts and, if both accept the file, what they read.
+/// Compares the verdicts and, if both accept the file, the content.
 ///
 /// # Panics
-/// When only one does without a reason, or what they read differs.
+/// If only one accepts it without a reason, or the content differs.
 pub fn compare(name: &str, bytes: &[u8]) -> Verdict {
     let survey = survey_whole(bytes, Some(Format::Safetensors));
     let broken = survey.broken();

@@ -1,10 +1,10 @@
-//! The index of a checkpoint in shards against `serde_json`, which validates the text,
-//! and against what the members that it found say.
+//! The index of a sharded checkpoint compared with `serde_json`, which validates the
+//! text, and with the meaning of the members that it found.
 //!
 //! Accepted differences, and nothing else:
 //!
-//! * Numbers beyond a double: JSON has them, `serde_json` has nowhere to put them.
-//! * Where `serde_json` refuses the text, what else is wrong is not compared.
+//! * Numbers beyond a double: JSON has them, `serde_json` cannot represent them.
+//! * If `serde_json` refuses the text, other faults are not compared.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::collections::HashSet;
@@ -12,26 +12,26 @@ use std::fmt;
 use weighbridge_core::{File, Format};
 use weighbridge_tests::survey::survey_whole;
 
-/// A value, as far as an index is concerned.
+/// A JSON value; only what matters in an index is kept.
 enum Json {
     Count(u64),
     Text(String),
-    /// With every member, in the order of the text.
+    /// All members, in the order of the text.
     Object(Vec<(String, Json)>),
     Other,
 }
 
-/// The text is JSON if `serde_json` says so, and says what is in it.
+/// Compares the index with the content that `serde_json` reads.
 pub fn peer(input: &[u8]) {
     compare("input", input);
 }
 
-/// Whether the index is valid, which implies that it is JSON without a second
-/// member of a name that counts.
+/// Whether the index is valid, which implies that it is JSON without duplicates of
+/// relevant members.
 ///
 /// # Panics
-/// When the rules that are broken are not those that `serde_json` implies, or what
-/// is listed differs.
+/// If the broken rules differ from those that `serde_json` implies, or the listed
+/// entries differ.
 pub fn compare(name: &str, bytes: &[u8]) -> bool {
     let survey = survey_whole(bytes, Some(Format::Shards));
     let broken = survey.broken();
@@ -63,7 +63,7 @@ pub fn compare(name: &str, bytes: &[u8]) -> bool {
     survey.is_valid()
 }
 
-/// What the members of an index say.
+/// The facts stated by an index's members.
 #[derive(Default)]
 struct Said<'a> {
     broken: HashSet<&'static str>,
@@ -127,7 +127,7 @@ impl<'a> Said<'a> {
     }
 }
 
-/// Whether a name is one of a file in the same folder, on any system.
+/// Whether a name refers to a file in the same folder, on any system.
 fn is_beside(name: &str) -> bool {
     let leads_out = |c: char| c < ' ' || ['/', '\\', ':'].contains(&c);
     !name.contains(leads_out) && !name.chars().all(|c| c == '.' || c == ' ')
@@ -139,7 +139,7 @@ impl<'de> Deserialize<'de> for Json {
     }
 }
 
-/// Keeps members that occur twice.
+/// Keeps duplicate members.
 struct Members;
 
 impl<'de> Visitor<'de> for Members {

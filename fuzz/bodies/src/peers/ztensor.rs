@@ -1,16 +1,16 @@
-//! zTensor against the published crate, 0.1.0.
+//! zTensor compared with the published crate, 0.1.0.
 //!
 //! Accepted differences, and nothing else:
 //!
-//! * The crate checks little of what the specification demands, so it reads
-//!   many files that break a rule here. What it reads is compared for tensors
-//!   that are sound here, whatever is wrong with others.
-//! * A file with lints or with data that this build cannot check may be refused
-//!   by the crate: it insists that a sparse tensor has the size of a dense one,
-//!   that every key is text, and does not know tags.
+//! * The crate checks little of what the specification requires, so it reads
+//!   many files that break a rule here. Its content is compared for the tensors
+//!   that are sound here, even if others are not.
+//! * The crate may refuse a file with lints or with data that this build cannot
+//!   check: it insists that a sparse tensor has the size of a dense one and that
+//!   every key is text, and it does not know tags.
 //! * The crate refuses custom integers below -2^63, which CBOR has.
-//! * The crate swaps big-endian bytes of raw data only, so bytes are compared
-//!   in the order of this processor.
+//! * The crate swaps big-endian bytes only in raw data, so bytes are compared in
+//!   this processor's order.
 
 use super::refusing;
 use std::io::Cursor;
@@ -19,7 +19,7 @@ use weighbridge_tests::codec::decoded;
 use weighbridge_tests::survey::{Survey, TensorFact, survey_whole};
 use ztensor::ZTensorReader;
 
-/// A file that breaks nothing here is read by the crate, and alike.
+/// Files without faults here are read by the crate, with the same content.
 pub fn peer(input: &[u8]) {
     compare("input", input);
 }
@@ -27,7 +27,7 @@ pub fn peer(input: &[u8]) {
 /// Whether both accept the file.
 ///
 /// # Panics
-/// When the crate refuses a file without fault, or what they read differs.
+/// If the crate refuses a valid file, or the content differs.
 pub fn compare(name: &str, bytes: &[u8]) -> bool {
     let survey = survey_whole(bytes, Some(Format::ZTensor));
     if survey.worst() >= Severity::Violation {
@@ -60,21 +60,22 @@ pub fn compare(name: &str, bytes: &[u8]) -> bool {
     clean
 }
 
-/// Whether a zstd frame has a window that the C library does not take unless it is
-/// asked to; data that fits in memory as a whole needs none.
+/// Whether a zstd frame has a window that the C library rejects by default; data
+/// that fits in memory as a whole needs no window.
 fn asks_for_more_than_128_mib(bytes: &[u8], fact: &TensorFact) -> bool {
     let stored = &bytes[fact.chunks[0].stored.offset as usize..];
     matches!(stored, [0x28, 0xB5, 0x2F, 0xFD, descriptor, window, ..]
         if descriptor & 0x20 == 0 && *window > (27 - 10) << 3)
 }
 
-/// Whether the index of a file without fault holds an integer below -2^63, which
-/// only a custom value can.
+/// Whether the index of a valid file contains an integer below -2^63, which is
+/// possible only in a custom value.
 fn has_long_integer(bytes: &[u8]) -> bool {
     let Some((rest, len)) = bytes.split_last_chunk() else { return false };
     let len = u64::from_le_bytes(*len) as usize;
     let mut items = &rest[rest.len().saturating_sub(len)..];
-    // Heads follow one another whatever they nest, but for the bytes of strings.
+    // Heads follow each other at any nesting level, except for the bytes of
+    // strings.
     while let Some((&head, tail)) = items.split_first() {
         let width = match head & 0x1F {
             info @ 24..=27 => 1 << (info - 24),
@@ -85,7 +86,7 @@ fn has_long_integer(bytes: &[u8]) -> bool {
         let value = if width == 0 { u64::from(head & 0x1F) } else { value };
         items = match head >> 5 {
             1 if value >= 1 << 63 => return true,
-            // 31 begins a string of several, which are strings of their own.
+            // 31 begins a string in chunks, each of which is a string itself.
             2 | 3 if head & 0x1F != 31 => tail.get(value as usize..).unwrap_or_default(),
             _ => tail,
         };
