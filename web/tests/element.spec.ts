@@ -93,6 +93,24 @@ test('two of them on a page that is left alone', async ({ page, serve }) => {
   await expect.poll(() => page.workers().length).toBe(0);
 });
 
+test('a histogram takes the colours of a new theme', async ({ page, serve }) => {
+  await page.goto(await serve(BODY, POLICY));
+  const one = page.locator('#one');
+  await settled(one, /^(valid|remarks)$/);
+  await one.locator('.tensor-table .v-list [role=row]:not([hidden])').first().click();
+  await one.getByRole('tab', { name: 'Statistics' }).click();
+  await one.getByRole('button', { name: 'Compute statistics' }).click();
+  const holds = (colour: string) =>
+    one.locator('.histogram canvas').evaluate((canvas: HTMLCanvasElement, colour) => {
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      return Array.from({ length: data.length / 4 }, (_, i) => data.slice(4 * i, 4 * i + 3).join()).includes(colour);
+    }, colour);
+  const [light, dark] = ['31,95,168', '125,180,240'];
+  await expect.poll(() => holds(light)).toBe(true);
+  await one.evaluate((element) => ((element as Viewer).theme = 'dark'));
+  expect([await holds(light), await holds(dark)]).toEqual([false, true]);
+});
+
 test('axe: the element', { tag: '@deep' }, async ({ page, serve }) => {
   await page.goto(await serve(BODY, POLICY));
   await settled(page.locator('#one'), /^(valid|remarks)$/);

@@ -113,7 +113,7 @@ export class Histogram {
     this.#canvas.height = Math.floor(HEIGHT * ratio);
     const paint = this.#canvas.getContext('2d')!;
     paint.scale(ratio, ratio);
-    const style = getComputedStyle(this.element);
+    const style = getComputedStyle(this.#canvas);
     const most = Math.max(1, ...this.#bins.map((bin) => bin.count));
     const tall = HEIGHT - FOOT;
     const step = width / Math.max(1, this.#bins.length);
