@@ -22,14 +22,14 @@ test-wasm: ## build the JavaScript package and test it in Node
 test-web: ## build the page and test it in Chromium
 	scripts/web.sh test
 
-setup: ## look for what `make test` needs, and install it or say what does
+setup: ## check for what `make test` needs, and install it or print how to
 	scripts/setup.sh host firmware wasm web python
 
 test: setup tree dependencies ## every part: Cortex-M, Node, Chromium, the wheel, host; 14 minutes from nothing on 2 cores
 	scripts/test.sh
 
 # The same, with the tests that change every byte of every file.
-test-deep: setup ## what takes longer: all files and changed bytes, large files in Chromium, all of the wheel, files on servers, counted steps, seeds in 32 bits, opt-level 3
+test-deep: setup ## the slow tests: all files and changed bytes, large files in Chromium, all of the wheel, files on servers, counted steps, seeds in 32 bits, opt-level 3
 	scripts/firmware.sh deep
 	scripts/wasm.sh deep
 	scripts/web.sh deep
@@ -42,14 +42,14 @@ test-deep: setup ## what takes longer: all files and changed bytes, large files 
 check: ## type-check everything, quickly
 	$(CARGO) check --workspace --all-targets
 
-tree: ## look for machine paths, registry addresses, overlong files and tables that are not the figures
+tree: ## look for machine paths, registry addresses, overlong files and tables that differ from the figures
 	scripts/check-tree.sh
 	scripts/figures.sh tables
 
 firmware: ## the microcontroller: panics, size, stack, and a model in QEMU
 	scripts/firmware.sh
 
-firmware-write: ## measure, and write the budgets and figures of the microcontroller anew
+firmware-write: ## measure, and rewrite the budgets and figures of the microcontroller
 	scripts/firmware.sh write
 
 lint: ## formatting, clippy, each feature alone, a target without std
@@ -74,10 +74,10 @@ zstd: ## zstd against C: a million changed frames, every level and strategy up t
 	WEIGHBRIDGE_MUTATIONS=1000000 $(CARGO) test --release -p weighbridge-tests \
 		--features deep --test it codec:: -- --skip deflate --skip zlib --nocapture
 
-hard: ## what the hardest files take, in seconds and MiB
+hard: ## time and memory of the hardest files, in seconds and MiB
 	scripts/hard.sh
 
-dependencies: ## the core depends on what was decided, and on nothing else
+dependencies: ## the core has no dependencies except the approved ones
 	scripts/dependencies.sh
 
 test-python: ## build the Python wheel and test it in an environment of its own
@@ -116,17 +116,17 @@ figures-check: ## few rounds: no ratio to a peer falls by more than a third
 peers: ## sound and broken files through other readers of safetensors and GGUF
 	scripts/peers.sh
 
-test-remote: ## files on servers: the tests, and a bucket of a server that others wrote
+test-remote: ## files on servers: the tests, and a bucket on a third-party server
 	$(CARGO) test -p weighbridge-cli --features remote
 	scripts/remote.sh
 
-gates: ## the action, the pre-commit hook and the static build of the image, as they are used
+gates: ## the action, the pre-commit hook and the image's static build, as users run them
 	scripts/gates.sh
 
 advisories: ## print docs/advisories.md: published advisories, our rules, and other readers
 	scripts/advisories.sh
 
-package: ## prove that the published crates build from what they ship
+package: ## prove that the published crates build from what they contain
 	scripts/package.sh
 
 clean: ## remove what was built

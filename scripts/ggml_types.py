@@ -95,9 +95,9 @@ def main():
             if not equal(data[-values.stat().st_size:], values.read_bytes()):
                 wrong.append(f"{name}: elements differ from ggml's")
     if not apart:
-        wrong.append("no blocks were taken apart")
-    print(f"ggml wrote a file of each of its {types} types; blocks of {apart} are taken apart alike"
-          if not wrong else "\n".join(["files that ggml wrote:", *wrong]))
+        wrong.append("no blocks were decoded")
+    print(f"ggml wrote a file of each of its {types} types; the blocks of {apart} decode identically"
+          if not wrong else "\n".join(["files written by ggml:", *wrong]))
     sys.exit(bool(wrong))
 
 
