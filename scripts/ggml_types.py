@@ -77,7 +77,7 @@ def main():
         number, name, block, width, size = line.split()
         if name == "-":
             if known:
-                wrong.append(f"{number} is no type of ggml, and {known} in {TABLE}")
+                wrong.append(f"{number} is not a ggml type, but {known} in {TABLE}")
             continue
         if (name.lower(), block, width) != (known, count, bytes_):
             wrong.append(f"{line}: {TABLE} has {known} {count} {bytes_}")

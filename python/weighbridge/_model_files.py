@@ -194,7 +194,7 @@ def _within(path: str, named: Optional[str]) -> str:
     if named is not None:
         folders.append(os.path.dirname(os.path.realpath(named)))
     if os.path.dirname(there) not in folders:
-        raise OSError("it is a link that leads out of the folder")
+        raise OSError("it is a link that points outside the folder")
     return there
 
 

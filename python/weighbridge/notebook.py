@@ -96,5 +96,5 @@ def _range(opened: Opened, part: Any, offset: Any, length: Any) -> bytes:
         if type(number) is not int or number < 0:
             raise ValueError("offset and length must be integers")
     if length > LONGEST or offset + length > size:
-        raise ValueError(f"cannot read {length} bytes at offset {offset}")
+        raise ValueError(f"{length} bytes at offset {offset} are out of range")
     return read(offset, length)
