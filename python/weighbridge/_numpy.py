@@ -83,8 +83,8 @@ def rows(tensor: Tensor, start: int, stop: int, dequantize: bool) -> Array:
     """Those of some rows."""
     shape = _shape(tensor)
     if not shape or not 0 <= start <= stop <= shape[0]:
-        extent = f"{shape[0]} along the first axis" if shape else "a scalar"
-        raise ValueError(f"rows {start} to {stop} are out of range: the tensor has {extent}")
+        why = f"the first axis has length {shape[0]}" if shape else "the tensor is a scalar"
+        raise ValueError(f"rows {start} to {stop} are out of range: {why}")
     view = None if dequantize else tensor.peek()
     if view is not None:
         found: Array = view[start:stop]

@@ -87,7 +87,7 @@ async function readExactly(source, at, len, signal) {
   const bytes = await source.read(at, len, signal);
   signal?.throwIfAborted();
   if (bytes.length < len) {
-    throw failure(`received ${bytes.length} bytes, expected ${len}`, { offset: at });
+    throw failure(`received ${bytes.length} bytes at offset ${at}, expected ${len}`, { offset: at });
   }
   return bytes;
 }
