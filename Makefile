@@ -22,14 +22,14 @@ test-wasm: ## build the JavaScript package and test it in Node
 test-web: ## build the page and test it in Chromium
 	scripts/web.sh test
 
-setup: ## check the requirements of `make test`, and install them or say how
+setup: ## check for what `make test` needs, and install it or print how to
 	scripts/setup.sh host firmware wasm web python
 
 test: setup tree dependencies ## every part: Cortex-M, Node, Chromium, the wheel, host; 14 minutes from scratch on 2 cores
 	scripts/test.sh
 
 # The same, with the tests that change every byte of every file.
-test-deep: setup ## the slower tests: all files and changed bytes, large files in Chromium, all of the wheel, files on servers, counted steps, seeds in 32 bits, opt-level 3
+test-deep: setup ## the slow tests: all files and changed bytes, large files in Chromium, all of the wheel, files on servers, counted steps, seeds in 32 bits, opt-level 3
 	scripts/firmware.sh deep
 	scripts/wasm.sh deep
 	scripts/web.sh deep
@@ -74,10 +74,10 @@ zstd: ## zstd against C: a million changed frames, every level and strategy up t
 	WEIGHBRIDGE_MUTATIONS=1000000 $(CARGO) test --release -p weighbridge-tests \
 		--features deep --test it codec:: -- --skip deflate --skip zlib --nocapture
 
-hard: ## cost of the hardest files, in seconds and MiB
+hard: ## time and memory of the hardest files, in seconds and MiB
 	scripts/hard.sh
 
-dependencies: ## verify that the core depends only on the approved packages
+dependencies: ## the core has no dependencies except the approved ones
 	scripts/dependencies.sh
 
 test-python: ## build the Python wheel and test it in a separate environment
@@ -120,13 +120,13 @@ test-remote: ## files on servers: the tests, and a bucket on a third-party serve
 	$(CARGO) test -p weighbridge-cli --features remote
 	scripts/remote.sh
 
-gates: ## the action, the pre-commit hook and the static build of the image, run as users do
+gates: ## the action, the pre-commit hook and the image's static build, as users run them
 	scripts/gates.sh
 
 advisories: ## print docs/advisories.md: published advisories, our rules, and other readers
 	scripts/advisories.sh
 
-package: ## prove that the published crates build from their packages
+package: ## prove that the published crates build from what they contain
 	scripts/package.sh
 
 clean: ## remove the build output

@@ -40,7 +40,7 @@ if [ -z "$command" ]; then
   name=weighbridge-cli-$(target) || exit 2
   folder=$(mktemp -d "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/weighbridge.XXXXXX") || exit 2
   fetch "$folder" || {
-    echo "weighbridge: the release ${INPUT_VERSION:-} cannot be used" >&2
+    echo "weighbridge: the release ${INPUT_VERSION:-} cannot be downloaded and verified" >&2
     exit 2
   }
   command=$folder/$name/weighbridge

@@ -24,7 +24,7 @@ find_in() {
 }
 
 if ! git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
-  echo "check-tree: not a git checkout, nothing to look at"
+  echo "check-tree: not a git checkout, nothing to check"
   exit 0
 fi
 
@@ -42,7 +42,7 @@ homes='(^|[^A-Za-z0-9_.])/(wor[k]|roo[t]|hom[e]|User[s]|far[m])/'
 registries='"resolved": *"htt[p]|registry *= *"?htt[p]|--(index-ur[l]|registr[y])[ =]'
 unfinished='tod[o]!|unimplemente[d]!|#\[ignor[e]|(^|[^A-Za-z0-9_])(it|test|describe)\.ski[p]\('
 
-fault "absolute paths of somebody's machine" "$(find_in "$homes" "${files[@]}")"
+fault "absolute paths from somebody's machine" "$(find_in "$homes" "${files[@]}")"
 fault "addresses of a package registry" "$(find_in "$registries" "${files[@]}")"
 fault "left unfinished" "$(find_in "$unfinished" ${sources[@]+"${sources[@]}"})"
 
@@ -53,4 +53,4 @@ done)
 fault "over $max_lines lines, split by meaning" "$overlong"
 
 [ "$failed" -eq 0 ] || exit 1
-echo "check-tree: ${#files[@]} files, nothing found"
+echo "check-tree: ${#files[@]} files, no problems found"

@@ -28,7 +28,7 @@ if [ "${1:-}" = deny ]; then
   if cargo deny --config deny.toml fetch db >/dev/null 2>&1; then
     checks+=(advisories)
   else
-    left_out "the database of advisories, which cannot be fetched"
+    left_out "the advisory database, which cannot be downloaded"
   fi
   for manifest in Cargo.toml fuzz/Cargo.toml firmware/Cargo.toml python/Cargo.toml wasm/bindgen/Cargo.toml; do
     deny "$manifest" "${checks[@]}"
@@ -76,14 +76,14 @@ compare() {
   shift 2
   extra=$(comm -23 <(tree "$@") <(echo "$list"))
   if [ -n "$extra" ]; then
-    printf 'the core %s depends on what was not decided:\n%s\n' "$title" "$extra" >&2
+    printf 'the core %s has unapproved dependencies:\n%s\n' "$title" "$extra" >&2
     failed=1
   else
-    echo "dependencies: the core $title has $(tree "$@" | wc -l)"
+    echo "dependencies: the core $title has $(tree "$@" | wc -l) dependencies"
   fi
 }
 # shellcheck disable=SC2086
-compare "as firmware takes it" "$(allowed nom half)" --no-default-features --features formats
+compare "as built for firmware" "$(allowed nom half)" --no-default-features --features formats
 # shellcheck disable=SC2086
 compare "by default" "$(allowed $default)"
 # shellcheck disable=SC2046
@@ -92,7 +92,7 @@ compare "with every feature" "$(allowed $(sed -n 's/:.*//p' <<<"$decided"))" --a
 # Our build scripts write only what they are given.
 for script in $(git ls-files '*build.rs'); do
   if grep -nE 'http|TcpStream|Command|curl|reqwest|ureq' "$script"; then
-    echo "$script reaches beyond the build" >&2
+    echo "$script must not use the network or run commands" >&2
     failed=1
   fi
 done

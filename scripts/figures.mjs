@@ -92,7 +92,7 @@ if (mode === 'write') {
   process.exitCode = check(read(keptPath).all, read(measuredPath).all) ? 0 : 1;
 } else {
   if (tables(read(keptPath)) !== readFileSync(PAGE, 'utf8')) {
-    console.error(`figures: ${PAGE} is not what ${keptPath} makes; \`scripts/figures.sh\` writes it`);
+    console.error(`figures: ${PAGE} does not match ${keptPath}; \`scripts/figures.sh\` writes it`);
     process.exitCode = 1;
   }
 }

@@ -17,7 +17,7 @@ benches=(structure ztensor headers payload to_vec values)
 case $mode in
   write | check) ;;
   tables)
-    command -v node >/dev/null || { left_out "the tables of figures, for lack of Node"; exit; }
+    command -v node >/dev/null || { left_out "the tables of figures: Node is not installed"; exit; }
     exec node scripts/figures.mjs tables "$kept"
     ;;
   *) sed -n '2,/^set/s/^# \{0,1\}//p' scripts/figures.sh >&2; exit 2 ;;
@@ -67,7 +67,7 @@ if [ "$mode" = write ]; then
   in_rust "${benches[@]}"
   scripts/peers.sh dequantise
   grep -q '^dequantise' "$WEIGHBRIDGE_FIGURES" || {
-    echo "figures: ggml and its Python package are needed" >&2
+    echo "figures: ggml and its Python package are required" >&2
     exit 1
   }
   in_node
@@ -82,7 +82,7 @@ in_rust "${benches[@]}"
 in_node
 # Ratios that fall short are measured once more: another program may have used the machine.
 compare || {
-  echo "figures: once more"
+  echo "figures: measuring again"
   in_rust "${benches[@]}"
   in_node
   compare

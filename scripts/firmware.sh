@@ -64,7 +64,7 @@ panics() {
 # Target-independent tests: the audits of mapped files.
 on_this_machine() {
   local features
-  echo "firmware: the audits of files that are in memory as a whole, on this machine"
+  echo "firmware: audits of files that are entirely in memory, on this machine"
   for features in formats stb; do
     "${CARGO:-cargo}" test --quiet --manifest-path ../Cargo.toml -p weighbridge-core --lib \
       --no-default-features --features "$features,details"
@@ -72,10 +72,10 @@ on_this_machine() {
 }
 
 panic_gate() {
-  echo "firmware: nothing that is public can reach a panic"
+  echo "firmware: no public function can reach a panic"
   panics release "${all}spi" "every format"
   if (build release "${all}faulty" panic) 2>"$work/faulty"; then
-    echo "firmware: the gate lets a panic through" >&2
+    echo "firmware: the gate missed a panic" >&2
     exit 1
   fi
   grep -q weighbridge_reaches_a_panic "$work/faulty" || { cat "$work/faulty" >&2; exit 1; }
@@ -104,12 +104,12 @@ compare() {
     {
       if (budget[$1] == "") { printf "  %s has no row in budgets.txt\n", $1; over = 1; next }
       printf "  %-12s measured %6d, budget %6d, slack %5.1f %%", $1, $2, budget[$1], 100 * (budget[$1] / $2 - 1)
-      if ($2 > budget[$1]) { over = 1; printf "  ABOVE THE BUDGET by %d", $2 - budget[$1] }
+      if ($2 > budget[$1]) { over = 1; printf "  OVER BUDGET by %d", $2 - budget[$1] }
       printf "\n"
     }
     END {
       if (!over || mode == "write") exit 0
-      printf "firmware: too much %s (%s); budgets are in firmware/budgets.txt\n", what, "'"$target_note"'" | "cat >&2"
+      printf "firmware: %s over budget (%s); see firmware/budgets.txt\n", what, "'"$target_note"'" | "cat >&2"
       exit 1
     }' budgets.txt "$3"
 }
@@ -158,7 +158,7 @@ deep() {
   done
   # The one reader that is inlined, so that unused parts are dropped.
   build release stb,findings size
-  echo "firmware: STB for a program that takes each finding: $(size_of "$image")"
+  echo "firmware: STB in a program that handles each finding: $(size_of "$image")"
   target_ready thumbv6m-none-eabi
   build release "$all" size
   echo "firmware: every format for thumbv6m, $(size_of "$image") bytes ($target_note)"
@@ -173,7 +173,7 @@ write() {
     /^#/ { print; next }
     {
       if (code[$1] > $4 || ($5 != "-" && stack[$1] > $5)) {
-        printf "firmware: %s breaks its promise: code %d of %d, stack %d of %s\n", $1, code[$1], $4, stack[$1], $5 | "cat >&2"
+        printf "firmware: %s exceeds the promised limits: code %d of %d, stack %d of %s\n", $1, code[$1], $4, stack[$1], $5 | "cat >&2"
         failed = 1
       }
       budget = up(code[$1] * 1.05, 50); if (budget > $4) budget = $4

@@ -32,10 +32,10 @@ hook() {
       >"$work/$sort.log" 2>&1 || code=$?
     [ "$sort-$code" = sound-0 ] || [ "$sort-$code" = broken-1 ] || {
       cat "$work/$sort.log" >&2
-      echo "gates: the hook ended with $code on a $sort file" >&2
+      echo "gates: the hook exited with $code on a $sort file" >&2
       exit 1
     }
-    echo "gates: pre-commit ends with $code on a $sort file"
+    echo "gates: pre-commit exits with $code on a $sort file"
   done
 }
 

@@ -76,7 +76,7 @@ def main():
         number, name, block, width, size = line.split()
         if name == "-":
             if known:
-                wrong.append(f"{number} is no type of ggml, and {known} in {TABLE}")
+                wrong.append(f"{number} is not a ggml type, but {known} in {TABLE}")
             continue
         if (name.lower(), block, width) != (known, count, bytes_):
             wrong.append(f"{line}: {TABLE} has {known} {count} {bytes_}")
@@ -94,9 +94,9 @@ def main():
             if not equal(data[-values.stat().st_size:], values.read_bytes()):
                 wrong.append(f"{name}: elements differ from ggml's")
     if not apart:
-        wrong.append("no blocks were taken apart")
-    print(f"ggml wrote a file of each of its {types} types; blocks of {apart} are taken apart alike"
-          if not wrong else "\n".join(["files that ggml wrote:", *wrong]))
+        wrong.append("no blocks were decoded")
+    print(f"ggml wrote a file of each of its {types} types; the blocks of {apart} decode identically"
+          if not wrong else "\n".join(["files written by ggml:", *wrong]))
     sys.exit(bool(wrong))
 
 

@@ -21,5 +21,5 @@ rows = re.findall(r'^    \("([^"]+)", "([^"]+)"\),$', source, re.MULTILINE)
 wrong = [(theirs, ours) for theirs, ours in rows if ours not in known[theirs]]
 for theirs, ours in wrong:
     print(f"{theirs}: gguf-py has {sorted(known[theirs])}, not {ours}", file=sys.stderr)
-print(f"names: {len(rows) - len(wrong)} of {len(rows)} are those of gguf-py")
+print(f"names: {len(rows) - len(wrong)} of {len(rows)} match gguf-py")
 sys.exit(1 if wrong or len(rows) < 90 else 0)

@@ -40,40 +40,40 @@ BLOCKS = "Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K TQ2_0 IQ4_NL IQ4_XS 
 # Rules that the package does not check, with the reason. What it reads from such a file may be as
 # meaningless as the file.
 ACCEPTED = {
-    "KEY-EMPTY": "any key is taken",
-    "KEY-LENGTH": "any key is taken",
+    "KEY-EMPTY": "any key is accepted",
+    "KEY-LENGTH": "any key is accepted",
     "KEY-ASCII": "keys are decoded as UTF-8",
-    "KEY-FORM": "any key is taken",
+    "KEY-FORM": "any key is accepted",
     "VALUE-BOOL": "NumPy takes any byte for true",
-    "NAME-LENGTH": "any name is taken",
-    "NAME-LIMIT": "any name is taken",
-    "NAME-NUL": "any name is taken",
-    "DIMS-COUNT": "any number of dimensions is taken",
+    "NAME-LENGTH": "any name is accepted",
+    "NAME-LIMIT": "any name is accepted",
+    "NAME-NUL": "any name is accepted",
+    "DIMS-COUNT": "any number of dimensions is accepted",
     "OFFSET-ALIGN": "offsets are taken as they are",
     "OFFSET-ORDER": "offsets are taken as they are",
     "OVERLAP": "offsets are taken as they are",
     "ALIAS": "offsets are taken as they are",
     "DATA-BOUNDS": "an offset near 2^64 wraps",
-    "PADDING": "padding is not looked at",
-    "ALIGNMENT-MULTIPLE": "any alignment but 0 is taken",
+    "PADDING": "padding is not checked",
+    "ALIGNMENT-MULTIPLE": "any alignment but 0 is accepted",
     "STRING-BOUNDS": "a string that ends past the end of the file is cut",
-    "KEYS-": "what keys mean is left to whoever loads the model",
+    "KEYS-": "the meaning of keys is left to the loader",
     "EXTENT-ZERO": "an empty tensor is read",
 }
 
 # The same for ggml's own reader, which does not look at data.
 GGML = {
     "NAME-NUL": "a name ends at its first zero",
-    "KEY-LENGTH": "any key but the empty one is taken",
-    "KEY-ASCII": "any key but the empty one is taken",
-    "KEY-FORM": "any key but the empty one is taken",
+    "KEY-LENGTH": "any key but the empty one is accepted",
+    "KEY-ASCII": "any key but the empty one is accepted",
+    "KEY-FORM": "any key but the empty one is accepted",
     "VALUE-BOOL": "any byte but 0 is true",
     "TEXT-UTF8": "texts are bytes",
     "NAME-UTF8": "names are bytes",
-    "ALIGNMENT-MULTIPLE": "any power of two is taken",
-    "DATA-BOUNDS": "data is left to whoever loads it",
-    "PADDING": "padding is not looked at",
-    "KEYS-": "what keys mean is left to whoever loads the model",
+    "ALIGNMENT-MULTIPLE": "any power of two is accepted",
+    "DATA-BOUNDS": "data is left to the loader",
+    "PADDING": "padding is not checked",
+    "KEYS-": "the meaning of keys is left to the loader",
     "EXTENT-ZERO": "this release reads empty tensors",
 }
 
@@ -287,7 +287,8 @@ class Tally:
                           for who, n in self.counts.items()))
         for rule, n in sorted(self.reasons.items()):
             print(f"  {rule:<20} {n:>5}  {known.get(rule)}")
-        self.unexplained += [f"{rule} excuses nothing" for rule in known.keys() - self.reasons.keys()]
+        unused = known.keys() - self.reasons.keys()
+        self.unexplained += [f"{rule} is listed but never needed" for rule in unused]
         for line in self.unexplained:
             print("UNEXPLAINED", line)
 
@@ -327,7 +328,7 @@ def main():
                 ggml.add(path, report, answer == "accepts")
             ggml.show("ggml, gguf_init_from_file")
         agreed, differing = elements(binary, temporary, rng)
-    print(f"{agreed} elements of {len(BLOCKS)} types are the same")
+    print(f"{agreed} elements of {len(BLOCKS)} types match")
     for line in differing:
         print("UNEXPLAINED", line)
     return 1 if package.unexplained or ggml.unexplained or differing else 0

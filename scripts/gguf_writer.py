@@ -279,7 +279,7 @@ def main():
         if report.get("verdict") != "valid" or others:
             print(report["file"], report.get("verdict"), others)
         wrong += report.get("verdict") != "valid"
-    print(f"files that gguf-py wrote: {checked}; refused: {wrong}; lints but for templates: {lints}")
+    print(f"files written by gguf-py: {checked}; refused: {wrong}; lints except for templates: {lints}")
     different = 0
     for path, (total, shared, one, experts) in counts.items():
         if total <= 0:
@@ -288,7 +288,7 @@ def main():
         parameters, active, others = summary(program, path)
         expected = shared + 2 * one if experts else None
         if (parameters + others, active) != (total, expected):
-            print(path, parameters, active, others, "where gguf-py counts", total, expected)
+            print(path, parameters, active, others, "but gguf-py counts", total, expected)
             different += 1
     print(f"parameters of {len(counts)} files counted; different: {different}")
     sys.exit(bool(wrong or different) or checked == 0)

@@ -56,7 +56,7 @@ for file in sorted(pathlib.Path(folder).iterdir()):
     share = max(1, size / 1e6)
     over = seconds > SECONDS * share or mib - base > MIB * share
     above += over
-    print(f"{file.name:<44} {size:>9} {seconds:>8.2f} {mib:>9.0f} {findings:>9}{'  TOO MUCH' if over else ''}")
-print(f"hard: {above} files above {SECONDS} s or {MIB} MiB a MB; an empty file takes {base:.0f} MiB")
+    print(f"{file.name:<44} {size:>9} {seconds:>8.2f} {mib:>9.0f} {findings:>9}{'  OVER LIMIT' if over else ''}")
+print(f"hard: {above} files above {SECONDS} s or {MIB} MiB per MB; an empty file takes {base:.0f} MiB")
 sys.exit(above > 0)
 PYTHON

@@ -34,7 +34,7 @@ for package in weighbridge-core weighbridge weighbridge-cli; do
   for wanted in Cargo.toml README.md LICENSE-MIT LICENSE-APACHE; do
     grep -qx "$wanted" <<<"$files" || { echo "package: $package has no $wanted" >&2; exit 1; }
   done
-  ! grep -E '^(tests|target)/' <<<"$files" || { echo "package: $package has files of tests" >&2; exit 1; }
+  ! grep -E '^(tests|target)/' <<<"$files" || { echo "package: $package contains test files" >&2; exit 1; }
   echo "package: $package has $(wc -l <<<"$files") files"
 done
 

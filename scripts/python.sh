@@ -42,7 +42,7 @@ environment() {
     return
   fi
   tail -n 3 "$work/$name.log" >&2
-  left_out "the Python package: what it is built and tested with cannot be installed"
+  left_out "the Python package: the packages to build and test it cannot be installed"
   [ "${WEIGHBRIDGE_REQUIRE:-}" = 0 ] || exit 1
   exit 0
 }
@@ -71,7 +71,7 @@ test_wheel() {
 viewer() {
   scripts/web.sh embed
   cp web/dist/single/weighbridge-viewer.js python/weighbridge/viewer.js ||
-    left_out "the viewer for notebooks: without Node it is not built"
+    left_out "the notebook viewer: building it requires Node"
 }
 
 # wheel COMMAND OPTION...: builds a wheel with this command.
@@ -103,7 +103,7 @@ case ${1:-} in
     ;;
   engines)
     command -v java >/dev/null || {
-      left_out "the tests of Spark, for lack of Java 17"
+      left_out "the Spark tests: Java 17 is not installed"
       set -- engines -k ray
     }
     test_wheel dev

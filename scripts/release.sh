@@ -25,7 +25,7 @@ case ${1:-} in
   semver)
     last=$(git tag --list 'v[0-9]*' --sort=-v:refname | { grep -Fvx "v$version" || true; } | head -n 1)
     if [ -z "$last" ]; then
-      echo "release: nothing was released before, so there is nothing to compare with"
+      echo "release: there is no earlier release to compare with"
       exit
     fi
     cargo semver-checks --version >/dev/null 2>&1 || cargo install --quiet --locked cargo-semver-checks

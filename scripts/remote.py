@@ -59,5 +59,5 @@ assert not remote, remote
 _, many = check("s3://box/many/", "--structure", "--jobs", "8", "--include", "*.stb")
 assert len(many) == 1_050, len(many)
 assert check("s3://box/none.stb")[0] == 2
-print(f"remote: {len(files)} files of moto have the verdicts of disk, in {requests} requests; {len(many)} more were listed")
+print(f"remote: {len(files)} files in moto have the same verdicts as on disk, in {requests} requests; {len(many)} more were listed")
 server.stop()

@@ -12,7 +12,7 @@ venv=$work/venv
 if [ ! -x "$venv/bin/moto_server" ]; then
   "${PYTHON:-python3}" -m venv "$venv"
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check 'moto[s3,server]==5.*' || {
-    left_out "the bucket of another server: moto cannot be installed"
+    left_out "the bucket on a third-party server: moto cannot be installed"
     exit 0
   }
 fi

@@ -53,19 +53,19 @@ ready() {
     *" Chromium "*) apt_offers chromium || { chromium_fetch && look "$@"; } ;;
   esac
   [ "${#missing[@]}" -gt 0 ] || return 0
-  echo "setup: this machine lacks, for $*:" >&2
+  echo "setup: missing on this machine, for $*:" >&2
   printf '  %s\n' "${missing[@]}" >&2
   offered
   [ "${#packages[@]}" = 0 ] || echo "setup: sudo apt-get install ${packages[*]}" >&2
   [ "${WEIGHBRIDGE_REQUIRE:-}" != 0 ] || return 1
-  echo "setup: nothing was built; with WEIGHBRIDGE_REQUIRE=0 what needs it is left out" >&2
+  echo "setup: nothing was built; set WEIGHBRIDGE_REQUIRE=0 to leave out what needs it" >&2
   exit 1
 }
 
 # ready_or_leave_out PART: ends the script successfully if the part may be left out.
 ready_or_leave_out() {
   ready "$1" || {
-    left_out "$1, for lack of the above"
+    left_out "$1, because of what is missing above"
     exit 0
   }
 }
@@ -147,7 +147,7 @@ look_host() {
 look_target() {
   command -v rustc >/dev/null || return 0
   target_obtainable "$1" ||
-    lack "the libraries of Rust for $1, which rustup does not get" rustc-web rust-web-src
+    lack "the Rust libraries for $1, which rustup cannot install" rustc-web rust-web-src
 }
 
 look_firmware() {

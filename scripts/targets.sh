@@ -79,7 +79,7 @@ target_ready() {
   elif target_obtainable "$1"; then
     target_note=$(rustc --version)
   else
-    echo "no Rust toolchain for $1: rustup cannot get it, and Debian's rustc-web is not installed" >&2
+    echo "no Rust toolchain for $1: rustup cannot install it, and Debian's rustc-web is not installed" >&2
     return 1
   fi
 }

@@ -96,7 +96,7 @@ for file in base_bg.wasm full_bg.wasm compute_bg.wasm base.js rules.js every-rul
   fi
   printf '%-14s %7d bytes, %6d gzipped%s\n' "$file" "$(wc -c <"$dist/$file")" "$packed" "$limit"
 done
-[ "$failed" -eq 0 ] || { echo "the module is above its budget" >&2; exit 1; }
+[ "$failed" -eq 0 ] || { echo "the module is over its budget" >&2; exit 1; }
 
 case ${1:-} in
   test | deep)

@@ -286,7 +286,7 @@ impl Model {
     /// offset and the length of its bytes, and whether the first axis is the fastest.
     fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         if self.several.is_some() {
-            return Err(PyValueError::new_err("its tensors lie in several files"));
+            return Err(PyValueError::new_err("the tensors are split across several files"));
         }
         let plan = PyList::empty(py);
         let index = self.shared.load(py)?;

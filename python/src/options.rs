@@ -78,7 +78,10 @@ impl Asked {
 fn by_name(name: &str) -> PyResult<Format> {
     Format::by_name(name).filter(|format| format.is_available()).ok_or_else(|| {
         let known: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
-        PyValueError::new_err(format!("unknown format {name:?}; known are {}", known.join(", ")))
+        PyValueError::new_err(format!(
+            "unknown format {name:?}; known formats: {}",
+            known.join(", ")
+        ))
     })
 }
 

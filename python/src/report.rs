@@ -182,7 +182,7 @@ impl Report {
         let name = report.name().map_or("the file".into(), |name| format!("\"{name}\""));
         let verdict = match self.answer() {
             Verdict::Unchecked => "could not be checked completely",
-            Verdict::Unsupported => "is of a format that is not read",
+            Verdict::Unsupported => "is in an unsupported format",
             Verdict::Invalid => "is invalid",
             Verdict::Valid => "is valid",
         };

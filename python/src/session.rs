@@ -99,7 +99,7 @@ impl Session {
     /// The report, once `poll` has returned None.
     fn report(&self) -> PyResult<Report> {
         if !self.done {
-            let why = "the check is not done: call poll() until it returns None";
+            let why = "the check has not finished: call poll() until it returns None";
             return Err(PyValueError::new_err(why));
         }
         let name = self.name.as_deref().map(Into::into);

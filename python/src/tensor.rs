@@ -242,7 +242,7 @@ impl Tensor {
             "bf16" => self.read::<bf16>(py, rows),
             "f32" => self.read::<f32>(py, rows),
             "f64" => self.read::<f64>(py, rows),
-            _ => Err(PyTypeError::new_err(format!("elements are not read as {kind}"))),
+            _ => Err(PyTypeError::new_err(format!("elements cannot be read as {kind}"))),
         }
     }
 

@@ -389,5 +389,5 @@ def test_sparse_tensors_are_no_arrays(fixtures: Path) -> None:
 
 def test_a_session_has_no_report_before_its_end() -> None:
     session = wb.Session(100, Options())
-    with pytest.raises(ValueError, match="the check is not done"):
+    with pytest.raises(ValueError, match="the check has not finished"):
         session.report()

@@ -69,8 +69,8 @@ def write(folder: Path, files: Dict[str, bytes]) -> Path:
     return folder
 
 
-NO_SUCH = "the model has no file of this name"
-LINK = "it is a link that leads out of the folder"
+NO_SUCH = "the model has no file with this name"
+LINK = "it is a link that points outside the folder"
 
 
 def test_an_index_its_folder_and_a_list(view: Any, tmp_path: Path, files: Any) -> None:
@@ -82,10 +82,10 @@ def test_an_index_its_folder_and_a_list(view: Any, tmp_path: Path, files: Any) -
         assert it.viewer.name == INDEX and it.opened["size"] == len(files[INDEX])
         assert it.opened["beside"] is True
         for name in (FIRST, SECOND):
-            assert it.read(name, 1) == "this file of the model was not opened"
+            assert it.read(name, 1) == "this file of the model has not been opened"
             assert it.beside(name) == it.beside(name) == len(files[name])
             assert it.read(name, 8, 3) == files[name][3:11]
-            assert "are not to be had" in it.read(name, 1, len(files[name]))
+            assert "are out of range" in it.read(name, 1, len(files[name]))
         assert it.read(None, 5) == files[INDEX][:5]
         # A file in the folder that the index does not list.
         assert it.beside("other.safetensors") == NO_SUCH
@@ -167,7 +167,7 @@ def test_links(view: Any, tmp_path: Path, files: Any) -> None:
     # Opening a FIFO does not block.
     (folder / FIRST).unlink()
     os.mkfifo(folder / FIRST)
-    assert view(folder / INDEX).beside(FIRST) == "it is not a file"
+    assert view(folder / INDEX).beside(FIRST) == "it is not a regular file"
 
 
 def test_files_that_change_and_many(view: Any, tmp_path: Path, files: Any) -> None:

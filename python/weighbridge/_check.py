@@ -168,7 +168,7 @@ class _Pool:
 
     def __init__(self, concurrency: int, options: CheckOptions) -> None:
         if concurrency < 1:
-            raise ValueError("concurrency is at least 1")
+            raise ValueError("concurrency must be at least 1")
         self._executor = ThreadPoolExecutor(concurrency, "weighbridge")
         self._options = options
         self._left = threading.Event()

@@ -53,10 +53,10 @@ class Opened:
         if self._names is None:
             self._names = self._files.names(self)
         if not _is_plain(name) or name not in self._names:
-            raise ValueError("the model has no file of this name")
+            raise ValueError("the model has no file with this name")
         if name not in self._parts:
             if len(self._parts) >= PARTS:
-                raise ValueError(f"more than {PARTS} files of a model are not shown")
+                raise ValueError(f"cannot show more than {PARTS} files of a model")
             try:
                 self._parts[name] = self._files.part(name)
             except FileNotFoundError:
@@ -68,7 +68,7 @@ class Opened:
         if part is None:
             return self.size, self.read
         if not isinstance(part, str) or part not in self._parts:
-            raise ValueError("this file of the model was not opened")
+            raise ValueError("this file of the model has not been opened")
         return self._parts[part]
 
 
@@ -166,7 +166,7 @@ def _by_name(
             raise ValueError(f"two files of the model are called {name}")
         named[name] = source
     if not named:
-        raise ValueError("a list without files")
+        raise ValueError("the list of files is empty")
     return named
 
 
@@ -194,7 +194,7 @@ def _within(path: str, named: Optional[str]) -> str:
     if named is not None:
         folders.append(os.path.dirname(os.path.realpath(named)))
     if os.path.dirname(there) not in folders:
-        raise OSError("it is a link that leads out of the folder")
+        raise OSError("it is a link that points outside the folder")
     return there
 
 
@@ -221,7 +221,7 @@ def _reopened(path: str) -> Readable:
     def opened() -> Any:
         # Opening a FIFO would block.
         if not stat.S_ISREG(os.stat(path).st_mode):
-            raise OSError("it is not a file")
+            raise OSError("it is not a regular file")
         return open(path, "rb")
 
     with opened() as file:

@@ -83,7 +83,8 @@ def rows(tensor: Tensor, start: int, stop: int, dequantize: bool) -> Array:
     """The elements of some rows."""
     shape = _shape(tensor)
     if not shape or not 0 <= start <= stop <= shape[0]:
-        raise ValueError(f"rows {start} to {stop} of {shape[0] if shape else 'a scalar'}")
+        why = f"the first axis has length {shape[0]}" if shape else "the tensor is a scalar"
+        raise ValueError(f"rows {start} to {stop} are out of range: {why}")
     view = None if dequantize else tensor.peek()
     if view is not None:
         found: Array = view[start:stop]
@@ -137,7 +138,7 @@ def _frozen(array: Array, shape: Tuple[int, ...]) -> Array:
     try:
         array = array.reshape(shape)
     except ValueError as error:  # more or longer axes than NumPy supports
-        raise Unsupported(f"no array of NumPy: {error}") from error
+        raise Unsupported(f"NumPy cannot represent this tensor: {error}") from error
     array.flags.writeable = False
     return array
 
@@ -151,7 +152,7 @@ def _narrow(dtype: str) -> np.dtype[Any]:
     if dtype in VIEWS:
         return VIEWS[dtype]
     raw = _NARROW[dtype][1]
-    message = f"{dtype} elements as raw {raw}: install ml_dtypes, or pass dequantize=True"
+    message = f"returning {dtype} elements as raw {raw}: install ml_dtypes, or pass dequantize=True"
     warnings.warn(message, RawElementsWarning, stacklevel=4)
     return np.dtype(raw)
 
@@ -181,7 +182,7 @@ def _blocks(tensor: Tensor) -> Array:
 def _scaled(tensor: Tensor, quantization: Any, rows: Any) -> Array:
     """(element - zero point) * scale."""
     if quantization["truncated"]:
-        raise Unsupported("it has more scales than are kept in memory")
+        raise Unsupported("the tensor has more scales than are kept in memory")
     elements = _array(tensor, False, None)
     axis, points = quantization["axis"], quantization["zero_points"]
     scales = np.array(quantization["scales"], np.float32)

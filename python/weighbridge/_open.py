@@ -331,7 +331,7 @@ def _load_several(
             continue
         part = source if file == own else beside(source, file)
         if file != own and isinstance(part, Path) and _native.leaves(part.path):
-            raise OSError(f"{part.path}: a link that leads out of its folder")
+            raise OSError(f"{part.path}: a link that points outside its folder")
         loaded[file] = load_all(part, options, kind, progress, alone=True)
     if is_index:
         return {name: loaded[file][name] for name, file in listed.items()}

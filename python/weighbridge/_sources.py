@@ -79,7 +79,7 @@ class Remote(NamedTuple):
         """Number of bytes."""
         size = self.fs.info(self.path).get("size")
         if size is None:
-            raise OSError(f"{self.name}: the store does not say how long it is")
+            raise OSError(f"{self.name}: the store does not report its size")
         return int(size)
 
     def read(self, offset: int, length: int) -> bytes:
@@ -112,7 +112,7 @@ def find(source: Any, storage_options: Optional[Mapping[str, Any]] = None) -> So
         if getattr(source, "compression", None) is None:
             return _in(source.fs, source.path, getattr(source, "full_name", str(source.path)))
         if not hasattr(source, "seek"):
-            raise ValueError("a file that is compressed as a whole is to be opened first")
+            raise ValueError("a file compressed as a whole must be opened first")
     if isinstance(source, (str, os.PathLike)):
         return Path(os.fsdecode(source))
     if hasattr(source, "read") and hasattr(source, "seek"):
@@ -122,7 +122,7 @@ def find(source: Any, storage_options: Optional[Mapping[str, Any]] = None) -> So
     except TypeError:
         kind = type(source).__name__
         raise TypeError(
-            f"a path, bytes, a buffer, a file object or a URL is expected, not {kind}"
+            f"expected a path, bytes, a buffer, a file object or a URL, not {kind}"
         ) from None
     return _buffer(view)
 
@@ -133,7 +133,7 @@ def beside(source: Source, name: str) -> Source:
         return Path(os.path.join(os.path.dirname(source.path), name))
     if isinstance(source, Remote):
         return source.beside(name)
-    raise ValueError("an index that is in memory does not say where the files are that it lists")
+    raise ValueError("cannot locate the files listed by an index that is in memory")
 
 
 def file_name(source: Source) -> Optional[str]:
@@ -232,7 +232,7 @@ def _file(source: Any) -> Reader:
                 if not piece:
                     break
                 if not isinstance(piece, bytes):
-                    raise TypeError("the file object is to be opened in binary mode")
+                    raise TypeError("the file object must be opened in binary mode")
                 pieces.append(piece)
                 length -= len(piece)
             return b"".join(pieces)

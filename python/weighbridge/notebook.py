@@ -35,7 +35,7 @@ class Viewer(anywidget.AnyWidget):
     name = traitlets.Unicode(read_only=True).tag(sync=True)
     size = traitlets.Int(read_only=True)
     height = traitlets.Int(640, help="in pixels").tag(sync=True)
-    theme = traitlets.Enum(("", "light", "dark"), "", help="as the notebook if empty").tag(sync=True)
+    theme = traitlets.Enum(("", "light", "dark"), "", help="the notebook's if empty").tag(sync=True)
     report = traitlets.Dict(default_value=None, allow_none=True).tag(sync=True)
 
     def __init__(
@@ -93,7 +93,7 @@ def _range(opened: Opened, part: Any, offset: Any, length: Any) -> bytes:
     size, read = opened.reader(part)
     for number in (offset, length):
         if type(number) is not int or number < 0:
-            raise ValueError("offset and length are to be whole numbers")
+            raise ValueError("offset and length must be integers")
     if length > LONGEST or offset + length > size:
-        raise ValueError(f"{length} bytes at offset {offset} are not to be had")
+        raise ValueError(f"{length} bytes at offset {offset} are out of range")
     return read(offset, length)

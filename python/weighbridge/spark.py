@@ -63,7 +63,7 @@ class WeighbridgeDataSource(DataSource):  # type: ignore[misc,unused-ignore]
     def _of_tensors(self) -> bool:
         rows = self.options.get("rows", "reports")
         if rows not in ("reports", "tensors"):
-            raise ValueError(f"rows is reports or tensors, not {rows}")
+            raise ValueError(f"rows must be reports or tensors, not {rows}")
         return bool(rows == "tensors")
 
 

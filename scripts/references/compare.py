@@ -27,7 +27,7 @@ import tempfile
 
 SECONDS = 20
 
-UNSEEN = "in a column that the reference does not show"
+UNSEEN = "in a column that the reference does not print"
 
 
 class Reference:

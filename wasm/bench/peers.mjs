@@ -13,7 +13,7 @@ export async function peer(name) {
   try {
     return await import(pathToFileURL(createRequire(join(target, 'peers', 'x')).resolve(name)).href);
   } catch {
-    console.log(`left out: ${name}, for scripts/peers.sh npm did not install it`);
+    console.log(`left out: ${name}; scripts/peers.sh npm installs it`);
     return null;
   }
 }

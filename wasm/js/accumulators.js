@@ -9,7 +9,7 @@ const MOST = 0xffff_ffff_ffff_ffffn;
 export function accumulators(glue) {
   const numbers = (raw, dtype) => {
     if (raw === undefined) {
-      throw failure(`${dtype} elements are no numbers, or there is no such slice`);
+      throw failure(`${dtype} elements are not numeric, or the slice does not exist`);
     }
     return raw;
   };
@@ -122,7 +122,7 @@ export function accumulators(glue) {
       if (heads !== undefined) {
         this.#raw = this.#raw.reordered(heads.side, heads.row, heads.rows);
         if (this.#raw === undefined) {
-          throw failure('rows of an odd number, or too many');
+          throw failure('the heads have an odd number of rows, or too many elements');
         }
       }
     }

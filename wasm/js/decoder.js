@@ -55,7 +55,7 @@ export function decoders() {
         }
         const end = total + length;
         if (end > MOST) {
-          throw failure('decoded data is too large for one array: give `push` a callback');
+          throw failure('decoded data is too large for one array: pass `push` a callback');
         }
         if (end > all.length) {
           const more = new Uint8Array(Math.max(end, Math.min(2 * all.length, MOST)));

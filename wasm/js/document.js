@@ -14,7 +14,7 @@ function sortCode(sort = 'index') {
   const descending = sort.startsWith('-');
   const code = SORTS.indexOf(descending ? sort.slice(1) : sort);
   if (code < 0) {
-    throw failure(`no column ${sort}`);
+    throw failure(`unknown column ${sort}`);
   }
   return code | (descending ? 16 : 0);
 }
@@ -32,7 +32,7 @@ export function documents(glue) {
 
     constructor(length, { format = '', name = '', budget = 16 << 20, granule = 64 << 10 } = {}) {
       if (format !== '' && !glue.formats().some(({ name }) => name === format)) {
-        throw failure(`no format ${format}`);
+        throw failure(`unknown format ${format}`);
       }
       this.length = BigInt(length);
       this.#raw = new glue.RawDocument(this.length, format, name, this.#seed, budget, granule);
@@ -49,7 +49,7 @@ export function documents(glue) {
     advance(goal) {
       const code = GOALS.indexOf(goal);
       if (code < 0) {
-        throw failure(`no goal ${goal}`);
+        throw failure(`unknown goal ${goal}`);
       }
       this.#facts = undefined;
       return this.#raw.advance(code);
@@ -139,7 +139,7 @@ export function documents(glue) {
 
     verdict(profile = 'strict') {
       if (profile !== 'strict' && profile !== 'lenient') {
-        throw failure(`no profile ${profile}`);
+        throw failure(`unknown profile ${profile}`);
       }
       return unpack(this.#raw.verdict(profile === 'lenient'), (fields) => ({
         ...validity(fields),
@@ -448,7 +448,7 @@ export function documents(glue) {
     npy(index) {
       const tensor = this.tensor(index);
       if (tensor === undefined) {
-        throw failure('call `tensor` first, until it has all bytes');
+        throw failure('call `tensor` first, and supply bytes until it returns one');
       }
       return npy(glue, tensor);
     }

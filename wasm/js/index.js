@@ -29,7 +29,7 @@ const VECTORS = Uint8Array.of(
 
 async function start(flavour, module) {
   if (flavour !== 'base' && !WebAssembly.validate(VECTORS)) {
-    throw failure('WebAssembly has no vectors here (SIMD), which all but plain safetensors and GGUF files need, and statistics too');
+    throw failure('this WebAssembly engine has no SIMD, which statistics and all files except plain safetensors and GGUF require');
   }
   const { url, glue: loaded } = MODULES[flavour];
   const [glue, rules] = await Promise.all([loaded(), flavour === 'full' ? import('./every-rule.js') : undefined]);
@@ -51,7 +51,7 @@ function reading(glue) {
 
 export function load(flavour = 'base', module = undefined) {
   if (!Object.hasOwn(MODULES, flavour)) {
-    return Promise.reject(failure(`no module ${flavour}`));
+    return Promise.reject(failure(`unknown module ${flavour}`));
   }
   let library = libraries.get(flavour);
   if (library === undefined) {
@@ -87,7 +87,7 @@ async function readExactly(source, at, len, signal) {
   const bytes = await source.read(at, len, signal);
   signal?.throwIfAborted();
   if (bytes.length < len) {
-    throw failure(`the file ended: ${bytes.length} of ${len} bytes`, { offset: at });
+    throw failure(`received ${bytes.length} bytes at offset ${at}, expected ${len}`, { offset: at });
   }
   return bytes;
 }
@@ -95,7 +95,7 @@ async function readExactly(source, at, len, signal) {
 async function supply(document, source, signal) {
   const need = document.need();
   if (need.length === 0) {
-    throw failure('the document waits for nothing');
+    throw failure('the document is not waiting for any bytes');
   }
   const reads = [];
   for (let i = 0; i < need.length; i += 2) {

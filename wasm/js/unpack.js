@@ -144,7 +144,7 @@ function rule([id, severity, basis, message, spec], code) {
 export function rulesOf(name) {
   const found = Object.entries(catalogue).find(([, format]) => format.name === (name ?? ''));
   if (found === undefined) {
-    throw failure(`no format ${name}`);
+    throw failure(`unknown format ${name}`);
   }
   const severities = ['unchecked', 'lint', 'violation', 'fatal'];
   return found[1].rules.map((fields, i) => {
