@@ -61,7 +61,7 @@ macro_rules! declare {
                 None => Format::Stb,
             };
 
-            /// The number of this format in rule ids.
+            /// The format's number within a rule.
             pub(crate) const fn code(self) -> u16 {
                 match self { $(Format::$name => $code,)* }
             }

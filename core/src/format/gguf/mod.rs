@@ -62,7 +62,7 @@ mod field {
 
     pub(super) const MAGIC: [u8; 4] = *b"GGUF";
     pub(super) const HEADER: u64 = 24;
-    /// Length of the shortest metadata entry, in bytes, whatever its key.
+    /// Length of the shortest metadata entry: an empty key and a one-byte value.
     pub(super) const LEAST_META: u64 = 13;
     pub(super) const LEAST_TENSOR: u64 = 24;
     pub(super) const ALIGNMENT: u32 = 32;
