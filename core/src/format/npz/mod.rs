@@ -262,7 +262,7 @@ impl Header {
         Ok(true)
     }
 
-    /// The bytes of a tensor's header; `None` if they are compressed.
+    /// The bytes of a tensor's header; `None` if compressed or unknown.
     ///
     /// # Errors
     /// [`Absent`] if they are not resident.
