@@ -123,7 +123,7 @@ impl Architecture {
         TRANSFORMERS.contains(&self.name())
     }
 
-    /// Whether readers ignore the experts if there is only one.
+    /// Whether readers ignore the experts if there is at most one.
     pub(super) fn is_hunyuan(&self) -> bool {
         self.name().starts_with(b"hunyuan")
     }
