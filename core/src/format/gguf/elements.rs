@@ -85,7 +85,7 @@ static STORED: [Stored; 43] = [
     of(DType::Q2_0),
 ];
 
-#[allow(clippy::as_conversions, reason = "the only conversion available in a const fn; it is tested")]
+#[allow(clippy::as_conversions, reason = "possible in a constant, and tested")]
 const fn of(dtype: DType) -> Stored {
     let (count, bytes) = match dtype.unit() {
         Some(unit) => unit,
