@@ -54,7 +54,7 @@ pub(crate) trait Container: Sized {
     fn tensor_count(&self) -> u64;
 
     /// Reads and validates the next metadata entry. At the end, finishes the cursor and
-    /// returns `None`. If there are several tables, the cursor's phase is the current one.
+    /// returns `None`. With several tables, the cursor's phase is the current table.
     fn meta(
         &self,
         _: &mut Reader<'_, '_>,

@@ -23,9 +23,9 @@ pub(crate) struct Policy {
     pub(crate) alias: Option<Rule>,
     /// Whether empty payloads, too, must lie outside all others.
     pub(crate) empties: bool,
-    /// Bytes belong to nothing and are not padding.
+    /// Bytes are neither padding nor part of anything.
     pub(crate) gap: Option<Rule>,
-    /// Such bytes at the end of the file.
+    /// Bytes at the end of the file are part of nothing.
     pub(crate) trailing: Option<Rule>,
     /// Padding up to the next multiple of the alignment is not all zero.
     pub(crate) padding: Option<Rule>,

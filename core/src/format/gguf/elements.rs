@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    /// Number, name, elements and bytes of a block of every `ggml_type`: `ggml.h` numbers
+    /// Name, elements and bytes per block of every `ggml_type`, by number: `ggml.h` numbers
     /// them, `type_traits` of `ggml.c` names them, and the sizes follow from the static
     /// assertions of `ggml-common.h` (ggml of August 2026). Numbers that ggml removed have
     /// no name.

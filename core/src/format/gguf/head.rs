@@ -25,7 +25,7 @@ pub(super) const TEXTS: u8 = 0x80;
 pub(super) struct Content {
     /// The content of its bytes: [`field::STRING`] for a string, which should be UTF-8,
     /// [`field::BOOL`] for Boolean bytes, [`field::ARRAY`] for a list of lists,
-    /// [`Content::OVER`] at the end, and anything else for numbers or nothing.
+    /// [`Content::OVER`] at the end, and any other value for numbers or no bytes.
     pub(super) holds: u32,
     /// Number of bytes; 0 for lists, which the cursor has then entered.
     pub(super) len: Word,
@@ -36,13 +36,13 @@ impl Content {
     pub(super) const OVER: u32 = u32::MAX;
 }
 
-/// A 32-bit number in the byte order of the file.
+/// Reads a 32-bit number in the file's byte order.
 pub(super) fn u32(r: &mut Reader<'_, '_>, big: bool) -> u32 {
     let number = r.bytes(4).first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
     if big { number.swap_bytes() } else { number }
 }
 
-/// A 64-bit number in the byte order of the file.
+/// Reads a 64-bit number in the file's byte order.
 pub(super) fn u64(r: &mut Reader<'_, '_>, big: bool) -> u64 {
     let number = r.bytes(8).first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
     if big { number.swap_bytes() } else { number }
@@ -133,7 +133,7 @@ pub(super) fn room(left: u64, least: u64) -> u64 {
 #[cold]
 #[inline(never)]
 pub(super) fn refuse(r: &mut Reader<'_, '_>, rule: Rule, len: u64, expected: u64, found: u64) {
-    // Nothing is reported about missing bytes.
+    // Bytes that are not resident are not a fault.
     if !r.is_halted() {
         let at = r.at().wrapping_sub(len);
         r.flag(rule, at, len, expected, found);

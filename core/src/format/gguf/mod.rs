@@ -128,7 +128,7 @@ pub struct Header {
     count: u32,
     /// The alignment; 0 if the recorded one is invalid.
     alignment: u32,
-    /// The metadata entry that records it.
+    /// Index of the metadata entry that records the alignment.
     align_entry: u32,
     version: u8,
     big: bool,

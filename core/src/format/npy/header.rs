@@ -50,7 +50,7 @@ impl Place {
         Place { at: 0, stream: Some(stream) }
     }
 
-    /// Whether the header is encoded, so that the file has no plain text of the shape.
+    /// Whether the header is encoded; the shape then has no plain text in the file.
     pub(super) const fn is_decoded(&self) -> bool {
         self.stream.is_some()
     }

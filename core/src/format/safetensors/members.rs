@@ -66,7 +66,7 @@ impl Header {
         let mut last = may_end && json.eat(b'}');
         let mut entry = Entry::NONE;
         let mut found = false;
-        // The first of any further metadata members, which are skipped.
+        // Location of the first further metadata member; all are skipped.
         let mut further = None;
         while !found && !last {
             json.token();

@@ -1,7 +1,7 @@
 //! A byte-by-byte validator of the index's JSON (RFC 8259).
 //!
 //! The state between two bytes is a few numbers, which fit in a cursor. The text may arrive
-//! in pieces of any size, and none of it must stay resident.
+//! in pieces of any size, and none of it needs to stay resident.
 
 use super::rules;
 use crate::base::limits::JSON_DEPTH;
@@ -141,7 +141,7 @@ impl Scan {
         self
     }
 
-    /// Advances over a byte. `note` receives faults that are not fatal.
+    /// Advances by one byte. `note` receives faults that are not fatal.
     ///
     /// # Errors
     /// The rule that ends the scan, and the number of bytes back to where it was broken.
@@ -257,7 +257,7 @@ impl Scan {
         self.mode = mode::STRING;
     }
 
-    /// Handles a character of a string; 0 stands for one that is in no known key.
+    /// Handles a character of a string; 0 stands for any that occurs in no known key.
     fn character(&mut self, byte: u8) {
         for (i, name) in NAMES.iter().enumerate() {
             if name.as_bytes().get(usize::from(self.count)) != Some(&byte) {

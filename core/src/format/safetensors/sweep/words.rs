@@ -1,6 +1,6 @@
 //! Scanning strings and numbers eight bytes at a time.
 
-/// A word of eight bytes, each of them 1; in `HIGH`, each of them 128.
+/// Words of eight bytes, all 1 or all 128.
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = ONES << 7;
 
