@@ -11,25 +11,25 @@ use crate::rule::{EntryKind, Halt};
 
 /// A container format.
 pub(crate) trait Container: Sized {
-    /// What it remembers from one entry to the next.
+    /// State kept from one entry to the next.
     type State: State;
 
-    /// Which of its rules stand for the checks that all formats share.
+    /// The format's rules for the checks that all formats share.
     const POLICY: Policy;
 
     /// Whether the first bytes (nine, or all `len` of them) belong to this format.
     fn detect(head: &[u8], len: u64) -> bool;
 
-    /// Validates the header, on which the other functions rely.
+    /// Validates the header. The other functions rely on it.
     ///
     /// `c` is kept between calls, for formats whose header is longer than an
-    /// entry. Findings of the header are reported when all its bytes were taken.
+    /// entry. Findings about the header are reported after all its bytes have been read.
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor<Self::State>) -> Result<Self, Halt>;
 
-    /// The version that the file states; `None` if the format has none.
+    /// The version recorded in the file; `None` if the format has no versions.
     fn version(&self) -> Option<Version>;
 
-    /// The length that the file records; `None` if it records none.
+    /// The file length recorded in the file, if any.
     fn file_len(&self) -> Option<u64> {
         None
     }
@@ -39,22 +39,22 @@ pub(crate) trait Container: Sized {
         Endianness::Little
     }
 
-    /// The alignment of payloads in bytes, up to which they are padded; 1 if there is none.
+    /// The alignment to which payloads are padded, in bytes; 1 if there is none.
     fn alignment(&self) -> u64 {
         Self::POLICY.align
     }
 
-    /// Where the index ends if tensors have numbers of one byte for names, and all data
-    /// lies after it.
+    /// End of the index, if tensor names are one-byte numbers and all data comes after the
+    /// index.
     fn numbered_until(&self) -> Option<u64> {
         None
     }
 
-    /// Number of tensors that the file declares.
+    /// Number of tensors declared by the file.
     fn tensor_count(&self) -> u64;
 
-    /// The next metadata entry, validated; `None` at the end, where the cursor is
-    /// finished. Of several tables, the cursor's phase says which one it is in.
+    /// Reads and validates the next metadata entry. At the end, finishes the cursor and
+    /// returns `None`. With several tables, the cursor's phase is the current table.
     fn meta(
         &self,
         _: &mut Reader<'_, '_>,
@@ -64,15 +64,16 @@ pub(crate) trait Container: Sized {
         Ok(None)
     }
 
-    /// The next tensor, validated; `None` at the end, where the cursor is finished.
+    /// Reads and validates the next tensor. At the end, finishes the cursor and returns
+    /// `None`.
     fn tensor(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor<Self::State>,
     ) -> Result<Option<Tensor>, Halt>;
 
-    /// The next metadata entry of one tensor; `None` at the end, where
-    /// the cursor is finished.
+    /// Reads the next metadata entry of one tensor. At the end, finishes the cursor and
+    /// returns `None`.
     fn attribute(
         &self,
         _: &mut Reader<'_, '_>,
@@ -83,15 +84,15 @@ pub(crate) trait Container: Sized {
         Ok(None)
     }
 
-    /// Reports what is not resident of tables that lie scattered over the file.
+    /// Reports the non-resident parts of tables that are scattered over the file.
     fn missing(&self, _: &mut Reader<'_, '_>, _report: &mut dyn FnMut(Absent)) {}
 
-    /// What a metadata entry holds; `None` if that cannot be read.
+    /// The value of a metadata entry; `None` if it cannot be read.
     fn value(&self, _: &mut Reader<'_, '_>, _meta: &Metadata) -> Result<Option<Value>, Halt> {
         Ok(None)
     }
 
-    /// Piece `chunk` of the data of a tensor, which has that many.
+    /// Chunk number `chunk` of a tensor's data. The tensor must have that many.
     fn chunk(
         &self,
         _: &mut Reader<'_, '_>,
@@ -107,23 +108,22 @@ pub(crate) trait Container: Sized {
         Ok(None)
     }
 
-    /// The next part of the file that something refers to: header, tables, values,
-    /// payloads. Broken entries have none. What lies between parts is validated by the
-    /// audit.
+    /// The next used part of the file: header, table, value or payload. Broken entries have
+    /// none. The audit validates the bytes between parts.
     fn region(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor<Self::State>,
     ) -> Result<Option<Region>, Halt>;
 
-    /// One step of what needs more than one entry, or bytes of values.
+    /// One step of the checks that need more than one entry, or the bytes of values.
     fn audit(&self, _: &mut Reader<'_, '_>, c: &mut Cursor<Self::State>) -> Result<(), Halt> {
         c.finish();
         Ok(())
     }
 
-    /// Looks at what readers of models rely on beyond the format, as far as bytes are
-    /// resident. The cursor and `keys` are kept when bytes are missing.
+    /// Checks what model loaders rely on beyond the format, as far as bytes are resident.
+    /// The cursor and `keys` keep their progress when bytes are missing.
     fn keys(
         &self,
         _: &mut Reader<'_, '_>,
@@ -134,8 +134,8 @@ pub(crate) trait Container: Sized {
         Ok(())
     }
 
-    /// Passes over tensors for which [`tensor`](Self::tensor) would report nothing, while
-    /// they are resident and `goes_on` returns true.
+    /// Skips tensors for which [`tensor`](Self::tensor) would report nothing, while they are
+    /// resident and `goes_on` returns true.
     fn sweep<'a>(
         &self,
         _: &mut Reader<'_, 'a>,
@@ -144,8 +144,8 @@ pub(crate) trait Container: Sized {
     ) {
     }
 
-    /// The same up to entry `until`, if [`sweep`](Self::sweep) has passed over all of these
-    /// before: fewer checks suffice.
+    /// Sweeps again up to entry `until`, with fewer checks. [`sweep`](Self::sweep) must have
+    /// skipped all of these entries before.
     fn sweep_again<'a>(
         &self,
         r: &mut Reader<'_, 'a>,
@@ -156,24 +156,24 @@ pub(crate) trait Container: Sized {
         self.sweep(r, c, goes_on);
     }
 
-    /// Turns the cursor at which listing all tensors ended into that at which
-    /// [`audit`](Self::audit) begins, which need not prove again what listing has proved.
+    /// Turns the cursor at the end of the tensor listing into the start cursor of
+    /// [`audit`](Self::audit), which need not repeat checks that the listing has done.
     #[cfg(feature = "sweep")]
     fn start_audit(&self, c: &mut Cursor<Self::State>) {
         *c = Cursor::START;
     }
 
-    /// Whether listing all tensors, which ended at `listed`, has proved that the
-    /// parts of the file come in order with nothing but sound padding between them.
+    /// Whether the tensor listing that ended at `listed` has proved that the parts of the
+    /// file are in order with only valid padding between them.
     fn is_covered(&self, _listed: &Cursor<Self::State>) -> bool {
         false
     }
 
-    /// Whether the last parts are the data of tensors, one for each that has any, in index
-    /// order: those that [`payload`](Self::payload) returns.
+    /// Whether the last parts are the tensors' data in index order, one part per tensor with
+    /// data, as [`payload`](Self::payload) returns them.
     const ENDS_WITH_TENSORS: bool = false;
 
-    /// The data of the next tensor that has any, as a part of the file.
+    /// The data of the next tensor with data, as a part of the file.
     fn payload(
         &self,
         r: &mut Reader<'_, '_>,
@@ -188,19 +188,19 @@ pub(crate) trait Container: Sized {
     }
 }
 
-/// The data of a tensor as a part of the file.
+/// A tensor's data as a part of the file.
 #[inline(always)]
 pub(crate) fn data_of(tensor: u32, span: Span) -> Region {
     Region { part: Part::Payload, span, kind: EntryKind::Tensor, entry: tensor }
 }
 
-/// A tensor that a sweep is about to pass over.
+/// A tensor that a sweep is about to skip.
 pub(crate) struct Glance<'a> {
     /// Position in the index.
     pub(crate) index: u32,
     /// Absolute offset of its entry.
     pub(crate) at: u64,
-    /// The place of its name.
+    /// Location of its name.
     pub(crate) name_at: NameAt,
     /// Its name.
     pub(crate) name: Name<'a>,

@@ -17,14 +17,14 @@ macro_rules! formats {
             Idv = 5, idv, "idv", "ML.NET IDV", &["idv"];
             /// GGUF 2 and 3, `.gguf`.
             Gguf = 7, gguf, "gguf", "GGUF", &["gguf"];
-            /// An array of NumPy, `.npy`.
+            /// A NumPy array, `.npy`.
             Npy = 9, npy, "npy", "NPY", &["npy"];
-            /// An archive of arrays of NumPy, `.npz`.
+            /// An archive of NumPy arrays, `.npz`.
             Npz = 10, npz, "npz", "NPZ", &["npz"];
-            /// safetensors, `.safetensors`. Its only magic is the brace after the length of
-            /// its header.
+            /// safetensors, `.safetensors`. Its only magic is the brace after the header
+            /// length.
             Safetensors = 6, safetensors, "safetensors", "safetensors", &["safetensors"];
-            /// The index of a safetensors checkpoint in shards,
+            /// The index of a sharded safetensors checkpoint,
             /// `.safetensors.index.json`.
             Shards = 8, shards, "shards", "safetensors shards", &["safetensors.index.json"];
             /// BinTensors, `.bt`. It has no magic, so it comes last.
@@ -39,8 +39,8 @@ macro_rules! declare {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $module:ident, $feature:literal, $title:literal, $extensions:expr;)*) => {
         /// A file format.
         ///
-        /// Every format has a name here; [`Format::is_available`] says whether
-        /// this build reads it.
+        /// All formats are listed; [`Format::is_available`] tells whether this build reads
+        /// one.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         #[non_exhaustive]
@@ -50,17 +50,18 @@ macro_rules! declare {
         }
 
         impl Format {
-            /// All formats, in the order in which their magic is tested.
+            /// All formats, in the order of detection.
             pub const ALL: &[Format] = &[$(Format::$name),*];
 
-            /// The substitute in a build without formats, in which no file can be open.
+            /// The first format, or a placeholder in a build without formats, which cannot
+            /// open any file.
             #[allow(dead_code)]
             pub(crate) const FIRST: Format = match Format::ALL.first() {
                 Some(format) => *format,
                 None => Format::Stb,
             };
 
-            /// The number of this format in rules.
+            /// The format's number within a rule.
             pub(crate) const fn code(self) -> u16 {
                 match self { $(Format::$name => $code,)* }
             }
@@ -72,12 +73,12 @@ macro_rules! declare {
                 }
             }
 
-            /// The name that options and reports use.
+            /// The name used in options and reports.
             pub const fn name(self) -> &'static str {
                 match self { $(Format::$name => $feature,)* }
             }
 
-            /// The name for people.
+            /// The display name.
             pub const fn title(self) -> &'static str {
                 match self { $(Format::$name => $title,)* }
             }
@@ -92,7 +93,7 @@ macro_rules! declare {
                 match self { $(Format::$name => cfg!(feature = $feature),)* }
             }
 
-            /// The rule catalogue; empty if this build does not read the format.
+            /// The format's rule catalogue; empty if this build does not read the format.
             pub const fn rules(self) -> &'static [RuleInfo] {
                 match self {
                     $(
@@ -104,8 +105,8 @@ macro_rules! declare {
                 }
             }
 
-            /// The format that the first bytes of a file of `len` bytes indicate. `head`
-            /// holds at least nine bytes, or all of them.
+            /// Detects the format of a file of `len` bytes from its first bytes. `head`
+            /// holds at least nine bytes, or the whole file if it is shorter.
             ///
             /// Formats without a magic come last, and match if the header is plausible.
             pub fn of_head(head: &[u8], len: u64) -> Option<Format> {
@@ -125,7 +126,7 @@ macro_rules! declare {
 formats!(declare);
 
 impl Format {
-    /// The format with this name in options and reports.
+    /// The format with this name in options and reports, in any case.
     pub fn by_name(name: &str) -> Option<Format> {
         Format::ALL.iter().copied().find(|format| format.name().eq_ignore_ascii_case(name))
     }
@@ -133,15 +134,15 @@ impl Format {
     /// Whether the first bytes of a file identify the format. If not, the file name is
     /// better evidence.
     ///
-    /// A plausible length, with which BinTensors begins, proves little. So does a JSON
-    /// document that begins with one of the keys of a shard index. A ZIP archive may hold
-    /// anything, so no content is taken for NPZ.
+    /// BinTensors begins with a length, and a plausible length proves little. The same goes
+    /// for a JSON document that begins with a key of a shard index. A ZIP archive may hold
+    /// anything, so NPZ is never detected by content.
     pub const fn has_magic(self) -> bool {
         !matches!(self, Format::BinTensors | Format::Npz | Format::Shards)
     }
 
-    /// The format that a file name indicates, by one of its
-    /// [extensions](Format::extensions) in any case, after a non-empty stem and a dot.
+    /// Detects the format from a file name, which must end in one of the format's
+    /// [extensions](Format::extensions), in any case, after a non-empty stem and a dot.
     pub fn by_file_name(name: &str) -> Option<Format> {
         // An extension may contain a dot.
         let ends = |extension: &&str| {

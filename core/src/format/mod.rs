@@ -1,6 +1,6 @@
-//! One module per format, all of the same shape: `rules` (its catalogue), `Header` (the
-//! validated header, plain numbers) with an implementation of `Container`, to which
-//! [`File`](crate::File) dispatches.
+//! One module per format. Each has a rule catalogue, `rules`, and a validated header,
+//! `Header`, which holds only plain numbers and implements `Container`.
+//! [`File`](crate::File) dispatches to it.
 
 #[cfg(feature = "bintensors")]
 pub mod bintensors;
@@ -33,7 +33,7 @@ mod policy;
 pub(crate) use container::{Container, Glance, data_of};
 pub use formats::Format;
 pub(crate) use formats::formats;
-/// What an audit keeps of the keys of metadata; only GGUF has any that readers rely on.
+/// Metadata keys that an audit remembers; only GGUF has keys that readers rely on.
 #[cfg(feature = "keys")]
 pub(crate) use gguf::Keys;
 #[cfg(not(feature = "keys"))]

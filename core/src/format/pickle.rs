@@ -1,6 +1,6 @@
-//! Names of pickles.
+//! Detection of pickles by name.
 
-/// Whether a file of this name is a pickle, which runs code when it is loaded.
+/// Whether the file name is that of a pickle. Loading a pickle runs code.
 ///
 /// ```
 /// assert!(weighbridge_core::format::is_pickle(b"archive/data.PKL"));

@@ -1,31 +1,31 @@
-//! The rules of a format for the checks that all formats share.
+//! A format's rules for the checks that all formats share.
 
 use crate::codec;
 use crate::model::{Region, sparse};
 use crate::rule::{EntryKind, Rule};
 
-/// The rules of a format for the checks that all formats share; `None` if the format makes
-/// the fault impossible or harmless.
+/// A format's rules for the checks that all formats share; `None` if the format makes the
+/// fault impossible or harmless.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Policy {
     /// Two tensors have the same name.
     pub(crate) duplicate_tensor: Option<Rule>,
     /// Two metadata entries have the same key.
     pub(crate) duplicate_meta: Option<Rule>,
-    /// Two metadata entries of one tensor have the same key, stored plainly. With a rule
-    /// here, the audit validates every tensor's metadata entries.
+    /// Two metadata entries of one tensor have the same key, stored plainly. If set, the
+    /// audit validates every tensor's metadata entries.
     pub(crate) duplicate_attribute: Option<Rule>,
     /// Two size variables have the same name.
     pub(crate) duplicate_size: Option<Rule>,
     /// Two parts of the file overlap.
     pub(crate) overlap: Option<Rule>,
-    /// Two payloads are the same range of bytes.
+    /// Two payloads occupy the same range of bytes.
     pub(crate) alias: Option<Rule>,
-    /// Whether even empty payloads must not lie inside others.
+    /// Whether empty payloads, too, must lie outside all others.
     pub(crate) empties: bool,
-    /// Bytes that are neither padding nor part of anything.
+    /// Bytes are neither padding nor part of anything.
     pub(crate) gap: Option<Rule>,
-    /// The same at the end of the file.
+    /// Bytes at the end of the file are part of nothing.
     pub(crate) trailing: Option<Rule>,
     /// Padding up to the next multiple of the alignment is not all zero.
     pub(crate) padding: Option<Rule>,
@@ -39,15 +39,15 @@ pub(crate) struct Policy {
     pub(crate) tail_bits: Option<Rule>,
     /// The checksum of stored bytes differs from the recorded one.
     pub(crate) checksum: Option<Rule>,
-    /// Whether that is the checksum of decoded bytes, with the
-    /// [lead](crate::model::Chunk::lead) of their chunk.
+    /// Whether the checksum covers the decoded bytes instead, including the chunk's
+    /// [lead](crate::model::Chunk::lead).
     pub(crate) sums_decoded: bool,
-    /// The rule for a fault of an encoded stream; required if the format has encodings
+    /// Maps a fault in an encoded stream to a rule; required if the format has encodings
     /// other than raw.
     pub(crate) stream: Option<fn(codec::Fault) -> Rule>,
-    /// The rule for a fault of the indices of a sparse tensor.
+    /// Maps a fault in a sparse tensor's indices to a rule.
     pub(crate) sparse: Option<fn(sparse::Fault) -> Rule>,
-    /// The rule for a fault in the structure of Zstandard frames.
+    /// Maps a fault in the structure of Zstandard frames to a rule.
     pub(crate) frame: Option<fn(codec::zstd::walk::Fault) -> Rule>,
 }
 
@@ -80,7 +80,7 @@ impl Policy {
         !region.span.is_empty() || (self.empties && region.kind == EntryKind::Tensor)
     }
 
-    /// Whether names of entries are compared with one another.
+    /// Whether entry names are compared with one another.
     pub(crate) const fn names(&self) -> bool {
         self.duplicate_tensor.is_some()
             || self.duplicate_size.is_some()
@@ -88,7 +88,7 @@ impl Policy {
             || self.duplicate_attribute.is_some()
     }
 
-    /// Whether the regions of the file are compared with one another.
+    /// Whether the file's regions are compared with one another.
     pub(crate) const fn covers(&self) -> bool {
         self.overlap.is_some()
             || self.alias.is_some()

@@ -1,4 +1,4 @@
-//! The central directory: a header for each member (4.3.12).
+//! The central directory: one header per member (4.3.12).
 
 use super::{Fault, Rules, refuse, u16_at, u32_at, u64_at};
 use crate::base::{utf8, widen};
@@ -8,9 +8,9 @@ use crate::parse::Reader;
 use crate::rule::Halt;
 
 const SIGNATURE: [u8; 4] = *b"PK\x01\x02";
-/// A central header without name, extra fields and comment.
+/// Length of a central header without name, extra fields and comment.
 pub(crate) const LEN: u64 = 46;
-/// The latest version of the specification that readers know.
+/// The latest version of the specification, 6.3.
 const VERSION: u8 = 63;
 
 /// Bits of the flags (4.4.4).
@@ -22,34 +22,34 @@ pub(super) mod flag {
     pub(crate) const STRONG: u16 = 1 << 6;
     pub(crate) const UTF8: u16 = 1 << 11;
     pub(crate) const MASKED: u16 = 1 << 13;
-    /// Those that mean nothing; two more are options of the deflate encoder.
+    /// The bits without a meaning. Two more are options of the deflate encoder.
     pub(crate) const RESERVED: u16 = 0b1101_0111_1001_0000;
 }
 
-/// What the directory says of a member: plain numbers.
+/// A member's data from the directory, as plain numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Member {
     /// Absolute offset of its central header.
     pub(crate) at: u64,
-    /// That of the next.
+    /// Absolute offset of the next central header.
     pub(crate) next: u64,
     pub(crate) name_len: u16,
     pub(crate) flags: u16,
     pub(crate) method: u16,
     pub(crate) crc: u32,
-    /// Bytes that are stored.
+    /// Length of the stored data in bytes.
     pub(crate) stored: u64,
-    /// Bytes once decoded.
+    /// Length of the decoded data in bytes.
     pub(crate) size: u64,
     /// Absolute offset of its local header.
     pub(crate) offset: u64,
-    /// Bytes of its local header; 0 while that is not known.
+    /// Length of its local header in bytes; 0 while unknown.
     pub(crate) head: u32,
-    /// Nothing of it can be read.
+    /// Whether the member cannot be read.
     pub(crate) broken: bool,
 }
 
-/// A central header as it is stored.
+/// A central header as stored.
 pub(crate) struct Record<'a> {
     head: &'a [u8; 46],
     pub(crate) name: &'a [u8],
@@ -57,7 +57,7 @@ pub(crate) struct Record<'a> {
 }
 
 impl Member {
-    /// None was read.
+    /// A member before any has been read.
     pub(crate) const NONE: Member = Member {
         at: 0,
         next: 0,
@@ -72,12 +72,12 @@ impl Member {
         broken: false,
     };
 
-    /// As its bytes are.
+    /// The method of uncompressed data.
     pub(crate) const STORED: u16 = 0;
-    /// As a deflate stream.
+    /// The method of a deflate stream.
     pub(crate) const DEFLATED: u16 = 8;
 
-    /// Reads the central header at `at`, of a directory that ends at `end`.
+    /// Reads the central header at `at` in a directory that ends at `end`.
     pub(crate) fn read<'a>(
         r: &mut Reader<'_, 'a>,
         at: u64,
@@ -105,7 +105,7 @@ impl Member {
             head: 0,
             broken: false,
         };
-        // In this order, and only those for which there was no room.
+        // The field has them in this order, and only those that did not fit in the header.
         let mut large = Extra::of(extra).zip64;
         for number in [&mut member.size, &mut member.stored, &mut member.offset] {
             if *number == u32::MAX.into()
@@ -118,12 +118,12 @@ impl Member {
         Ok((member, Record { head, name, extra }))
     }
 
-    /// Where its name is stored.
+    /// Location of its name.
     pub(crate) fn name(&self) -> NameAt {
         NameAt::plain(self.at.wrapping_add(LEN), self.name_len.into())
     }
 
-    /// Reports what is wrong with a central header; members lie before `limit`.
+    /// Reports the faults of a central header; members begin before `limit`.
     pub(crate) fn report(
         &mut self,
         r: &mut Reader<'_, '_>,
@@ -191,26 +191,25 @@ impl Member {
     }
 }
 
-/// Whether a name leads out of the folder that it is joined to, on any system
-/// (4.4.17.1).
+/// Whether a name leads out of the folder it is joined to, on any system (4.4.17.1).
 fn escapes(name: &[u8]) -> bool {
     let drive = matches!(name, [letter, b':', ..] if letter.is_ascii_alphabetic());
     let up = name.split(|byte| *byte == b'/').any(|part| part == b"..");
     drive || up || name.first() == Some(&b'/') || name.contains(&b'\\')
 }
 
-/// What the extra fields of a header hold (4.5).
+/// The extra fields of a header (4.5).
 #[derive(Default)]
 pub(super) struct Extra<'a> {
     /// The data of the zip64 field.
     pub(super) zip64: &'a [u8],
-    /// How many of them there are.
+    /// Number of zip64 fields.
     pub(super) many: u32,
-    /// A field ends after the header does.
+    /// A field extends beyond the header.
     pub(super) cut: bool,
-    /// Bytes follow that are no field.
+    /// Bytes follow that are not a field.
     rest: bool,
-    /// One gives the member another name.
+    /// A field gives the member another name.
     names: bool,
 }
 

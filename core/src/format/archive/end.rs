@@ -1,4 +1,4 @@
-//! The end of an archive: the end record, and what zip64 has before it (4.3.14 to
+//! The end of an archive: the end record, and the zip64 records before it (4.3.14 to
 //! 4.3.16).
 
 use super::{Fault, Rules, refuse, u16_at, u32_at, u64_at};
@@ -12,25 +12,25 @@ const LOCATOR: [u8; 4] = *b"PK\x06\x07";
 const RECORD_64: [u8; 4] = *b"PK\x06\x06";
 const LEN: u64 = 22;
 const LOCATOR_LEN: u64 = 20;
-/// The zip64 record without extensible data, which no one has defined.
+/// Length of the zip64 record without extensible data, for which no format is defined.
 const RECORD_64_LEN: u64 = 56;
-/// The longest comment.
+/// Length of the longest comment.
 const COMMENT: u64 = 0xFFFF;
 
-/// Where the directory of an archive lies, as far as that was proved.
+/// The validated location of an archive's directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct End {
     pub(crate) directory: Span,
-    /// How many members there are said to be.
+    /// Recorded number of members.
     pub(crate) count: u64,
 }
 
 impl End {
-    /// Not known yet.
+    /// An unknown location.
     pub(crate) const NONE: End = End { directory: Span::new(0, 0), count: 0 };
 
-    /// Finds the end record, and the directory by it. The cursor: `at` is where the
-    /// record lies or is looked for, `index` whether that has begun (1) or is over (2).
+    /// Finds the end record, and from it the directory. In the cursor, `at` is the offset of
+    /// the record or of the search for it; `index` is 1 during the search and 2 after it.
     pub(crate) fn find<S>(
         r: &mut Reader<'_, '_>,
         c: &mut Cursor<S>,
@@ -40,7 +40,7 @@ impl End {
             search(r, c, rules)?;
             c.index = 2;
         }
-        // The records of zip64 are resident with it, if there are any.
+        // The zip64 records, if any, must be resident together with the end record.
         let start = c.at.saturating_sub(LOCATOR_LEN).saturating_sub(RECORD_64_LEN);
         let bytes = r.get(Span::between(start, c.at.wrapping_add(LEN)))?;
         let (before, record) = split_end(bytes, LEN);
@@ -75,7 +75,7 @@ impl End {
         Ok(end)
     }
 
-    /// Takes the numbers of the zip64 record, which begins where this says.
+    /// Takes the numbers from the zip64 record, and returns the record's offset.
     fn zip64(
         &mut self,
         r: &mut Reader<'_, '_>,
@@ -110,13 +110,13 @@ impl End {
     }
 }
 
-/// The last `len` bytes, and what comes before them.
+/// Splits off the last `len` bytes; returns the bytes before them, and them.
 fn split_end(bytes: &[u8], len: u64) -> (&[u8], &[u8]) {
     let at = usize::try_from(widen(bytes.len()).saturating_sub(len)).unwrap_or(0);
     bytes.split_at_checked(at).unwrap_or((&[], bytes))
 }
 
-/// Looks at what follows the end record at `at`: a comment of `stated` bytes.
+/// Checks the bytes after the end record at `at`: a comment of `stated` bytes.
 fn comment(r: &mut Reader<'_, '_>, rules: Rules, at: u64, stated: u64) {
     let len = r.source().len();
     let after = at.wrapping_add(LEN);
@@ -133,7 +133,7 @@ fn comment(r: &mut Reader<'_, '_>, rules: Rules, at: u64, stated: u64) {
     }
 }
 
-/// Looks for the last end record, piece by piece from the end of the file.
+/// Searches for the last end record, backwards in pieces from the end of the file.
 fn search<S>(r: &mut Reader<'_, '_>, c: &mut Cursor<S>, rules: Rules) -> Result<(), Halt> {
     let len = r.source().len();
     let Some(last) = len.checked_sub(LEN) else {
@@ -141,7 +141,7 @@ fn search<S>(r: &mut Reader<'_, '_>, c: &mut Cursor<S>, rules: Rules) -> Result<
     };
     let first = last.saturating_sub(COMMENT);
     if c.index == 0 {
-        // A record that begins too late to be whole, where zipfile gives up.
+        // Python's zipfile rejects an archive whose last record begins too late to be whole.
         let end = r.get(Span::new(last, LEN))?;
         let late = last_signature(end).is_some_and(|place| place > 0);
         if late && !(end.starts_with(&SIGNATURE) && end.ends_with(&[0, 0])) {
@@ -149,10 +149,10 @@ fn search<S>(r: &mut Reader<'_, '_>, c: &mut Cursor<S>, rules: Rules) -> Result<
         }
         (c.index, c.at) = (1, last);
     }
-    // Nearly always it is the last thing in the file.
+    // The record is almost always at the very end of the file.
     let mut most = if c.at == last { 0 } else { limits::ZIP_SEARCH };
     loop {
-        // Every place from `from` to `c.at` may begin a record.
+        // A record may begin at any offset from `from` to `c.at`.
         let from = c.at.saturating_sub(most).max(first);
         let bytes = r.get(Span::between(from, c.at.wrapping_add(4)))?;
         if let Some(place) = last_signature(bytes) {
@@ -167,7 +167,7 @@ fn search<S>(r: &mut Reader<'_, '_>, c: &mut Cursor<S>, rules: Rules) -> Result<
     }
 }
 
-/// Where the last end record begins, if one does.
+/// Position of the last end record's signature, if any.
 fn last_signature(bytes: &[u8]) -> Option<usize> {
     let mut rest = bytes;
     while !rest.ends_with(&SIGNATURE) {

@@ -1,5 +1,4 @@
-//! What lies at a member: the local header (4.3.7), data, and for some a data
-//! descriptor (4.3.9).
+//! A member: its local header (4.3.7), data, and optional data descriptor (4.3.9).
 
 use super::directory::{Extra, flag};
 use super::{Fault, Member, Rules, refuse, u16_at, u32_at, u64_at};
@@ -11,12 +10,12 @@ use crate::rule::Halt;
 
 const SIGNATURE: [u8; 4] = *b"PK\x03\x04";
 const DESCRIPTOR: [u8; 4] = *b"PK\x07\x08";
-/// A local header without name and extra fields.
+/// Length of a local header without name and extra fields.
 pub(crate) const LEN: u64 = 30;
-/// The longest data descriptor.
+/// Length of the longest data descriptor.
 const DESCRIPTOR_LEN: u64 = 24;
 
-/// A local header as it is stored.
+/// A local header as stored.
 #[derive(Clone, Copy)]
 pub(crate) struct Local<'a> {
     head: &'a [u8; 30],
@@ -27,7 +26,7 @@ pub(crate) struct Local<'a> {
 }
 
 impl Member {
-    /// Reads the local header, and leaves the reader at the data; members end at
+    /// Reads the local header, and leaves the reader at the data. Members end at or before
     /// `limit`.
     pub(crate) fn local<'a>(
         &self,
@@ -36,7 +35,7 @@ impl Member {
         rules: Rules,
     ) -> Result<Local<'a>, Halt> {
         r.region(self.offset, limit, rules(Fault::LocalTruncated));
-        // The host may read ahead as far as what begins the data may take.
+        // The host may read ahead, to include an array header at the start of the data.
         r.read_ahead(self.offset.saturating_add(METADATA_AHEAD).min(limit));
         let head: &[u8; 30] = r.array()?;
         if !head.starts_with(&SIGNATURE) {
@@ -55,7 +54,7 @@ impl Member {
         Ok(Local { head, extra, name, data })
     }
 
-    /// Reports what a local header says that the directory does not.
+    /// Reports where a local header differs from the directory.
     pub(crate) fn compare(&self, r: &mut Reader<'_, '_>, local: &Local<'_>, rules: Rules) {
         let Local { head, extra, .. } = *local;
         let mut check = |holds: bool, fault, at: u64, len, expected: u64, found: u64| {
@@ -67,7 +66,7 @@ impl Member {
         check(flags == self.flags, Fault::LocalFlags, 6, 2, self.flags.into(), flags.into());
         let expected = self.method.into();
         check(method == self.method, Fault::LocalMethod, 8, 2, expected, method.into());
-        // Not known when the header was written, unless they were filled in later.
+        // With a descriptor, CRC and sizes are zero unless they were filled in later.
         let open = |stated: u64| self.has_descriptor() && stated == 0;
         let same = crc == self.crc || open(crc.into());
         check(same, Fault::LocalCrc, 14, 4, self.crc.into(), crc.into());
@@ -87,8 +86,8 @@ impl Member {
         check(fits(found, expected), Fault::LocalSizes, 18, 8, expected, found);
     }
 
-    /// The length of the name in the local header, and the length of the header;
-    /// `None` if there is none, or its data is not before `limit`.
+    /// The length of the name in the local header, and the header's length; `None` if there
+    /// is no local header, or its data ends after `limit`.
     pub(crate) fn head(
         &self,
         r: &mut Reader<'_, '_>,
@@ -105,12 +104,12 @@ impl Member {
         Ok(found.then_some((name, len)))
     }
 
-    /// Where the name lies in the local header, if it has one of the same length.
+    /// Location of the name in the local header, if it has the same length there.
     pub(crate) fn local_name(&self) -> NameAt {
         NameAt::plain(self.offset.wrapping_add(LEN), self.name_len.into())
     }
 
-    /// Where the data ends, once the length of the local header is known.
+    /// End of the data. The length of the local header must be known.
     pub(crate) fn data_end(&self) -> u64 {
         self.offset.wrapping_add(self.head.into()).wrapping_add(self.stored)
     }
@@ -120,8 +119,8 @@ impl Member {
         self.flags & flag::DESCRIPTOR != 0
     }
 
-    /// The length of the data descriptor after the data, in whichever of its four forms says
-    /// what the directory does; `None` if none does.
+    /// The length of the data descriptor, in the one of its four forms that agrees with the
+    /// directory; `None` if none does.
     pub(crate) fn descriptor(
         &self,
         r: &mut Reader<'_, '_>,

@@ -1,18 +1,18 @@
-//! A ZIP archive (APPNOTE 6.3.10) as the container of other files: what formats that
-//! are stored in one share. It is no format of its own.
+//! ZIP archives (APPNOTE 6.3.10) as containers of other files, shared by the formats that
+//! are stored in one. This is not a format of its own.
 //!
 //! | where | what |
 //! |---|---|
-//! | start | members: a local header, data, for some a data descriptor |
-//! | then | central directory: a header for each member |
-//! | for some | zip64 end record and its locator |
+//! | start | members: a local header, data, an optional data descriptor |
+//! | then | central directory: one header per member |
+//! | optional | zip64 end record and its locator |
 //! | end | end record, comment |
 //!
-//! The central directory counts; a local header that says something else is reported.
-//! Offsets count from the start of the file, so bytes before the archive or between
-//! directory and end record make it unreadable.
+//! The central directory is authoritative; a local header that differs is reported.
+//! Offsets are relative to the start of the file, so bytes before the archive, or between
+//! the directory and the end record, make it unreadable.
 //!
-//! A central header and its member lie apart, and need not be resident together: a
+//! A central header and its member are far apart and need not be resident together, so a
 //! format keeps the [`Member`] in its cursor.
 
 mod directory;
@@ -27,7 +27,7 @@ use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
 
-/// What may be wrong with an archive.
+/// The faults of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     NoEnd,
@@ -69,28 +69,28 @@ pub(crate) enum Fault {
     Descriptor,
 }
 
-/// The rules of a format for the faults of its archive.
+/// Maps the faults of an archive to a format's rules.
 pub(crate) type Rules = fn(Fault) -> Rule;
 
-/// Two bytes of a record, at `at`.
+/// The 16-bit number at `at` in a record; 0 if it is cut off.
 fn u16_at(record: &[u8], at: usize) -> u16 {
     let bytes = record.get(at..).and_then(|bytes| bytes.first_chunk());
     bytes.map_or(0, |bytes| u16::from_le_bytes(*bytes))
 }
 
-/// Four bytes of a record, at `at`.
+/// The 32-bit number at `at` in a record; 0 if it is cut off.
 fn u32_at(record: &[u8], at: usize) -> u32 {
     let bytes = record.get(at..).and_then(|bytes| bytes.first_chunk());
     bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// Eight bytes of a record, at `at`.
+/// The 64-bit number at `at` in a record; 0 if it is cut off.
 fn u64_at(record: &[u8], at: usize) -> u64 {
     let bytes = record.get(at..).and_then(|bytes| bytes.first_chunk());
     bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Reports what makes the archive unreadable.
+/// Reports a fault that makes the archive unreadable.
 #[cold]
 fn refuse(r: &mut Reader<'_, '_>, rule: Rule, span: Span, expected: u64, found: u64) -> Halt {
     r.flag(rule, span.offset, span.len, expected, found);

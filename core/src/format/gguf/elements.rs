@@ -1,8 +1,8 @@
-//! The element types, by their numbers.
+//! The element types by number.
 
 use crate::model::{DType, dims::times};
 
-/// A type, and the layout of its blocks.
+/// A type and the layout of its blocks.
 #[derive(Clone, Copy)]
 pub(super) struct Stored {
     pub(super) dtype: DType,
@@ -18,7 +18,7 @@ impl Stored {
         u64::from(1_u32.wrapping_shl(self.log2.into()))
     }
 
-    /// Length in bytes of elements that fill blocks; saturated at `u64::MAX`.
+    /// Length in bytes of elements that fill whole blocks; saturates at `u64::MAX`.
     pub(super) fn size(self, elements: u64) -> u64 {
         times(elements.wrapping_shr(self.log2.into()), self.bytes.into())
     }
@@ -30,13 +30,13 @@ pub(super) fn stored(code: u32) -> Option<Stored> {
     stored.filter(|stored| stored.bytes != 0)
 }
 
-/// Whether a type has a higher number than the types of this build, so that a later ggml
-/// may have it. A type is a signed 32-bit number.
+/// Whether a type's number is above those known to this build, so that a later ggml may
+/// define it. Type numbers are signed 32-bit.
 pub(super) fn is_newer(code: u32) -> bool {
     code >> 31 == 0 && code > NEWEST
 }
 
-/// The highest type number of this build.
+/// The highest type number known to this build.
 pub(super) const NEWEST: u32 = 42;
 
 static STORED: [Stored; 43] = [
@@ -85,7 +85,7 @@ static STORED: [Stored; 43] = [
     of(DType::Q2_0),
 ];
 
-#[allow(clippy::as_conversions, reason = "a conversion that a constant can do; it is tested")]
+#[allow(clippy::as_conversions, reason = "possible in a constant, and tested")]
 const fn of(dtype: DType) -> Stored {
     let (count, bytes) = match dtype.unit() {
         Some(unit) => unit,
@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    /// Number, name, elements and bytes of a block of every `ggml_type`: `ggml.h` numbers
+    /// Name, elements and bytes per block of every `ggml_type`, by number: `ggml.h` numbers
     /// them, `type_traits` of `ggml.c` names them, and the sizes follow from the static
     /// assertions of `ggml-common.h` (ggml of August 2026). Numbers that ggml removed have
     /// no name.

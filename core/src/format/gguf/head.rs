@@ -1,11 +1,11 @@
-//! Heads of values, and skipping lists.
+//! Reading the heads of values, and skipping lists.
 //!
-//! A list has the number of its items but not its end, so its items are passed over
-//! one by one. That happens when the entry after it is asked for, and may stop for absent
-//! bytes anywhere: the cursor then keeps how far it is, in `at`, `left` (items, level by level) and `within`.
+//! A list records its item count but not its end, so its items are skipped one by one. That
+//! happens when the next entry is requested, and may stop anywhere for absent bytes: the
+//! cursor keeps its progress in `at`, `left` (items per level) and `within`.
 //!
-//! Numbers are read without a check each. A missing one reads as 0, which has no effect
-//! here, and is settled at the end of the entry.
+//! Numbers are read without individual checks. A missing number reads as 0, which has no
+//! effect here; `settle` reports it at the end of the entry.
 
 use super::{Cursor, field, rules};
 use crate::base::build::{DETAILS, WINDOWS};
@@ -14,10 +14,10 @@ use crate::model::dims::times;
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
 
-/// Smallest number of bytes that the host is asked to read ahead: more than any key takes.
+/// Minimum number of bytes that the host is asked to read ahead: longer than any key.
 pub(super) const AHEAD: u64 = limits::READ_AHEAD << 1;
 
-/// Set in `within` while the innermost list has texts.
+/// Set in `within` while the innermost list holds strings.
 pub(super) const TEXTS: u8 = 0x80;
 
 /// A value after its head.
@@ -25,30 +25,30 @@ pub(super) const TEXTS: u8 = 0x80;
 pub(super) struct Content {
     /// The content of its bytes: [`field::STRING`] for a string, which should be UTF-8,
     /// [`field::BOOL`] for Boolean bytes, [`field::ARRAY`] for a list of lists,
-    /// [`Content::OVER`] at the end, and anything else for numbers or nothing.
+    /// [`Content::OVER`] at the end, and any other value for numbers or no bytes.
     pub(super) holds: u32,
-    /// Number of bytes; 0 for lists, whose items the cursor is then in.
+    /// Number of bytes; 0 for lists, which the cursor has then entered.
     pub(super) len: Word,
 }
 
 impl Content {
-    /// No item.
+    /// The end of the items.
     pub(super) const OVER: u32 = u32::MAX;
 }
 
-/// A 32-bit number in the byte order of the file.
+/// Reads a 32-bit number in the file's byte order.
 pub(super) fn u32(r: &mut Reader<'_, '_>, big: bool) -> u32 {
     let number = r.bytes(4).first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
     if big { number.swap_bytes() } else { number }
 }
 
-/// A 64-bit number in the byte order of the file.
+/// Reads a 64-bit number in the file's byte order.
 pub(super) fn u64(r: &mut Reader<'_, '_>, big: bool) -> u64 {
     let number = r.bytes(8).first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
     if big { number.swap_bytes() } else { number }
 }
 
-/// The length of a string, whose bytes are inside the file.
+/// Reads the length of a string, which must fit in the file.
 pub(super) fn length(r: &mut Reader<'_, '_>, big: bool) -> Word {
     let (len, left) = (u64(r, big), r.left());
     if len > left {
@@ -58,7 +58,7 @@ pub(super) fn length(r: &mut Reader<'_, '_>, big: bool) -> Word {
     word(len)
 }
 
-/// A string after its length, and its length; empty if that is above `most`.
+/// Reads a string and its length; the string is empty if the length is above `most`.
 pub(super) fn text<'a>(r: &mut Reader<'_, 'a>, most: u64, big: bool) -> (&'a [u8], Word) {
     let len = length(r, big);
     if wide(len) > most {
@@ -70,14 +70,14 @@ pub(super) fn text<'a>(r: &mut Reader<'_, 'a>, most: u64, big: bool) -> (&'a [u8
     (r.bytes(len), len)
 }
 
-/// Goes to an entry or an item at `at`. The host may read ahead by as much as comes before
+/// Moves to an entry or item at `at`. The host may read ahead by as many bytes as precede
 /// it, because the end of a list is unknown.
 pub(super) fn go(r: &mut Reader<'_, '_>, at: u64) {
     r.region(at, u64::MAX, rules::TABLE_TRUNCATED);
     r.read_ahead(at.saturating_add(at.max(AHEAD)));
 }
 
-/// Reads the head of a value of type `tag`; the cursor enters a list.
+/// Reads the head of a value of type `tag`; if it is a list, the cursor enters it.
 fn head(r: &mut Reader<'_, '_>, c: &mut Cursor, tag: u32, big: bool) -> Content {
     let len = match tag {
         field::STRING => length(r, big),
@@ -124,16 +124,16 @@ fn array(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Content {
     Content { holds: field::ARRAY, len: 0 }
 }
 
-/// Number of entries of `least` bytes that there is room for, as used in findings.
+/// Number of entries of `least` bytes that fit in `left`, for use in findings.
 pub(super) fn room(left: u64, least: u64) -> u64 {
     if DETAILS { div_rem(left, least).map_or(0, |(room, _)| room) } else { 0 }
 }
 
-/// Reports the last `len` bytes, which end the entry.
+/// Reports the last `len` bytes, and stops reading the entry.
 #[cold]
 #[inline(never)]
 pub(super) fn refuse(r: &mut Reader<'_, '_>, rule: Rule, len: u64, expected: u64, found: u64) {
-    // Nothing is reported about missing bytes.
+    // Bytes that are not resident are not a fault.
     if !r.is_halted() {
         let at = r.at().wrapping_sub(len);
         r.flag(rule, at, len, expected, found);
@@ -151,7 +151,7 @@ pub(super) fn left(c: &mut Cursor) -> &mut u64 {
     }
 }
 
-/// Reads the head of the next item of the current lists, and puts the cursor after it.
+/// Reads the head of the next item of the current lists, and moves the cursor after it.
 pub(super) fn item(
     r: &mut Reader<'_, '_>,
     c: &mut Cursor,
@@ -191,8 +191,8 @@ pub(super) fn pass(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Result<
     Ok(())
 }
 
-/// Skips strings that are completely resident; a reader of mapped flash skips them one by
-/// one.
+/// Skips strings that are completely resident. A reader of mapped flash skips them one by
+/// one instead.
 pub(super) fn texts(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) {
     go(r, c.at);
     let mut rest = r.resident();
@@ -219,15 +219,15 @@ pub(super) struct Entry<'a> {
     pub(super) key: &'a [u8],
     pub(super) key_len: Word,
     pub(super) tag: u32,
-    /// Offset of the value, its head included.
+    /// Offset of the value, including its head.
     pub(super) value_at: Word,
-    /// Its bytes end at the cursor.
+    /// The value after its head; its bytes end at the cursor.
     pub(super) content: Content,
-    /// A 32-bit value, else 0.
+    /// The value if it is a 32-bit number, otherwise 0.
     pub(super) number: u32,
 }
 
-/// Reads the entry at `c.at`, and goes past it, or into its list. A string or an array of
+/// Reads the entry at `c.at`, and moves past it or into its list. A string or an array of
 /// numbers need not be resident.
 pub(super) fn entry<'a>(
     r: &mut Reader<'_, 'a>,
@@ -244,7 +244,7 @@ pub(super) fn entry<'a>(
         entry.content = head(r, c, entry.tag, big);
         c.at = r.at().wrapping_add(wide(entry.content.len));
         if field::width(entry.tag) != 0 {
-            // A number is taken with its entry.
+            // A number is read together with its entry.
             entry.number = match entry.content.len {
                 4 => u32(r, big),
                 len => {

@@ -1,10 +1,10 @@
-//! Items of a list, read as far as its bytes are available.
+//! The items of an array, read as far as its bytes are available.
 
 use super::field;
 use crate::base::limits;
 use crate::model::{DType, Element, Endianness, Name, NameEncoding};
 
-/// One item of an array of metadata.
+/// One item of a metadata array.
 #[derive(Clone, Debug)]
 pub enum Item<'a> {
     /// Text.
@@ -15,10 +15,10 @@ pub enum Item<'a> {
     List(Items<'a>),
 }
 
-/// The items of an array of metadata: `u32` type of the items, `u64` count, the items. They
-/// are read lazily.
+/// An iterator over the items of a metadata array: `u32` item type, `u64` count, the items.
+/// Items are read lazily.
 ///
-/// It ends early if the bytes end, or are invalid.
+/// The iteration ends early if the bytes end or are invalid.
 #[derive(Clone, Debug)]
 pub struct Items<'a> {
     bytes: &'a [u8],
@@ -29,7 +29,7 @@ pub struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    /// The items of the array at the start of `bytes`, whose end may be missing.
+    /// Returns the items of the array at the start of `bytes`, whose end may be missing.
     pub fn new(bytes: &'a [u8], endianness: Endianness) -> Self {
         Items::within(bytes, endianness, 0)
     }
@@ -44,12 +44,12 @@ impl<'a> Items<'a> {
         items
     }
 
-    /// Number of items that the array declares and that are not read yet.
+    /// Number of declared items that have not been read yet.
     pub const fn left(&self) -> u64 {
         self.left
     }
 
-    /// Their type; `None` for arrays.
+    /// The items' type; `None` for arrays.
     pub fn dtype(&self) -> Option<DType> {
         if self.tag == field::STRING { Some(DType::Text) } else { field::dtype(self.tag) }
     }
@@ -86,7 +86,7 @@ impl<'a> Items<'a> {
             }
             field::ARRAY => {
                 let list = Items::within(self.bytes, self.endianness, self.depth.saturating_add(1));
-                // The end of an array is found by reading its items.
+                // Only reading its items finds the end of an array.
                 let mut end = list.clone();
                 end.by_ref().for_each(drop);
                 let whole = end.left == 0 && end.tag != u32::MAX;
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn no_list_is_without_an_end() {
-        // Arrays of arrays of arrays, as deep as bytes go.
+        // Arrays nested as deep as the bytes allow.
         let bytes: Vec<u8> =
             std::iter::repeat_n(list(field::ARRAY, 1, &[]), 100).flatten().collect();
         fn depth(items: Items<'_>) -> usize {

@@ -1,4 +1,4 @@
-//! Metadata entries, and their values.
+//! Metadata entries and their values.
 
 use super::head::{self, Entry};
 use super::{Cursor, Header, field, rules};
@@ -14,7 +14,7 @@ impl Header {
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
     ) -> Result<Option<Metadata>, Halt> {
-        // The list of the previous entry.
+        // Skip the list of the previous entry.
         r.about(EntryKind::Metadata, c.index.wrapping_sub(1));
         self.leap(c);
         match head::pass(r, c, self.big) {
@@ -120,7 +120,7 @@ impl Header {
     }
 }
 
-/// Ends the listing if reading cannot go on.
+/// Ends the listing after a fault that stops reading.
 fn end(r: &mut Reader<'_, '_>, c: &mut Cursor, halt: Halt) -> Option<Metadata> {
     r.refuse(halt);
     r.cut_short();

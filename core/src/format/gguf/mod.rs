@@ -3,33 +3,33 @@
 //! | at | size | what |
 //! |---|---|---|
 //! | 0 | 4 | magic, `GGUF` |
-//! | 4 | 4 | version; its lower half is zero in the other byte order |
+//! | 4 | 4 | version; read in the wrong byte order, its lower half is zero |
 //! | 8 | 8 | number of tensors |
 //! | 16 | 8 | number of metadata entries |
-//! | 24 | | metadata, then the entries of tensors, without padding |
-//! | next multiple of the alignment | | data, each tensor's at such a multiple |
+//! | 24 | | metadata entries, then tensor entries, without padding |
+//! | next multiple of the alignment | | data, each tensor's at a multiple of the alignment |
 //!
 //! | metadata | size | tensor | size |
 //! |---|---|---|---|
 //! | key: length, bytes | 8 + | name: length, bytes | 8 + |
-//! | type of the value | 4 | rank | 4 |
-//! | value | | extents, the innermost first | 8 each |
+//! | value type | 4 | rank | 4 |
+//! | value | | extents, innermost first | 8 each |
 //! | | | element type | 4 |
-//! | | | offset of the data from its start | 8 |
+//! | | | offset, relative to the start of the data | 8 |
 //!
-//! A string is a 64-bit length and its bytes; an array is the type of its items, their
-//! 64-bit number, and the items. The alignment is the metadata entry `general.alignment`,
-//! else 32. Shapes are returned outermost dim first, as in other formats and NumPy.
+//! A string is a 64-bit length followed by its bytes. An array is its item type, a 64-bit
+//! item count, and the items. The alignment is the metadata entry `general.alignment`, or 32
+//! by default. Shapes are returned outermost dim first, as in other formats and NumPy.
 //!
-//! Order of suppression. An entry whose end is unknown ends its table, and what follows is
-//! not listed. While the alignment is unknown or the tables do not end, data has no place:
-//! its tensors are broken without a finding each. `DATA-BOUNDS` and `OFFSET-ALIGN` come
-//! before `OFFSET-ORDER`, `EXTENT-RANGE` before `SHAPE-OVERFLOW`. A tensor is in order
-//! where ggml expects it, and right after the data before it. A second alignment is also a
-//! duplicate key, and a gap is also a place that ggml does not expect: both rules are
-//! reported, because they differ in severity. Of the values of one entry the first fault is
-//! reported. Of a tensor of unknown type only the offset is validated, and its data ends
-//! where that of the next entry begins.
+//! Order of suppression. An entry whose end is unknown ends its table, and later entries are
+//! not listed. If the alignment or the end of the tables is unknown, the data cannot be
+//! located: all tensors are broken, without a finding for each. `DATA-BOUNDS` and
+//! `OFFSET-ALIGN` take precedence over `OFFSET-ORDER`, and `EXTENT-RANGE` over
+//! `SHAPE-OVERFLOW`. A tensor is in order if it lies where ggml expects it, or right after
+//! the preceding data. A second alignment is also a duplicate key, and a gap also breaks
+//! ggml's expected order: both rules are reported, because they differ in severity. Only
+//! the first fault in the values of an entry is reported. If a tensor's type is unknown,
+//! only its offset is validated, and its data ends where the next entry's data begins.
 
 pub mod rules;
 
@@ -56,13 +56,13 @@ use crate::model::{Endianness, Metadata, Part, Region, Tensor, Value, Version};
 use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
 
-/// Values of fields.
+/// Field lengths, limits and values.
 mod field {
     use crate::model::DType;
 
     pub(super) const MAGIC: [u8; 4] = *b"GGUF";
     pub(super) const HEADER: u64 = 24;
-    /// The shortest metadata entry: its key has one byte or none.
+    /// Length of the shortest metadata entry: an empty key and a one-byte value.
     pub(super) const LEAST_META: u64 = 13;
     pub(super) const LEAST_TENSOR: u64 = 24;
     pub(super) const ALIGNMENT: u32 = 32;
@@ -83,7 +83,7 @@ mod field {
         number.is_power_of_two() || (number != 0 && number & 7 == 0)
     }
 
-    /// Length of a number of this type in bytes; 0 for other types.
+    /// Length in bytes of a number of this type; 0 for other types.
     pub(super) fn width(tag: u32) -> u64 {
         match tag {
             0 | 1 | BOOL => 1,
@@ -94,7 +94,7 @@ mod field {
         }
     }
 
-    /// The type of a number.
+    /// The element type of a numeric value type.
     pub(super) fn dtype(tag: u32) -> Option<DType> {
         Some(match tag {
             0 => DType::U8,
@@ -113,12 +113,12 @@ mod field {
     }
 }
 
-/// What the header says, and where the tables end, as far as that was proved.
+/// The validated header, and the ends of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Header {
     /// Offset after the metadata; 0 if its end is unknown.
     tensors_at: Word,
-    /// Offset after the entries of tensors; 0 if their end is unknown.
+    /// Offset after the tensor entries; 0 if their end is unknown.
     tables_end: Word,
     /// Offset of the data; 0 if unknown.
     data_at: Word,
@@ -128,32 +128,32 @@ pub struct Header {
     count: u32,
     /// The alignment; 0 if the recorded one is invalid.
     alignment: u32,
-    /// The metadata entry that records it.
+    /// Index of the metadata entry that records the alignment.
     align_entry: u32,
     version: u8,
     big: bool,
-    /// Place of the items of the longest list in the metadata.
+    /// Location of the items of the longest list in the metadata.
     longest: sweep::List,
 }
 
-/// What is remembered from one call to the next.
+/// State kept from one call to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct State {
-    /// Where the data of the next tensor should begin.
+    /// Offset at which the next tensor's data should begin.
     next_data: u64,
-    /// What ggml adds to that.
+    /// Difference to the offset that ggml expects.
     astray: u64,
-    /// Items left of the lists that the cursor is within, level by level.
+    /// Items left in the lists around the cursor, one count per level.
     left: [u64; 3],
-    /// How deep it is within lists, and whether the innermost has texts.
+    /// List depth of the cursor, with a flag if the innermost list holds strings.
     within: u8,
-    /// The value that is looked at was found faulty.
+    /// The current value is faulty.
     faulty: bool,
-    /// Where the value that is looked at ends.
+    /// End of the current value.
     end: u64,
-    /// What opening has read.
+    /// The header as far as opening has read it.
     header: Header,
-    /// What fast passes remember.
+    /// State of the fast paths.
     swept: sweep::Swept,
 }
 
@@ -175,7 +175,7 @@ impl parse::State for State {
     }
 }
 
-/// Where an iteration stands.
+/// The position of an iteration.
 type Cursor = parse::Cursor<State>;
 
 impl Container for Header {
@@ -261,15 +261,15 @@ impl Container for Header {
         self.sweep_sound(r, c, goes_on);
     }
 
-    /// Whether the tensors, which ended at `listed`, are in the order of their data with
-    /// only zero padding between them.
+    /// Whether the listing that ended at `listed` found the tensors' data in entry order,
+    /// with only zero padding in between.
     fn is_covered(&self, listed: &Cursor) -> bool {
         listed.state.swept.is_covered()
     }
 }
 
 impl Header {
-    /// Nothing is known yet.
+    /// A header before anything is known.
     const NONE: Header = Header {
         tensors_at: 0,
         tables_end: 0,
@@ -288,21 +288,20 @@ impl Header {
         if self.big { Endianness::Big } else { Endianness::Little }
     }
 
-    /// The alignment of data in bytes; 0 if the recorded one cannot be used.
+    /// The data alignment in bytes; 0 if the recorded one cannot be used.
     pub const fn alignment(&self) -> u32 {
         self.alignment
     }
 
-    /// Offset of the data in the file, to which those of tensors are relative; `None` if it
-    /// is unknown.
+    /// Offset of the data in the file; `None` if unknown. Tensor offsets are relative to it.
     pub fn data_at(&self) -> Option<u64> {
         (self.data_at != 0).then_some(wide(self.data_at))
     }
 
-    /// The element type as a number, which may be unknown to this build.
+    /// The number of the element type, which this build may not know.
     ///
     /// # Errors
-    /// [`Absent`] when the entry is not resident.
+    /// [`Absent`] if the entry is not resident.
     pub fn dtype_code(&self, source: &Source<'_>, tensor: &Tensor) -> Result<u32, Absent> {
         let bytes = source.get(tensor.extra)?.first_chunk().copied().unwrap_or_default();
         Ok(if self.big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })

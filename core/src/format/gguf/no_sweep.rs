@@ -1,4 +1,4 @@
-//! Replaces the fast paths in a build without them: every entry is read with care.
+//! Stubs for a build without the fast paths: every entry gets the full check.
 
 use super::{Cursor, Header, State};
 use crate::format::Glance;
@@ -6,7 +6,7 @@ use crate::input::Source;
 use crate::model::Tensor;
 use crate::parse::Reader;
 
-/// Nothing is remembered.
+/// The fast paths' state, empty here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Swept;
 
@@ -24,7 +24,7 @@ impl Swept {
     }
 }
 
-/// No list is remembered.
+/// The location of a list, empty here.
 pub(super) type List = Swept;
 
 pub(super) const NO_LIST: List = Swept;

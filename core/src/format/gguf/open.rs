@@ -1,8 +1,8 @@
-//! Opening: the header, and where the tables end.
+//! Opening: the header, and the ends of the tables.
 //!
 //! Neither table records its length, and the data begins after the second, so both are
-//! skipped. Faults of an entry are reported when it is listed; here a fatal one ends the
-//! scan.
+//! skipped entry by entry. Faults in an entry are reported when it is listed; here a fatal
+//! fault ends the scan.
 
 use super::head::{self, u64};
 use super::{Cursor, Header, field, rules, sweep, tensor};
@@ -10,7 +10,7 @@ use crate::base::{division::padding, wide, word};
 use crate::parse::Reader;
 use crate::rule::Halt;
 
-/// What the scan is before.
+/// Steps of the scan.
 mod step {
     pub(super) const HEADER: u8 = 0;
     pub(super) const METADATA: u8 = 1;
@@ -18,7 +18,7 @@ mod step {
 }
 
 impl Header {
-    /// The cursor counts entries, and keeps the header as far as it is known.
+    /// Opens the file. The cursor counts entries, and keeps the header as far as it is known.
     pub(super) fn open_steps(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         if c.phase == step::HEADER {
             header(r, c)?;
@@ -45,7 +45,7 @@ impl Header {
         r.unmute();
         let mut header = c.state.header;
         header.tables_end = tables_end;
-        // The end saturates, where no tensor then fits.
+        // The end saturates; no tensor fits after it.
         header.data_at = match (tables_end, header.alignment) {
             (0, _) | (_, 0) => 0,
             (end, alignment) => end.saturating_add(word(padding(wide(end), alignment.into()))),
@@ -55,20 +55,20 @@ impl Header {
     }
 }
 
-/// The header proper.
+/// Reads and validates the fixed header.
 fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let len = r.source().len();
     r.region(0, len, rules::HEADER_LENGTH);
     r.read_ahead(head::AHEAD);
     r.require(len.min(field::HEADER))?;
-    // Missing bytes of a shorter file read as 0, and are not validated.
+    // If the file is shorter, missing bytes read as 0 and are not validated.
     let magic = r.bytes(4);
     let stored = head::u32(r, false);
-    // No version is so high that its lower half is zero in its own byte order.
+    // No real version has a lower half of zero in its own byte order.
     let big = stored != 0 && stored & 0xFFFF == 0;
     let version = if big { stored.swap_bytes() } else { stored };
     let (tensors, metas) = (u64(r, big), u64(r, big));
-    // A 32-bit count times so little does not wrap.
+    // A 32-bit count times an entry's minimum length does not wrap.
     let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
     let (few, few_metas) = (small(tensors), small(metas));
     let table = u64::from(few_metas).wrapping_mul(field::LEAST_META);
@@ -116,7 +116,7 @@ fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     Err(Halt::refused(rule))
 }
 
-/// Skips the metadata, and keeps the alignment.
+/// Skips the metadata, and records the alignment.
 fn metadata(r: &mut Reader<'_, '_>, c: &mut Cursor, metas: u32, big: bool) -> Result<(), Halt> {
     while c.index < metas || c.state.within != 0 {
         head::pass(r, c, big)?;
@@ -141,7 +141,7 @@ fn metadata(r: &mut Reader<'_, '_>, c: &mut Cursor, metas: u32, big: bool) -> Re
     Ok(())
 }
 
-/// Skips the entries of tensors.
+/// Skips the tensor entries.
 fn tensors(r: &mut Reader<'_, '_>, c: &mut Cursor, count: u32, big: bool) -> Result<(), Halt> {
     while c.index < count {
         head::go(r, c.at);

@@ -1,4 +1,4 @@
-//! The rules of GGUF: `gguf.md` of ggml, and what ggml's own reader requires.
+//! The rules for GGUF: ggml's `gguf.md`, and the requirements of ggml's own reader.
 
 use crate::format::Format;
 use crate::rule::rules;
@@ -152,7 +152,7 @@ rules! { Format::Gguf.code();
         "padding has the byte {found:#x} instead of 0",
         "File Structure: where required, the file is padded with 0x00 bytes";
 
-    // What readers of models rely on beyond the container (`keys`).
+    // Requirements of model loaders beyond the container (`keys`).
     KEYS_TYPE = "KEYS-TYPE", Lint, Silent,
         "the value or its items are of type {found}; readers take type {expected}",
         "llama.cpp compares types exactly and refuses others; gguf.md gives some keys 64 bits that no reader takes";

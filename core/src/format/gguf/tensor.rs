@@ -1,4 +1,4 @@
-//! Entries of tensors.
+//! Tensor entries.
 
 use super::elements::{NEWEST, Stored, is_newer, stored};
 use super::head::{self, u32, u64};
@@ -11,10 +11,10 @@ use crate::model::{
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
-/// An unknown number; valid ones are at most `field::LARGEST_EXTENT`.
+/// An unknown number; valid numbers are at most `field::LARGEST_EXTENT`.
 const UNKNOWN: u64 = u64::MAX;
 
-/// An entry as stored, not validated.
+/// An entry as stored, before validation.
 #[derive(Default)]
 pub(super) struct Entry<'a> {
     at: Word,
@@ -37,7 +37,7 @@ impl Entry<'_> {
         wide(self.ty_at).wrapping_sub(widen(self.dims.len()))
     }
 
-    /// Where the offset is stored.
+    /// Position of the stored offset.
     fn offset_at(&self) -> u64 {
         wide(self.ty_at).wrapping_add(4)
     }
@@ -56,7 +56,7 @@ pub(super) fn entry<'a>(
     if u64::from(rank) > room {
         head::refuse(r, rules::DIMS_BOUNDS, 4, room, rank.into());
     }
-    // After a refused rank nothing more is read.
+    // After a rejected rank, these read nothing.
     entry.dims = r.bytes(word(u64::from(rank) << 3));
     entry.ty_at = r.here();
     entry.ty = u32(r, big);
@@ -65,7 +65,7 @@ pub(super) fn entry<'a>(
 }
 
 impl Header {
-    /// The tensor of the next entry.
+    /// Reads the tensor of the next entry.
     pub(super) fn next_tensor(
         &self,
         r: &mut Reader<'_, '_>,
@@ -87,7 +87,7 @@ impl Header {
         self.any_tensor(r, c)
     }
 
-    /// The tensor of the entry at the reader's position, in any form.
+    /// Reads the tensor of the entry at the reader's position, in any form.
     pub(super) fn any_tensor(
         &self,
         r: &mut Reader<'_, '_>,
@@ -106,7 +106,7 @@ impl Header {
         }
         let end = r.at();
         let stored = stored(entry.ty);
-        // The length of data of unknown type follows only from the next tensor.
+        // If the type is unknown, only the next tensor gives the length of the data.
         let mut next = Entry { offset: UNKNOWN, ..Entry::default() };
         if stored.is_none() && c.index.wrapping_add(1) < self.count {
             self.peek(r, &mut next)?;
@@ -135,7 +135,7 @@ impl Header {
         }
     }
 
-    /// The tensor of an entry after which the next tensor's data begins at `next`.
+    /// Validates an entry and returns its tensor. The next tensor's data begins at `next`.
     fn validate(
         &self,
         r: &mut Reader<'_, '_>,
@@ -185,7 +185,7 @@ impl Header {
         }
         let before = core::mem::replace(&mut c.state.next_data, Cursor::UNKNOWN);
         let astray = core::mem::take(&mut c.state.astray);
-        // Without the end of the tables or an alignment, data lies nowhere.
+        // Without the end of the tables or an alignment, the data cannot be located.
         let measured = size != UNKNOWN || stored.is_none();
         if self.data_at != 0 && tensor.name.offset != 0 && measured {
             self.place_data(r, c, entry, &mut tensor, size, (before, astray), next);
@@ -206,10 +206,10 @@ impl Header {
         tensor
     }
 
-    /// Finds the data of a tensor: `size` bytes if that is known, otherwise up to `next`.
-    /// `before` is the end of the data before, and what ggml adds to it to get the expected
-    /// place.
-    #[allow(clippy::too_many_arguments, reason = "what is known of one tensor")]
+    /// Locates a tensor's data: `size` bytes if that is known, otherwise up to `next`.
+    /// `before` is the end of the preceding data, and the difference to the offset that ggml
+    /// expects.
+    #[allow(clippy::too_many_arguments, reason = "the known facts about one tensor")]
     fn place_data(
         &self,
         r: &mut Reader<'_, '_>,
@@ -256,7 +256,7 @@ impl Header {
     }
 }
 
-/// Whether the name may be read.
+/// Validates the name; returns whether it may be read.
 fn validate_name(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> bool {
     let (at, len) = (wide(entry.at), wide(entry.name_len));
     if len > limits::GGUF_NAME {
@@ -277,7 +277,7 @@ fn validate_name(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> bool {
     true
 }
 
-/// The number of elements, if it breaks no rule.
+/// The number of elements; unknown if the shape breaks a fatal rule.
 fn validate_shape(r: &mut Reader<'_, '_>, entry: &Entry<'_>, big: bool) -> u64 {
     let (at, len) = (entry.dims_at(), widen(entry.dims.len()));
     let rank = entry.rank();
@@ -292,7 +292,8 @@ fn validate_shape(r: &mut Reader<'_, '_>, entry: &Entry<'_>, big: bool) -> u64 {
             r.flag(rules::EXTENT_RANGE, at, len, field::LARGEST_EXTENT, extent);
             return UNKNOWN;
         }
-        // From the left, as in ggml: a 0 ends it, and an overflow before it counts.
+        // From the left, as in ggml: nothing overflows after a 0, but an overflow before it
+        // counts.
         elements = times(elements, extent);
         exceeds |= elements > field::LARGEST_EXTENT;
     }
@@ -310,7 +311,7 @@ fn extent(bytes: &[u8; 8], big: bool) -> u64 {
     if big { u64::from_be_bytes(*bytes) } else { u64::from_le_bytes(*bytes) }
 }
 
-/// The length in bytes, if it breaks no rule.
+/// The length in bytes; unknown if it breaks a rule.
 fn sized(
     r: &mut Reader<'_, '_>,
     entry: &Entry<'_>,

@@ -7,7 +7,7 @@ use crate::input::{Absent, Span};
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
-/// What the cursor of the audit stands in, as its phase.
+/// Phases of the audit's cursor.
 mod phase {
     pub(super) const BETWEEN: u8 = 0;
     pub(super) const TEXT: u8 = 1;
@@ -31,7 +31,7 @@ impl Header {
                 // Progress is kept only by a step that succeeds.
                 Err(halt) if halt.is_absent() && went => return Ok(()),
                 Err(halt) if halt.is_absent() => return Err(halt),
-                // It was reported where the entry was listed.
+                // The fault was reported when the entry was listed.
                 Err(_) => c.finish(),
             }
         }
@@ -47,7 +47,7 @@ impl Header {
         let mut content = Content::default();
         let stepped = self.next_content(r, c, &mut content);
         r.unmute();
-        // Why it stops was reported when the entry was listed.
+        // The fault was reported when the entry was listed.
         if stepped.is_err() || content.holds == Content::OVER {
             c.finish();
             return Ok(());
@@ -84,7 +84,7 @@ impl Header {
         let end = c.at.wrapping_add(wide(content.len));
         match content.holds {
             Content::OVER => c.finish(),
-            // One finding an entry is enough.
+            // One finding per entry is enough.
             _ if c.state.faulty => c.at = end,
             field::STRING => (c.phase, c.state.end) = (phase::TEXT, end),
             field::BOOL => (c.phase, c.state.end) = (phase::BOOLEANS, end),
@@ -93,7 +93,7 @@ impl Header {
         Ok(())
     }
 
-    /// Goes to the next value or item, after its head.
+    /// Moves to the next value or item, after its head.
     fn next_content(
         &self,
         r: &mut Reader<'_, '_>,
@@ -128,7 +128,7 @@ fn look(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let (sound, bad) = if c.phase == phase::TEXT {
         match utf8::fault(run) {
             None => (run.len(), false),
-            // The windows may end inside a character.
+            // A window may end inside a character.
             Some((at, cut)) => (at, !cut || widen(run.len()) == left),
         }
     } else {

@@ -1,4 +1,4 @@
-//! What the elements are: `descr`, in the form of `dtype.str` or `dtype.descr`.
+//! The element type: `descr`, in the form of `dtype.str` or `dtype.descr`.
 
 use super::header::Array;
 use super::literal::Literal;
@@ -8,11 +8,11 @@ use crate::input::Span;
 use crate::model::{DType, Endianness, Status};
 use crate::rule::Halt;
 
-/// A type, and the bytes that it takes.
+/// A type and its width.
 #[derive(Clone, Copy, Default)]
 struct Element {
     dtype: DType,
-    /// `None` if nothing tells.
+    /// Width in bytes; `None` if unknown.
     width: Option<u32>,
     big: bool,
     object: bool,
@@ -38,10 +38,10 @@ pub(super) fn read(l: &mut Literal<'_, '_, '_>, array: &mut Array) -> Result<(),
     Ok(())
 }
 
-/// Stands for any width.
+/// A placeholder for any width.
 const ANY: u8 = u8::MAX;
 
-/// The kinds of types, the widths that they have, and the types of tensors.
+/// NumPy kinds, their widths, and the corresponding tensor types.
 const KINDS: [(u8, u8, DType); 23] = [
     (b'b', 1, DType::Bool),
     (b'i', 1, DType::I8),
@@ -68,7 +68,7 @@ const KINDS: [(u8, u8, DType); 23] = [
     (b'V', ANY, DType::Unknown),
 ];
 
-/// A type by its name, with a shape, or with fields.
+/// Reads a type: a name, a type with a shape, or a list of fields.
 fn element(l: &mut Literal<'_, '_, '_>, depth: u32) -> Result<Element, Halt> {
     let byte = l.peek()?;
     let at = l.at();
@@ -82,7 +82,7 @@ fn element(l: &mut Literal<'_, '_, '_>, depth: u32) -> Result<Element, Halt> {
             let text = l.string()?;
             named(l, at, text)
         }
-        // NumPy reads no array whose elements are arrays and no fields.
+        // NumPy does not read arrays whose elements are arrays without fields.
         b'(' if depth > 0 => {
             l.expect(b'(')?;
             let element = element(l, deeper)?;
@@ -94,7 +94,7 @@ fn element(l: &mut Literal<'_, '_, '_>, depth: u32) -> Result<Element, Halt> {
     }
 }
 
-/// A list of fields: tuples of a name, a type and, for arrays in elements, a shape.
+/// Reads a list of fields: tuples of a name, a type and, for subarrays, a shape.
 fn fields(l: &mut Literal<'_, '_, '_>, depth: u32) -> Result<Element, Halt> {
     let mut all = Element { width: Some(0), ..Element::default() };
     l.expect(b'[')?;
@@ -122,13 +122,13 @@ fn fields(l: &mut Literal<'_, '_, '_>, depth: u32) -> Result<Element, Halt> {
     Ok(all)
 }
 
-/// The bracket that ends a tuple.
+/// Reads the bracket that ends a tuple.
 fn closed(l: &mut Literal<'_, '_, '_>, element: Element) -> Result<Element, Halt> {
     l.expect(b')')?;
     Ok(element)
 }
 
-/// The shape of an array in an element, if there is one, and the bracket after it.
+/// Reads the shape of a subarray, if there is one, and the bracket after it.
 fn shaped(l: &mut Literal<'_, '_, '_>, element: Element) -> Result<Element, Halt> {
     let mut all = Element { dtype: DType::Unknown, ..element };
     if l.peek()? == b')' {
@@ -155,7 +155,7 @@ fn times(l: &mut Literal<'_, '_, '_>, element: &mut Element) -> Result<(), Halt>
     Ok(())
 }
 
-/// The type that a string names: byte order, kind, and bytes of an element.
+/// The type named by a string: byte order, kind, and width in bytes.
 fn named(l: &mut Literal<'_, '_, '_>, at: usize, text: &[u8]) -> Result<Element, Halt> {
     let (order, name) = match text {
         [order @ (b'<' | b'>' | b'=' | b'|'), name @ ..] => (*order, name),
@@ -188,7 +188,7 @@ fn named(l: &mut Literal<'_, '_, '_>, at: usize, text: &[u8]) -> Result<Element,
         return Err(l.refuse(rules::NPY_DESCR, at, 0));
     }
     let width = if *kind == b'U' { size.saturating_mul(4) } else { size };
-    // Of bytes and single characters there is no order.
+    // Single bytes, byte strings and void have no byte order.
     let ordered = width > 1 && !matches!(kind, b'S' | b'V');
     if ordered && !matches!(order, b'<' | b'>') {
         l.flag(rules::NPY_BYTE_ORDER, at, 0, width.into());
@@ -196,7 +196,7 @@ fn named(l: &mut Literal<'_, '_, '_>, at: usize, text: &[u8]) -> Result<Element,
     Ok(Element { dtype, width: Some(width), big: order == b'>', object: false })
 }
 
-/// Whether this is a unit of time in square brackets: a multiple of it, or a part.
+/// Whether this is a time unit in square brackets, possibly with a multiple or a divisor.
 fn is_unit(text: &[u8]) -> bool {
     const UNITS: [&[u8]; 13] =
         [b"Y", b"M", b"W", b"D", b"h", b"m", b"s", b"ms", b"us", b"ns", b"ps", b"fs", b"as"];

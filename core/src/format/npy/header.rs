@@ -1,4 +1,4 @@
-//! The header: how long it is, the keys of its dictionary, and how it is padded.
+//! The header: its length, the keys of its dictionary, and its padding.
 
 use super::literal::Literal;
 use super::{descr, field, rules};
@@ -8,14 +8,14 @@ use crate::model::{DType, DimEncoding, DimsAt, Endianness, Status, dims::Packed,
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
 
-/// What a header says of its array.
+/// An array as described by its header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Array {
     /// Absolute offset of the dictionary.
     pub(crate) at: u64,
     /// Type of its elements.
     pub(crate) dtype: DType,
-    /// Bytes of an element; `None` if nothing tells.
+    /// Width of an element in bytes; `None` if unknown.
     pub(crate) width: Option<u32>,
     pub(crate) endianness: Endianness,
     /// Whether the first extent varies fastest.
@@ -26,37 +26,36 @@ pub(crate) struct Array {
     pub(crate) dims: DimsAt,
     /// Number of elements.
     pub(crate) elements: u64,
-    /// Where the data begins: as an absolute offset, or in the decoded stream.
+    /// Start of the data: an absolute offset, or one in the decoded stream.
     pub(crate) data: u64,
 }
 
-/// Where the bytes of a header lie.
+/// Location of a header's bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     /// Absolute offset of the magic string.
     at: u64,
-    /// The stored bytes, if they have to be decoded first: then findings are about
-    /// all of them.
+    /// The stored bytes, if they must be decoded first. Findings then refer to all of them.
     stream: Option<Span>,
 }
 
 impl Place {
-    /// A header that is stored as it is.
+    /// A header stored uncompressed at `at`.
     pub(crate) const fn here(at: u64) -> Self {
         Place { at, stream: None }
     }
 
-    /// A header that a stream begins with.
+    /// A header at the start of an encoded stream.
     pub(crate) const fn decoded(stream: Span) -> Self {
         Place { at: 0, stream: Some(stream) }
     }
 
-    /// Whether the bytes of the shape are not in the file as such.
+    /// Whether the header is encoded; the shape then has no plain text in the file.
     pub(super) const fn is_decoded(&self) -> bool {
         self.stream.is_some()
     }
 
-    /// Reports that `rule` is broken by the `len` bytes from `at`.
+    /// Reports that the `len` bytes at `at` break `rule`.
     #[inline(never)]
     pub(super) fn flag(
         &self,
@@ -69,7 +68,7 @@ impl Place {
         r.flag(rule, span.offset, span.len, expected, found);
     }
 
-    /// The same, and nothing follows.
+    /// Reports that `rule` is broken, and ends validation.
     #[cold]
     pub(super) fn refuse(
         &self,
@@ -82,31 +81,31 @@ impl Place {
         Halt::refused(rule)
     }
 
-    /// Offset `at` of the header as an absolute one; that of the stream, if it is in one.
+    /// The absolute offset of position `at` in the header, or the stream's offset if the
+    /// header is encoded.
     pub(super) fn absolute(&self, at: usize) -> u64 {
         self.stream.map_or(self.at.wrapping_add(widen(at)), |stream| stream.offset)
     }
 }
 
-/// What comes before the header.
+/// The fixed fields before the header text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prelude {
     pub(crate) major: u8,
-    /// Its bytes.
+    /// Length of the prelude in bytes.
     pub(crate) len: usize,
-    /// Bytes of the header.
+    /// Length of the header text in bytes.
     pub(crate) text: u64,
 }
 
 impl Prelude {
-    /// Bytes that it takes at least.
+    /// Minimum length in bytes.
     pub(crate) const LEAST: usize = 10;
 
-    /// Bytes that it takes at most.
+    /// Maximum length in bytes.
     const MOST: usize = 12;
 
-    /// Reads it from where the reader stands, and whether the header has a length
-    /// that is read.
+    /// Reads and validates the prelude at the reader's position.
     pub(crate) fn read(r: &mut Reader<'_, '_>) -> Result<Prelude, Halt> {
         let place = Place::here(r.at());
         let head: [u8; 10] = *r.array()?;
@@ -117,18 +116,18 @@ impl Prelude {
         Prelude::of(r, place, &head, more)
     }
 
-    /// Its bytes and those of the header.
+    /// Length in bytes of the prelude and the header text.
     pub(crate) fn total(&self) -> u64 {
         widen(self.len).wrapping_add(self.text)
     }
 
-    /// Whether the length of the header takes four bytes.
+    /// Whether the header length takes four bytes.
     fn is_wide(head: &[u8; 10]) -> bool {
         let [.., major, _, _, _] = *head;
         head.starts_with(&field::MAGIC) && matches!(major, 2 | 3)
     }
 
-    /// Takes it apart: the first ten bytes, and two more for versions that have them.
+    /// Validates the first ten bytes, and two more in versions that have them.
     pub(crate) fn of(
         r: &mut Reader<'_, '_>,
         place: Place,
@@ -158,7 +157,7 @@ impl Prelude {
 /// The keys of the dictionary, in alphabetic order.
 const KEYS: [&[u8]; 3] = [b"descr", b"fortran_order", b"shape"];
 
-/// Reads `text`, a header.
+/// Reads and validates the header `text`.
 pub(crate) fn read(
     r: &mut Reader<'_, '_>,
     place: Place,
@@ -224,7 +223,7 @@ pub(crate) fn read(
     Ok(array)
 }
 
-/// Looks how long the header is.
+/// Checks the length and alignment of the header.
 fn padding(r: &mut Reader<'_, '_>, place: Place, prelude: Prelude) {
     let total = prelude.total();
     if prelude.text > field::HEADER_LONG {
@@ -270,7 +269,7 @@ fn shape(literal: &mut Literal<'_, '_, '_>, array: &mut Array) -> Result<(), Hal
         rank = rank.saturating_add(1);
         comma = literal.eat(b',')?;
     }
-    // One number in brackets is no tuple without its comma.
+    // One number in brackets is not a tuple without a comma.
     if rank == 1 && !comma {
         return Err(literal.refuse(rules::NPY_SHAPE, start, 0));
     }

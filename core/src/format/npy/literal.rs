@@ -1,5 +1,5 @@
-//! The literal of a Python dictionary, as far as headers have it: strings, integers,
-//! `True` and `False`, tuples and lists. Nothing is evaluated.
+//! A parser for the parts of Python dictionary literals that occur in headers: strings,
+//! integers, `True` and `False`, tuples and lists. Nothing is evaluated.
 
 use super::header::{Place, Prelude};
 use super::rules;
@@ -16,16 +16,16 @@ pub(super) struct Literal<'l, 'r, 'a> {
     rest: &'l [u8],
     /// White space other than spaces was reported.
     spaced: bool,
-    /// Where the shape begins.
+    /// Position of the shape.
     pub(super) shape: usize,
     /// The product of the extents that are not 0; `None` if it exceeds `u64`.
     pub(super) product: Option<u64>,
-    /// The extents, three bits in each hexadecimal digit, the first in the lowest.
+    /// The extents, three bits per hexadecimal digit, the first extent lowest.
     pub(super) packed: Packed,
 }
 
 impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
-    /// Stands before the first byte of `text`. The dictionary may follow blanks.
+    /// Starts at the first byte of `text` after leading spaces and tabs.
     pub(super) fn new(
         r: &'l mut Reader<'r, 'a>,
         place: Place,
@@ -49,19 +49,19 @@ impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
         }
     }
 
-    /// How far from the magic string the next byte lies.
+    /// Position of the next byte, relative to the magic string.
     pub(super) fn at(&self) -> usize {
         let passed = self.len.wrapping_sub(self.rest.len());
         self.prelude.len.wrapping_add(passed)
     }
 
-    /// Reports that what lies between `at` and the next byte breaks `rule`.
+    /// Reports that the bytes from `at` to the next byte break `rule`.
     pub(super) fn flag(&mut self, rule: Rule, at: usize, expected: u64, found: u64) {
         let len = self.at().wrapping_sub(at);
         self.place.flag(self.r, rule, (at, len), (expected, found));
     }
 
-    /// The same, and nothing follows.
+    /// Reports that `rule` is broken, and ends validation.
     #[cold]
     #[inline(never)]
     pub(super) fn refuse(&mut self, rule: Rule, at: usize, found: u64) -> Halt {
@@ -69,7 +69,7 @@ impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
         Halt::refused(rule)
     }
 
-    /// The next byte cannot stand there, or is missing.
+    /// Rejects the next byte, or the end of the text.
     #[cold]
     pub(super) fn unexpected(&mut self) -> Halt {
         let at = self.at();
@@ -82,7 +82,7 @@ impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
         }
     }
 
-    /// The next byte after white space.
+    /// Skips white space; returns the byte after it.
     pub(super) fn peek(&mut self) -> Result<u8, Halt> {
         while let Some((byte @ (b' ' | b'\t' | b'\n' | b'\r' | b'\x0C'), after)) =
             self.rest.split_first()
@@ -100,7 +100,7 @@ impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
         }
     }
 
-    /// Passes over `byte`, if it is the next after white space.
+    /// Skips white space, then `byte` if it is next; returns whether it was.
     pub(super) fn eat(&mut self, byte: u8) -> Result<bool, Halt> {
         let found = self.peek()? == byte;
         if let (true, Some((_, rest))) = (found, self.rest.split_first()) {
@@ -109,7 +109,7 @@ impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
         Ok(found)
     }
 
-    /// Passes over `byte`, which must be the next after white space.
+    /// Skips white space and `byte`, which must be next.
     pub(super) fn expect(&mut self, byte: u8) -> Result<(), Halt> {
         match self.eat(byte)? {
             true => Ok(()),
@@ -117,7 +117,7 @@ impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
         }
     }
 
-    /// What a string holds, escapes as they are.
+    /// Reads a string; returns its contents with escapes unresolved.
     pub(super) fn string(&mut self) -> Result<&'l [u8], Halt> {
         if self.peek()? == b'u' {
             self.rest = self.rest.split_first().map_or(&[], |(_, rest)| rest);
@@ -145,7 +145,7 @@ impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
         }
     }
 
-    /// `True` or `False`; anything else breaks `rule`.
+    /// Reads `True` or `False`; anything else breaks `rule`.
     pub(super) fn boolean(&mut self, rule: Rule) -> Result<bool, Halt> {
         self.peek()?;
         let at = self.at();
@@ -158,7 +158,7 @@ impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
         Err(self.refuse(rule, at, 0))
     }
 
-    /// A decimal integer; `None` if it exceeds `u64`.
+    /// Reads a decimal integer; `None` if it exceeds `u64`.
     pub(super) fn extent(&mut self) -> Result<Option<u64>, Halt> {
         let first = self.peek()?;
         let at = self.at();
@@ -183,7 +183,7 @@ impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
         Ok(value)
     }
 
-    /// Looks at what follows the dictionary: spaces and a newline.
+    /// Checks the bytes after the dictionary: spaces and a newline.
     pub(super) fn finish(&mut self) -> Result<(), Halt> {
         let mut padded = true;
         while let Some((byte, rest)) = self.rest.split_first() {

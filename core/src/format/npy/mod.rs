@@ -1,22 +1,22 @@
-//! NPY 1.0 to 3.0, one array of NumPy (`.npy`).
+//! NPY 1.0 to 3.0, a single NumPy array (`.npy`).
 //!
 //! | at | size | field |
 //! |---|---|---|
 //! | 0 | 6 | magic string, `\x93NUMPY` |
 //! | 6 | 2 | major and minor version |
-//! | 8 | 2, from 2.0 on 4 | length of the header, little-endian |
-//! | 10 or 12 | | header: the literal of a Python dictionary, spaces, a newline |
+//! | 8 | 2, from 2.0 on 4 | header length, little-endian |
+//! | 10 or 12 | | header: a Python dictionary literal, spaces, a newline |
 //! | then | | elements, row-major or column-major |
 //!
-//! The header is a text, and is never evaluated: `literal` reads the forms that
-//! `numpy.save` has ever written, and the white space, order and commas that Python
-//! allows. What else Python takes for the same value (comments, numbers in other
-//! bases, joined strings, lists for tuples) breaks `NPY-SYNTAX` or `NPY-SHAPE`.
+//! The header is text and is never evaluated. `literal` reads every form that `numpy.save`
+//! has ever written, with any white space, key order and commas that Python allows. Other
+//! Python spellings of the same value (comments, numbers in other bases, concatenated
+//! strings, lists instead of tuples) break `NPY-SYNTAX` or `NPY-SHAPE`.
 //!
-//! Order of suppression. The first fatal fault of the header ends it, but for
-//! `NPY-DATA`, with which the array is listed as broken, and `NPY-OBJECT`: a file of objects
-//! is not opened, and such a member of an archive is listed as broken. The form of the
-//! padding is looked at in sound headers only.
+//! Order of suppression. The first fatal fault in the header ends validation, with two
+//! exceptions. After `NPY-DATA` the array is listed as broken. After `NPY-OBJECT` a file is
+//! not opened, but an archive member is listed as broken. The header's padding is checked
+//! only if the header is valid.
 
 mod descr;
 mod header;
@@ -30,19 +30,19 @@ use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
 pub(crate) use header::{Array, Place, Prelude, read};
 
-/// What the fixed bytes hold.
+/// Field values and limits.
 mod field {
     pub(super) const MAGIC: [u8; 6] = *b"\x93NUMPY";
-    /// As much as `numpy.load` parses.
+    /// The default limit of `numpy.load`.
     pub(super) const HEADER_LONG: u64 = 10_000;
     pub(super) const ALIGN: u64 = 64;
-    /// What version 1.0 had before NumPy 1.14.
+    /// The alignment of version 1.0 before NumPy 1.14.
     pub(super) const ALIGN_OLD: u64 = 16;
     pub(super) const RANK: u32 = 64;
     pub(super) const RANK_OLD: u32 = 32;
 }
 
-/// What the header says, as far as it was proved.
+/// The validated header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     major: u8,
@@ -62,7 +62,7 @@ impl Container for Header {
 
     fn open(r: &mut Reader<'_, '_>, _: &mut Cursor<()>) -> Result<Header, Halt> {
         r.region(0, r.source().len(), rules::NPY_LENGTH);
-        // The data is not part of what is read here.
+        // The data is not read here.
         r.read_ahead(field::ALIGN.wrapping_mul(2));
         let prelude = Prelude::read(r)?;
         let text = r.take(prelude.text)?;
@@ -112,18 +112,18 @@ impl Container for Header {
 }
 
 impl Header {
-    /// The text of `descr` in the header, which says what the elements are.
+    /// The text of `descr` in the header, which describes the element type.
     ///
     /// # Errors
-    /// [`Absent`] when the header is not resident.
+    /// [`Absent`] if the header is not resident.
     pub fn descr<'a>(&self, source: &Source<'a>) -> Result<&'a [u8], Absent> {
         source.get(self.array.descr)
     }
 }
 
 impl Array {
-    /// The array as a tensor without a name. `left` bytes are there for its data, which
-    /// begins where `place` does; findings are about that.
+    /// The array as a tensor without a name. Its data begins at the start of `place` and has
+    /// `left` bytes available; findings refer to `place`.
     pub(crate) fn tensor(&self, r: &mut Reader<'_, '_>, place: Span, left: u64) -> Tensor {
         let mut tensor = Tensor {
             index: r.subject().entry,
@@ -148,7 +148,7 @@ impl Array {
         tensor
     }
 
-    /// Bytes of its data; `None` if nothing tells.
+    /// Length of its data in bytes; `None` if unknown.
     pub(crate) fn bytes(&self) -> Option<u64> {
         self.elements.checked_mul(self.width?.into())
     }

@@ -1,4 +1,4 @@
-//! The rules of NPY 1.0 to 3.0: the documentation of `numpy.lib.format`.
+//! The rules for NPY 1.0 to 3.0: the documentation of `numpy.lib.format`.
 
 use crate::format::Format;
 use crate::rule::rules;

@@ -1,5 +1,5 @@
-//! A member that is an array: its local header, and the header of the array, stored
-//! as it is or at the start of a deflate stream.
+//! Reading a member: its local header and its array header, which is stored uncompressed or
+//! at the start of a deflate stream.
 
 use super::{SUFFIX, State, rules};
 use crate::base::{limits, widen};
@@ -11,12 +11,12 @@ use crate::model::{Chunks, DimEncoding, Encoding, NameAt, Status, Tensor};
 use crate::parse::Reader;
 use crate::rule::Halt;
 
-/// How much of a stream is decoded first: the header of an array that is not structured.
+/// Number of bytes decoded first: enough for the header of an unstructured array.
 const FIRST: usize = 128;
 
-/// Reads the member of `state` from its local header on; members end at `limit`. The
-/// tensor, if it is an array, and how many bytes were read so far of members that may share
-/// them: once there are too many, it only has a name and a place.
+/// Reads the member of `state`, from its local header on; members end at or before `limit`.
+/// Returns the tensor, if the member is an array, and the number of bytes read so far from
+/// members that may share them. Above a limit, the tensor only has a name and a location.
 pub(super) fn read(
     r: &mut Reader<'_, '_>,
     state: &State,
@@ -43,13 +43,14 @@ pub(super) fn read(
             unread(local.data, encoding(method), Status::Unsupported)
         }
     };
-    // That of the directory, which the audit compares; this one lies beside the shape.
+    // The name in the local header is near the shape; the audit compares it with the
+    // directory's.
     let len = u64::from(local.name.len).saturating_sub(widen(SUFFIX.len()));
     tensor.name = NameAt::plain(local.name.offset, len);
     Ok((Some(tensor), shared))
 }
 
-/// How a member with this compression method is encoded.
+/// The encoding of a member with this compression method.
 fn encoding(method: u16) -> Encoding {
     match method {
         Member::STORED => Encoding::Raw,
@@ -58,7 +59,7 @@ fn encoding(method: u16) -> Encoding {
     }
 }
 
-/// An array that is stored as it is.
+/// Reads an array that is stored uncompressed.
 fn stored(r: &mut Reader<'_, '_>, member: &Member, local: &Local<'_>) -> Result<Tensor, Halt> {
     let data = local.data;
     let end = data.offset.wrapping_add(data.len);
@@ -85,7 +86,7 @@ fn stored(r: &mut Reader<'_, '_>, member: &Member, local: &Local<'_>) -> Result<
     Ok(tensor)
 }
 
-/// An array that is deflated, of which only the header is decoded.
+/// Reads a deflated array, and decodes only its header.
 fn deflated(r: &mut Reader<'_, '_>, member: &Member, local: &Local<'_>) -> Result<Tensor, Halt> {
     let stream = local.data;
     if !Decoder::decodes(Encoding::Deflate) {
@@ -95,7 +96,7 @@ fn deflated(r: &mut Reader<'_, '_>, member: &Member, local: &Local<'_>) -> Resul
     }
     let mut buffer = [0; limits::NPZ_HEADER];
     let mut head = decode(r, stream, buffer.get_mut(..FIRST).unwrap_or_default())?;
-    // All that is decoded here is decoded before anything is reported.
+    // All decoding happens before anything is reported.
     let prelude = super::quietly(r, |r| prelude(r, stream, &buffer));
     let total = prelude.map_or(0, |prelude| prelude.total());
     let short = head.written < Prelude::LEAST;
@@ -151,15 +152,15 @@ fn deflated(r: &mut Reader<'_, '_>, member: &Member, local: &Local<'_>) -> Resul
     Ok(tensor)
 }
 
-/// What comes before the header in the bytes that a stream becomes.
+/// Reads the prelude from the decoded bytes of a stream.
 fn prelude(r: &mut Reader<'_, '_>, stream: Span, bytes: &[u8]) -> Result<Prelude, Halt> {
     let (head, rest) = bytes.split_first_chunk().unwrap_or((&[0; 10], &[]));
     let more = *rest.first_chunk().unwrap_or(&[0; 2]);
     Prelude::of(r, Place::decoded(stream), head, more)
 }
 
-/// The array as a tensor, if it fills what is `left` for it; `place` is what findings
-/// are about.
+/// The array as a tensor; broken unless it takes exactly the `left` bytes available.
+/// Findings refer to `place`.
 fn fitted(r: &mut Reader<'_, '_>, array: &Array, place: Span, left: u64) -> Tensor {
     let mut tensor = array.tensor(r, place, left);
     if let Some(len) = array.bytes()
@@ -172,25 +173,25 @@ fn fitted(r: &mut Reader<'_, '_>, array: &Array, place: Span, left: u64) -> Tens
     tensor
 }
 
-/// A member of whose array nothing is known.
+/// The tensor of a member whose array header is unknown.
 fn unread(stored: Span, encoding: Encoding, status: Status) -> Tensor {
     let chunks = if status == Status::Broken { Chunks::None } else { Chunks::One(stored) };
     Tensor { encoding, status, chunks, ..Tensor::default() }
 }
 
-/// A member that is no array that can be read.
+/// The tensor of a member whose array is invalid.
 fn broken() -> Tensor {
     Tensor { status: Status::Broken, ..Tensor::default() }
 }
 
-/// The first bytes of a stream.
+/// The decoded start of a stream.
 struct Head {
     written: usize,
-    /// Why there are no more; `None` if more are not looked for.
+    /// Why decoding ended early; `None` if the output was filled or the limit was reached.
     end: Option<Fault>,
 }
 
-/// Decodes as much of a stream as fits, or all of it.
+/// Decodes a stream until the output is full or the stream ends.
 fn decode(r: &mut Reader<'_, '_>, stream: Span, output: &mut [u8]) -> Result<Head, Halt> {
     let most = stream.len.min(limits::NPZ_STREAM);
     let run = r.resident();

@@ -1,16 +1,16 @@
-//! NPZ, arrays of NumPy in a ZIP archive (`.npz`): what `numpy.savez` and
-//! `numpy.savez_compressed` write.
+//! NPZ, NumPy arrays in a ZIP archive (`.npz`), as written by `numpy.savez` and
+//! `numpy.savez_compressed`.
 //!
-//! Each member whose name ends in `.npy` is a tensor, under the rest of its name.
-//! The archive is read by `format::archive`, and headers of arrays by
-//! [`npy`](crate::format::npy): what is wrong with one breaks a rule of NPY. The header
-//! of a deflated member lies in its stream, and what is wrong with it is reported at
-//! the stored bytes; its shape comes with the tensor and not from the file.
+//! Each member whose name ends in `.npy` is a tensor; the rest of the name is the tensor's
+//! name. `format::archive` reads the archive, and [`npy`](crate::format::npy) reads the
+//! array headers, whose faults break the rules for NPY. The array header of a deflated
+//! member is inside its stream: faults are reported at the stored bytes, and the tensor
+//! itself stores the shape, because the file does not have it in plain form.
 //!
 //! Order of suppression. A member whose central or local header is fatally broken is
-//! listed as broken, and nothing inside it is looked at. Names are compared between
-//! the two headers by the audit, as data descriptors are. A stream that is faulty has
-//! no CRC, and members that are no arrays are not decoded.
+//! listed as broken, and its contents are not checked. The audit compares the names in the
+//! two headers and checks the data descriptors. The CRC of a faulty stream is not checked,
+//! and members that are not arrays are not decoded.
 
 mod array;
 pub mod rules;
@@ -25,37 +25,38 @@ use crate::model::{Chunk, Encoding, NameAt, Region, Status, Tensor, Version};
 use crate::parse::{self, Cursor, Reader};
 use crate::rule::{EntryKind, Halt, general};
 
-/// What members that are arrays end in.
+/// The ending of array members' names.
 const SUFFIX: &[u8] = b".npy";
 
-/// What a cursor stands before.
+/// What a cursor reads next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Stand {
     /// A central header.
     Entry,
-    /// A member whose central header was taken.
+    /// A member whose central header has been read.
     Member,
-    /// A member of which nothing can be read.
+    /// A member that cannot be read.
     Broken,
-    /// A piece of a name in the directory, and the same in the local header.
+    /// A piece of the name in the central header.
     Central,
+    /// The same piece in the local header.
     Local,
-    /// What follows the data of a member.
+    /// The data descriptor of a member.
     After,
 }
 
-/// What is kept of a member between its places.
+/// State kept from one call to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct State {
     stand: Stand,
     is_array: bool,
     member: Member,
-    /// Pieces of its name that were compared, and the next one.
+    /// Number of pieces of its name compared so far, and the current piece.
     compared: u64,
     piece: u64,
-    /// Bytes that listing has read of members before it, which may share them.
+    /// Number of bytes that listing has read from earlier members, which may share them.
     shared: u64,
-    /// While the file is opened: the end of the archive, and arrays that were counted.
+    /// While opening: the end of the archive, and the number of arrays so far.
     end: End,
     arrays: u64,
 }
@@ -77,17 +78,17 @@ impl parse::State for State {
     }
 }
 
-/// What opening stands before, once the end record was found.
+/// Steps of opening after the end record has been found.
 mod step {
     pub(super) const MAGIC: u8 = 1;
     pub(super) const COUNT: u8 = 2;
 }
 
-/// What the end of the archive says, as far as it was proved.
+/// The validated end of the archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     directory: Span,
-    /// How many arrays there are.
+    /// Number of arrays.
     arrays: u64,
 }
 
@@ -105,8 +106,8 @@ impl Container for Header {
         ..Policy::NONE
     };
 
-    /// Never: most archives hold something else. Hosts go by the name of the file, or of
-    /// its first member.
+    /// Never detects the format, because most archives hold something else. Hosts decide by
+    /// the name of the file, or of its first member.
     fn detect(_head: &[u8], _len: u64) -> bool {
         false
     }
@@ -169,7 +170,7 @@ impl Container for Header {
                 }
             }
             if c.state.stand == Stand::Broken && is_array {
-                // Its name is that of the directory, which need not be resident now.
+                // Its name comes from the directory, which need not be resident now.
                 let (_, record) = Member::read(r, member.at, self.end(), rules::zip)?;
                 let len = widen(record.name.len().saturating_sub(SUFFIX.len()));
                 let name = NameAt::plain(member.name().offset, len);
@@ -208,7 +209,7 @@ impl Container for Header {
         Ok(crc.map(|crc| Checksum::crc32(u32::from_le_bytes(*crc))))
     }
 
-    /// Members as they are listed, the directory, and what follows it.
+    /// The members in listing order, the directory, and the bytes after it.
     fn region(
         &self,
         r: &mut Reader<'_, '_>,
@@ -217,20 +218,20 @@ impl Container for Header {
         steps::region(self, r, c)
     }
 
-    /// Compares names, and looks at data descriptors.
+    /// Compares names, and checks data descriptors.
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor<State>) -> Result<(), Halt> {
         steps::audit(self, r, c)
     }
 }
 
 impl Header {
-    /// Where the directory ends.
+    /// End of the directory.
     fn end(&self) -> u64 {
         self.directory.end().unwrap_or(self.directory.offset)
     }
 
-    /// Takes the central header that the cursor stands before, and stands at its
-    /// member; false at the end.
+    /// Reads the next central header and moves the cursor to its member; returns false at
+    /// the end.
     fn entry(&self, r: &mut Reader<'_, '_>, c: &mut Cursor<State>) -> Result<bool, Halt> {
         let at = if c.at == 0 { self.directory.offset } else { c.at };
         r.about(EntryKind::File, 0);
@@ -261,10 +262,10 @@ impl Header {
         Ok(true)
     }
 
-    /// The bytes of a tensor's header, if they are stored as they are.
+    /// The bytes of a tensor's header; `None` if compressed or unknown.
     ///
     /// # Errors
-    /// [`Absent`] when they are not resident.
+    /// [`Absent`] if they are not resident.
     pub fn header<'a>(
         &self,
         source: &Source<'a>,
@@ -275,7 +276,7 @@ impl Header {
     }
 }
 
-/// Names the member that the cursor stands at.
+/// Makes the cursor's member the subject of findings.
 fn about(r: &mut Reader<'_, '_>, c: &Cursor<State>) {
     match c.state.is_array {
         true => r.about(EntryKind::Tensor, c.index),
@@ -283,7 +284,7 @@ fn about(r: &mut Reader<'_, '_>, c: &Cursor<State>) {
     }
 }
 
-/// Goes on after the member that the cursor stands at.
+/// Moves the cursor past its member.
 fn pass(c: &mut Cursor<State>) {
     c.index = c.index.saturating_add(c.state.is_array.into());
     c.at = c.state.member.next;

@@ -1,5 +1,5 @@
-//! The rules of NPZ: the documentation of `numpy.savez`, and of ZIP: APPNOTE 6.3.10.
-//! What is wrong with an array in an archive breaks the rules of NPY.
+//! The rules for NPZ (the documentation of `numpy.savez`) and for ZIP (APPNOTE 6.3.10).
+//! Faults in an archived array break the rules for NPY.
 
 use crate::format::Format;
 use crate::format::archive::Fault;
@@ -167,7 +167,7 @@ rules! { Format::Npz.code();
         "4.4.8: compressed size";
 }
 
-/// The rule that a fault of the archive breaks.
+/// The rule broken by a fault of the archive.
 pub(super) fn zip(fault: Fault) -> Rule {
     match fault {
         Fault::NoEnd => ZIP_END,
@@ -210,7 +210,7 @@ pub(super) fn zip(fault: Fault) -> Rule {
     }
 }
 
-/// The rule that a fault of a member's stream breaks.
+/// The rule broken by a fault in a member's stream.
 pub(super) fn stream(fault: crate::codec::Fault) -> Rule {
     match fault {
         crate::codec::Fault::Short | crate::codec::Fault::Long => ZIP_DEFLATE_SIZE,

@@ -1,7 +1,6 @@
-//! What goes from member to member beside listing them: counting, the parts of the
-//! file, and what only the audit compares. A member is in three places (its central
-//! header, its local header, what follows its data), of which no two need be resident
-//! together.
+//! Iterations over members other than listing: counting, the parts of the file, and the
+//! comparisons of the audit. A member is in three places (its central header, its local
+//! header, its data descriptor), no two of which need be resident together.
 
 use super::{Header, SUFFIX, Stand, State, about, pass, quietly, rules};
 use crate::format::archive::{Fault, Member};
@@ -11,11 +10,11 @@ use crate::model::{Part, Region};
 use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
 
-/// Bytes of a name that are compared at once, if the two are not resident together.
+/// Number of bytes compared at once if the two names are not resident together.
 const PIECE: u64 = 8;
 
-/// Counts the members up to `end`, in the cursor; `None` if the directory cannot be
-/// read to its end, which is reported where members are listed.
+/// Counts the members up to `end` in the cursor; `None` if the directory cannot be read to
+/// its end, which is reported when members are listed.
 pub(super) fn count(
     r: &mut Reader<'_, '_>,
     c: &mut Cursor<State>,
@@ -79,7 +78,7 @@ pub(super) fn region(
     part(Part::Tail, Span::between(header.end(), r.source().len()))
 }
 
-/// Whether the member has a local header, whose length is known from then on.
+/// Reads the length of the member's local header; returns whether it has one.
 fn measured(r: &mut Reader<'_, '_>, member: &mut Member, limit: u64) -> Result<bool, Halt> {
     if member.head == 0
         && let Some((_, head)) = member.head(r, limit)?
@@ -89,7 +88,7 @@ fn measured(r: &mut Reader<'_, '_>, member: &mut Member, limit: u64) -> Result<b
     Ok(member.head > 0)
 }
 
-/// One step of what needs several places.
+/// One step of the checks that need several places.
 pub(super) fn audit(
     header: &Header,
     r: &mut Reader<'_, '_>,
@@ -145,8 +144,8 @@ pub(super) fn audit(
     Ok(())
 }
 
-/// Reports whether the names, `len` bytes in the local header, are `equal`, and goes on
-/// to what follows the data.
+/// Reports a local name of `len` bytes unless the names are `equal`, and moves on to the
+/// data descriptor or the next member.
 fn names(r: &mut Reader<'_, '_>, c: &mut Cursor<State>, equal: bool, len: u16) {
     let member = c.state.member;
     if !equal {
@@ -158,7 +157,7 @@ fn names(r: &mut Reader<'_, '_>, c: &mut Cursor<State>, equal: bool, len: u16) {
     }
 }
 
-/// Piece number `index` of a name of `len` bytes at `at`.
+/// Reads piece number `index` of a name of `len` bytes at `at`.
 fn piece(r: &mut Reader<'_, '_>, at: u64, index: u64, len: u16) -> Result<u64, Halt> {
     let passed = index.wrapping_mul(PIECE);
     let left = u64::from(len).saturating_sub(passed).min(PIECE);

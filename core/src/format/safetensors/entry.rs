@@ -1,4 +1,4 @@
-//! The entry of a tensor: its fields in any order, with any white space.
+//! A tensor's entry: its fields in any order, with any white space.
 
 use super::json::Json;
 use super::{Cursor, KEYS, field, rules};
@@ -7,7 +7,7 @@ use crate::input::Span;
 use crate::model::{Chunks, DType, DimEncoding, DimsAt, Status, Tensor, dims::product};
 use crate::rule::Rule;
 
-/// The fields of an entry that were read, one bit each.
+/// The fields of an entry, one bit each.
 mod fields {
     pub(super) const DTYPE: u8 = 1;
     pub(super) const SHAPE: u8 = 2;
@@ -15,17 +15,17 @@ mod fields {
     pub(super) const ALL: u8 = 7;
 }
 
-/// The fields of an entry, validated once all of them were read.
+/// The fields of an entry, validated once all have been read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     dtype: DType,
-    /// Bits of an element.
+    /// Bits per element.
     bits: u8,
     /// The product of the dims; `None` if it overflows.
     elements: Option<u64>,
     begin: u64,
     end: u64,
-    /// Offsets and lengths of the values of shape and offsets.
+    /// Offsets and lengths of the values of `shape` and `data_offsets`.
     shape: (usize, usize),
     offsets: (usize, usize),
     /// The fields that are present.
@@ -35,7 +35,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// An entry of which nothing was read.
+    /// An entry before anything has been read.
     pub(super) const NONE: Entry = Entry {
         dtype: DType::Unknown,
         bits: 0,
@@ -48,7 +48,7 @@ impl Entry {
         sound: 0,
     };
 
-    /// Reads the value of a member; leaves the places of its fields in `tensor`.
+    /// Reads the value of a member, and stores the locations of its fields in `tensor`.
     pub(super) fn read(&mut self, json: &mut Json<'_>, tensor: &mut Tensor) {
         json.token();
         let at = json.at;
@@ -57,7 +57,7 @@ impl Entry {
             json.note(rules::ENTRY_TYPE, at, 0, 0);
             return;
         }
-        // The place of a missing field does not depend on where reading began.
+        // A missing field has the same location wherever reading began.
         let place = wide(json.place(at));
         tensor.extra.offset = place;
         tensor.dims = DimsAt { offset: place, encoding: DimEncoding::Decimal, ..DimsAt::default() };
@@ -124,8 +124,9 @@ impl Entry {
         true
     }
 
-    /// An array of counts: dims, or offsets. Returns whether it is valid; a value that is
-    /// no array, an item that is no number, or a wrong number of items breaks `rule`.
+    /// Reads an array of counts: dims or offsets. Returns whether it is valid. A value that
+    /// is not an array, an item that is not a number, or a wrong number of items breaks
+    /// `rule`.
     fn list(&mut self, json: &mut Json<'_>, tensor: &mut Tensor, rule: Rule) -> bool {
         let at = json.at;
         if !json.eat(b'[') {
@@ -150,7 +151,7 @@ impl Entry {
                 json.note(rule, number_at, 0, 0);
             } else if is_shape {
                 tensor.dims.rank = count;
-                // From the left, as in the crate: a 0 ends it.
+                // From the left, as in the crate: nothing overflows after a 0.
                 self.elements = self.elements.and_then(|n| product(n, json.number));
             } else {
                 (self.begin, self.end) = (self.end, json.number);
@@ -172,8 +173,8 @@ impl Entry {
         true
     }
 
-    /// Validates the fields against one another and against a buffer of `data_len` bytes;
-    /// `false` if the data cannot be used or a field is missing.
+    /// Validates the fields against one another and against a buffer of `data_len` bytes.
+    /// Returns `false` if the data cannot be used or a field is missing.
     ///
     /// If the type is unknown, only the offsets are validated.
     pub(super) fn validate(&mut self, json: &mut Json<'_>, data_len: u64) -> bool {
@@ -201,13 +202,13 @@ impl Entry {
         false
     }
 
-    /// End of the data of all tensors so far, if this tensor follows without a gap after
-    /// `before`.
+    /// End of the data of all tensors so far, if this tensor's data begins at `before`;
+    /// otherwise unknown.
     pub(super) fn data_end(&self, usable: bool, before: u64) -> u64 {
         if usable && self.begin == before { self.end } else { Cursor::UNKNOWN }
     }
 
-    /// Sets the place of the validated data, in a buffer that begins at `data_at`.
+    /// Completes the tensor after validation; its buffer begins at `data_at`.
     pub(super) fn settle(&self, tensor: &mut Tensor, data_at: u64) {
         let known = self.dtype != DType::Unknown;
         tensor.status = if known { Status::Sound } else { Status::Unsupported };

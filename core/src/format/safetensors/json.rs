@@ -1,10 +1,10 @@
-//! JSON (RFC 8259), pulled token by token from resident bytes.
+//! A JSON (RFC 8259) pull parser over resident bytes.
 //!
-//! Nothing is stored: a token is a place in the text. Values that the caller does not want
-//! are skipped, and their grammar is validated all the same.
+//! Nothing is stored: a token is a position in the text. Values that the caller does not
+//! want are skipped, but their grammar is still validated.
 //!
-//! The first failure sticks: from then on every token is the byte 0, which is invalid
-//! anywhere in JSON, so that callers run to their end and check once.
+//! The first failure is sticky: from then on every token is the byte 0, which is invalid
+//! anywhere in JSON, so callers can run to their end and check once.
 
 mod foreign;
 mod notes;
@@ -20,7 +20,7 @@ use notes::Notes;
 /// The inside of a string.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::format) struct Text {
-    /// Offset of its first byte, after the quote.
+    /// Position of its first byte, after the quote.
     pub(in crate::format) at: usize,
     pub(in crate::format) len: usize,
     pub(in crate::format) escaped: bool,
@@ -31,7 +31,7 @@ impl Text {
         if self.escaped { NameEncoding::Json } else { NameEncoding::Plain }
     }
 
-    /// The name that it stores.
+    /// The location of the name stored in the string.
     pub(in crate::format) fn name_at(&self, json: &Json<'_>) -> NameAt {
         let mut name = NameAt::plain(wide(json.place(self.at)), widen(self.len));
         name.encoding = self.encoding();
@@ -39,7 +39,7 @@ impl Text {
     }
 }
 
-/// The largest number whose tenfold fits 64 bits.
+/// The largest number that can be multiplied by ten within 64 bits.
 const TENTH: u64 = 0x1999_9999_9999_9999;
 
 /// Reads forward through resident bytes.
@@ -50,22 +50,23 @@ pub(in crate::format) struct Json<'a> {
     #[cfg(feature = "windows")]
     base: u64,
     pub(in crate::format) at: usize,
-    /// The text cannot be read from `at` on.
+    /// The text cannot be read beyond `at`.
     pub(in crate::format) failed: bool,
-    /// The rule that is broken there; `None` if the resident bytes end there.
+    /// The rule broken there; `None` if the resident bytes end there.
     broken: Option<Rule>,
     /// The last string.
     pub(in crate::format) text: Text,
-    /// The last number, if it is a count; otherwise the rule that it breaks.
+    /// The last number, if it is a count.
     pub(in crate::format) number: u64,
+    /// The rule that the last number breaks as a count, if any.
     pub(in crate::format) odd: Option<Rule>,
     notes: Notes,
     keys: foreign::Keys,
 }
 
 impl<'a> Json<'a> {
-    /// Reads from `at` in a text that ends at `end`. `truncated` is the rule that is broken
-    /// if more must follow.
+    /// Reads from `at` in a text that ends at `end`. `truncated` is the rule broken if the
+    /// text ends too early.
     pub(in crate::format) fn of(
         r: &mut Reader<'_, 'a>,
         at: Word,
@@ -131,7 +132,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Ends reading here, which breaks `rule` unless the resident bytes have ended.
+    /// Stops reading here. `rule` is broken unless the resident bytes have ended.
     #[cold]
     fn fail(&mut self, rule: Rule) {
         if !self.failed {
@@ -157,7 +158,7 @@ impl<'a> Json<'a> {
         self.all.get(self.at..).unwrap_or_default()
     }
 
-    /// Skips `byte` if it comes next.
+    /// Skips `byte` if it is next; returns whether it was.
     fn take(&mut self, byte: u8) -> bool {
         let found = self.peek() == byte;
         if found {
@@ -166,7 +167,7 @@ impl<'a> Json<'a> {
         found
     }
 
-    /// The same, after white space.
+    /// Skips white space, then `byte` if it is next; returns whether it was.
     pub(in crate::format) fn eat(&mut self, byte: u8) -> bool {
         self.token();
         self.take(byte)
@@ -178,7 +179,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Reads what follows an item of a list that `close` ends; returns whether another item
+    /// Reads the comma or `close` after an item of a list; returns whether another item
     /// follows.
     pub(in crate::format) fn more(&mut self, close: u8) -> bool {
         let more = self.eat(b',');
@@ -188,12 +189,12 @@ impl<'a> Json<'a> {
         more
     }
 
-    /// A string; faults inside are noted.
+    /// Reads a string, and notes faults inside.
     fn string(&mut self) {
         self.expect(b'"');
         let mut text = Text { at: self.at, ..Text::default() };
         let mut ascii = true;
-        // Place of the first control character; 0 if there is none.
+        // Position of the first control character; 0 if there is none.
         let mut control = 0;
         loop {
             let Some(byte) = self.all.get(self.at).copied() else {
@@ -224,7 +225,7 @@ impl<'a> Json<'a> {
         self.bump();
     }
 
-    /// The escape after a backslash.
+    /// Reads the escape after a backslash.
     fn escape(&mut self) {
         let rest = self.rest();
         let (_, used) = escape(rest);
@@ -240,13 +241,13 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// A string and the colon after it.
+    /// Reads a string and the colon after it.
     pub(in crate::format) fn key(&mut self) {
         self.string();
         self.expect(b':');
     }
 
-    /// A number in the grammar of RFC 8259 §6, which must be followed by a byte.
+    /// Reads a number in the grammar of RFC 8259 §6; another byte must follow it.
     fn number(&mut self) {
         (self.number, self.odd) = (0, None);
         let at = self.at;
@@ -273,7 +274,7 @@ impl<'a> Json<'a> {
         self.need();
     }
 
-    /// One digit or more.
+    /// Reads one or more digits.
     fn digits(&mut self) {
         let from = self.at;
         loop {
@@ -283,7 +284,7 @@ impl<'a> Json<'a> {
             }
             self.bump();
             let next = self.number.wrapping_mul(10).wrapping_add(digit.into());
-            // The sum is less than what is added only if it does not fit.
+            // The sum is less than the digit only if the addition wrapped.
             if self.number > TENTH || next < digit.into() {
                 self.odd = Some(rules::NUMBER_RANGE);
             }
@@ -297,7 +298,7 @@ impl<'a> Json<'a> {
     /// Skips any value; returns its first byte. `outside` is the number of open levels
     /// around it.
     pub(in crate::format) fn value(&mut self, outside: u32) -> u8 {
-        // One bit for each level: whether it is an object.
+        // One bit per level: whether it is an object.
         let mut objects = [0_u32; 4];
         let mut depth = 0_u32;
         let first = self.token();
@@ -353,7 +354,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The key of a member of an object that is skipped.
+    /// Reads a member's key in a skipped object.
     fn object_member(&mut self) {
         self.key();
         self.object_key();
@@ -368,12 +369,12 @@ impl<'a> Json<'a> {
     }
 }
 
-/// What closes an object, or an array.
+/// The closing bracket of an object or an array.
 fn closing(object: bool) -> u8 {
     if object { b'}' } else { b']' }
 }
 
-/// The word for the bit of a level; none for levels below the first.
+/// The index of the word with a level's bit; out of range for levels below the first.
 fn word_of(level: u32) -> usize {
     usize::try_from(level >> 5).unwrap_or(usize::MAX)
 }

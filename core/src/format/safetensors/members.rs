@@ -1,4 +1,4 @@
-//! Members of the header that are tensors, one by one.
+//! Reading tensors from the header, one member at a time.
 
 use super::entry::Entry;
 use super::json::Json;
@@ -10,8 +10,8 @@ use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
 impl Header {
-    /// Goes to the start of the next member, past the metadata. If the header ends there,
-    /// nothing follows; its entries report that.
+    /// Moves to the start of the next member, past the metadata. If the header ends inside
+    /// the metadata, the cursor is finished; listing the metadata reports the fault.
     pub(super) fn next_member(&self, c: &mut Cursor) -> Word {
         let start = word(c.at).max(far(self.first));
         if start != far(self.meta_from) || c.state.stands == stands::END {
@@ -26,7 +26,7 @@ impl Header {
         start
     }
 
-    /// The tensor of the next member, into `found`.
+    /// Reads the tensor of the next member into `found`.
     pub(super) fn read_tensor(
         &self,
         r: &mut Reader<'_, '_>,
@@ -45,7 +45,7 @@ impl Header {
         }
     }
 
-    /// The tensor of the next member in any form; returns whether there is one.
+    /// Reads the tensor of the next member in any form; returns false at the end.
     pub(super) fn any_tensor(
         &self,
         r: &mut Reader<'_, '_>,
@@ -66,7 +66,7 @@ impl Header {
         let mut last = may_end && json.eat(b'}');
         let mut entry = Entry::NONE;
         let mut found = false;
-        // Skips further metadata.
+        // Location of the first further metadata member; all are skipped.
         let mut further = None;
         while !found && !last {
             json.token();
@@ -88,7 +88,7 @@ impl Header {
         let usable = entry.validate(&mut json, data_len);
         let fatal = json.conclude(r)?;
         if let Some((at, len)) = further {
-            // This is not a fault of the following tensor.
+            // The following tensor is not at fault.
             r.about(EntryKind::File, 0);
             r.flag(rules::METADATA_DUPLICATE, wide(json.place(at)), widen(len), 0, 0);
         }
@@ -116,7 +116,8 @@ impl Header {
         Ok(true)
     }
 
-    /// The bytes after the closing brace, which opening has validated.
+    /// Finishes the cursor after the closing brace, and reports stray bytes that opening
+    /// found there.
     fn finish(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, at: Word) {
         let stray = if at == far(self.end) { far(self.stray) } else { at };
         if stray < far(self.data_at) {
@@ -124,7 +125,7 @@ impl Header {
             let len = wide(far(self.data_at).wrapping_sub(stray));
             r.flag(rules::JSON_TRAILING, wide(stray), len, 0, len);
         }
-        // Only an audit that can stop asks for it.
+        // Only a resumable audit uses this.
         if WINDOWS {
             c.at = wide(at);
             if c.state.data_end == r.source().len().saturating_sub(self.data_at()) {

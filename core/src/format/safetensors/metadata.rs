@@ -8,10 +8,10 @@ use crate::model::{Metadata, NameAt, NameEncoding, Status};
 use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt, Rule};
 
-/// The value of [`Metadata::tag`] where the text has escapes.
+/// The value of [`Metadata::tag`] if the text has escapes.
 const ESCAPED: u32 = 1;
 
-/// The value of an entry.
+/// The location of an entry's value.
 pub(in crate::format) fn text_at(meta: &Metadata) -> NameAt {
     let mut text = NameAt::plain(meta.stored.offset, meta.stored.len);
     if meta.tag == ESCAPED {
@@ -42,7 +42,7 @@ impl Header {
     }
 }
 
-/// A state that says what a cursor over an object of strings stands before.
+/// A state with the position of a cursor over an object of strings.
 pub(in crate::format) trait Stands: parse::State {
     /// One of [`stands`].
     fn stands(&mut self) -> &mut u64;
@@ -54,18 +54,18 @@ pub(in crate::format) struct Pairs {
     pub(in crate::format) at: Word,
     /// End of the JSON.
     pub(in crate::format) end: Word,
-    /// It is not an object.
+    /// Broken if it is not an object.
     pub(in crate::format) no_map: Rule,
-    /// A value is not a string.
+    /// Broken if a value is not a string.
     pub(in crate::format) no_text: Rule,
-    /// The JSON ends inside it.
+    /// Broken if the JSON ends inside it.
     pub(in crate::format) truncated: Rule,
-    /// Maps a rule of safetensors to the format's own.
+    /// Maps a safetensors rule to the format's own.
     pub(in crate::format) own: fn(Rule) -> Rule,
 }
 
 impl Pairs {
-    /// The next entry, validated.
+    /// Reads and validates the next entry.
     pub(in crate::format) fn next<S: Stands>(
         &self,
         r: &mut Reader<'_, '_>,
@@ -74,7 +74,7 @@ impl Pairs {
         let start = word(c.at).max(self.at);
         r.about(EntryKind::Metadata, c.index);
         let mut json = Json::of(r, start, self.end, self.truncated);
-        // Out of order an entry begins with its key.
+        // An entry that is read out of order begins with its key.
         let first = *c.state.stands() == stands::FIRST && start == self.at;
         let over = self.begin(&mut json, first, *c.state.stands() == stands::AFTER);
         if over {
@@ -131,7 +131,7 @@ impl Pairs {
         true
     }
 
-    /// A key and its value; the value is `None` if it is not a string.
+    /// Reads a key and its value; the value is `None` if it is not a string.
     fn pair(&self, json: &mut Json<'_>) -> (Text, Option<Text>) {
         json.key();
         let key = json.text;

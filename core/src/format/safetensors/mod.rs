@@ -2,23 +2,23 @@
 //!
 //! | at | size | what |
 //! |---|---|---|
-//! | 0 | 8 | N, little-endian: length of the header |
-//! | 8 | N | header: a JSON object, spaces after it |
+//! | 0 | 8 | N, little-endian: header length |
+//! | 8 | N | header: a JSON object, padded with spaces |
 //! | 8 + N | | buffer, to the end of the file |
 //!
-//! | member of the header | value |
+//! | header member | value |
 //! |---|---|
 //! | `__metadata__` | optional: an object of strings |
 //! | any other | a tensor: `{"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}` |
 //!
-//! Offsets are relative to the start of the buffer, whose every byte belongs to one tensor.
-//! Tensors may come in any order. Keys are compared with escapes resolved.
+//! Offsets are relative to the start of the buffer. Every byte of the buffer belongs to
+//! exactly one tensor. Tensors may be in any order. Keys are compared with escapes resolved.
 //!
 //! Order of suppression. Broken JSON ends validation. If a field of an entry is missing or
-//! has another type, the entry is not validated further. Of unknown fields only keys and
-//! numbers are checked. After that, `OFFSET-ORDER` comes before `OFFSET-BOUNDS`,
-//! `SHAPE-OVERFLOW`, `TENSOR-BITS` and `TENSOR-SIZE`. Of a tensor of unknown type only the
-//! offsets are validated. While an entry is broken, no uncovered bytes are reported.
+//! has the wrong type, the entry is not validated further. In unknown fields, only keys and
+//! numbers are checked. After that, `OFFSET-ORDER` takes precedence over `OFFSET-BOUNDS`,
+//! `SHAPE-OVERFLOW`, `TENSOR-BITS` and `TENSOR-SIZE`. If a tensor's type is unknown, only
+//! its offsets are validated. If any entry is broken, uncovered bytes are not reported.
 
 pub mod rules;
 
@@ -37,7 +37,7 @@ use crate::model::{Metadata, Name, Part, Region, Status, Tensor, Value, Version}
 use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
 
-/// Keys: the member that is not a tensor, and the fields of an entry.
+/// Known keys: the one member that is not a tensor, and the fields of an entry.
 const KEYS: &[u8] = b"__metadata__ dtype shape data_offsets ";
 
 /// An offset in the header.
@@ -45,7 +45,7 @@ fn far(at: u32) -> Word {
     word(u64::from(at))
 }
 
-/// Values of fields.
+/// Field lengths, limits and values.
 mod field {
     use crate::model::DType;
 
@@ -77,7 +77,7 @@ mod field {
         ("C64", DType::C64),
     ];
 
-    /// The types, with the bits of an element.
+    /// The types and their bits per element.
     #[allow(
         clippy::as_conversions,
         clippy::cast_possible_truncation,
@@ -95,8 +95,8 @@ mod field {
         types
     };
 
-    /// Their spellings, each with a space after it: a table of strings would take twice as
-    /// much.
+    /// Their spellings, each followed by a space. A table of strings would take twice the
+    /// space.
     #[allow(
         clippy::indexing_slicing,
         clippy::arithmetic_side_effects,
@@ -121,19 +121,18 @@ mod field {
     };
 }
 
-/// What a cursor over the header stands before.
+/// Positions of a cursor over the header.
 mod stands {
     pub(super) const FIRST: u64 = 0;
     /// After a comma; in the metadata, after an entry.
     pub(super) const AFTER: u64 = 1;
     /// After the closing brace.
     pub(super) const END: u64 = 2;
-    /// The same, and the tensors fill the buffer.
+    /// After the closing brace, and the tensors fill the buffer.
     pub(super) const COVERED: u64 = 3;
 }
 
-/// What the header says, as far as it was proved. It has fewer than 2^27 bytes,
-/// so its offsets are small.
+/// The validated header. It has fewer than 2^27 bytes, so its offsets fit 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Header {
     /// Offset of the buffer: the end of the header.
@@ -142,25 +141,25 @@ pub struct Header {
     first: u32,
     /// Offset after the brace or comma before the metadata; 0 if there is none.
     meta_from: u32,
-    /// Offset of its value.
+    /// Offset of the metadata's value.
     meta_at: u32,
-    /// Offset of the comma or brace after it; 0 if the header ends before.
+    /// Offset of the comma or brace after the metadata; 0 if the header ends before that.
     meta_end: u32,
-    /// Offset after the closing brace; 0 if the header ends before.
+    /// Offset after the closing brace; 0 if the header ends before that.
     end: u32,
-    /// End of the white space after it.
+    /// End of the white space after the closing brace.
     stray: u32,
     count: u32,
 }
 
-/// What is remembered from one call to the next.
+/// State kept from one call to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct State {
-    /// What the cursor stands before, of [`stands`].
+    /// The cursor's position, one of [`stands`].
     stands: u64,
-    /// Where the data of all tensors so far ends, if it follows without a gap.
+    /// End of the data of all tensors so far, if they follow one another without a gap.
     data_end: u64,
-    /// Where opening stands.
+    /// Progress of opening.
     #[cfg(feature = "windows")]
     scan: open::Scan,
 }
@@ -181,7 +180,7 @@ impl metadata::Stands for State {
     }
 }
 
-/// Where an iteration stands.
+/// The position of an iteration.
 type Cursor = parse::Cursor<State>;
 
 impl Container for Header {
@@ -200,8 +199,8 @@ impl Container for Header {
 
     const ENDS_WITH_TENSORS: bool = true;
 
-    /// White space before the brace, which the crate accepts, does not identify the format;
-    /// such a file is opened by name.
+    /// The safetensors crate accepts white space before the brace, but that does not
+    /// identify the format. Such a file is opened by name.
     fn detect(head: &[u8], _: u64) -> bool {
         match head.split_first_chunk() {
             Some((length, [b'{', ..])) => u64::from_le_bytes(*length) <= field::LONGEST,
@@ -225,13 +224,13 @@ impl Container for Header {
         self.next_meta(r, c)
     }
 
-    /// A member is read with the comma or brace after it, so that the place of
-    /// the metadata, which is passed over, is known without reading it again.
+    /// Reads a member together with the comma or brace after it. The cursor can then skip
+    /// the metadata by its known position, without reading it again.
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         if let Some(tensor) = self.next_plain(r, c) {
             return Ok(Some(tensor));
         }
-        // Filled where it is returned, because it is large for a small stack.
+        // Filled in place, because it is large for a small stack.
         let mut found = Ok(None);
         self.read_tensor(r, c, &mut found);
         found
@@ -279,15 +278,15 @@ impl Container for Header {
         self.sweep_names(r, c, until, goes_on);
     }
 
-    /// Whether the listing that ended with this cursor found every byte of the buffer in
-    /// tensors that follow one another.
+    /// Whether the listing that ended with this cursor found contiguous tensors that fill
+    /// the buffer.
     fn is_covered(&self, listed: &Cursor) -> bool {
         listed.state.stands == stands::COVERED
     }
 }
 
 impl Header {
-    /// Nothing is known yet.
+    /// A header before anything is known.
     const NONE: Header = Header {
         data_at: 0,
         first: 0,
@@ -299,8 +298,7 @@ impl Header {
         count: 0,
     };
 
-    /// Offset of the buffer from the file's start; `data_offsets` count from
-    /// there.
+    /// Offset of the buffer in the file. `data_offsets` are relative to it.
     pub fn data_at(&self) -> u64 {
         u64::from(self.data_at)
     }
@@ -308,7 +306,7 @@ impl Header {
     /// The element type as spelled in the file.
     ///
     /// # Errors
-    /// [`Absent`] when the entry is not resident.
+    /// [`Absent`] if the entry is not resident.
     pub fn dtype_text<'a>(&self, source: &Source<'a>, tensor: &Tensor) -> Result<Name<'a>, Absent> {
         Ok(Name::new(source.get(tensor.extra)?, crate::model::NameEncoding::Plain))
     }

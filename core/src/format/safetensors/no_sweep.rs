@@ -1,4 +1,4 @@
-//! Replaces the fast paths in a build without them: every member is read with care.
+//! Stubs for a build without the fast paths: every member gets the full check.
 
 use super::{Cursor, Header};
 use crate::format::Glance;

@@ -1,7 +1,7 @@
-//! Opening: the length, the first byte, and how many tensors there are.
+//! Opening: the header length, the first byte, and the number of tensors.
 //!
-//! The header has no tensor count, so a scan counts its members piece by piece. It follows
-//! brackets and strings; the JSON is validated when entries are read.
+//! The header has no tensor count, so a scan counts its members piece by piece. The scan
+//! only follows brackets and strings; the JSON is validated when entries are read.
 
 use super::json::Json;
 use super::{Cursor, Header, KEYS, far, field, rules};
@@ -9,7 +9,7 @@ use crate::base::{Word, wide, word};
 use crate::parse::Reader;
 use crate::rule::Halt;
 
-/// What the scan is before.
+/// Steps of the scan.
 mod step {
     pub(super) const LENGTH: u8 = 0;
     pub(super) const FIRST: u8 = 1;
@@ -18,8 +18,8 @@ mod step {
     pub(super) const TAIL: u8 = 4;
 }
 
-/// Bits of the nesting: the scan is in a string, after a backslash in it, or in the
-/// metadata. The depth is below: no header has that many brackets.
+/// Flags of the nesting: the scan is in a string, after a backslash in a string, or in the
+/// metadata. The lower bits are the depth, which no header is long enough to overflow.
 const STRING: u32 = 1 << 29;
 const ESCAPE: u32 = 1 << 30;
 const META: u32 = 1 << 31;
@@ -28,7 +28,7 @@ const DEPTH: u32 = STRING - 1;
 /// Start of the header.
 const LENGTH_END: Word = word(field::LENGTH);
 
-/// How far opening got: what it found so far, and where it stands.
+/// Progress of opening: the header so far, and the position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Scan {
     header: Header,
@@ -74,7 +74,7 @@ impl Header {
             r.flag(rules::JSON_ROOT, wide(at), len, u64::from(b'{'), 0);
             return Err(Halt::refused(rules::JSON_ROOT));
         }
-        // Faults of the JSON are reported with the entry.
+        // JSON faults are reported with the entry.
         header.stray = small(at);
         let white = far(header.first).wrapping_sub(LENGTH_END).wrapping_sub(1);
         if white != 0 {
@@ -84,7 +84,7 @@ impl Header {
     }
 }
 
-/// The end of the header.
+/// Reads the header length; returns the end of the header.
 fn length(r: &mut Reader<'_, '_>) -> Result<u32, Halt> {
     let len = r.source().len();
     r.region(0, field::LENGTH, rules::FILE_LENGTH);
@@ -105,7 +105,7 @@ fn length(r: &mut Reader<'_, '_>) -> Result<u32, Halt> {
     Err(Halt::refused(rule))
 }
 
-/// An offset in the header.
+/// Shortens an offset in the header.
 fn small(at: Word) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
@@ -115,7 +115,7 @@ impl Scan {
     pub(super) const START: Scan =
         Scan { header: Header::NONE, at: 0, nesting: 0, phase: step::LENGTH };
 
-    /// Looks for the brace, after white space only.
+    /// Reads the opening brace, which only white space may precede.
     fn first(&mut self, json: &mut Json<'_>) {
         json.token();
         self.at = json.place(json.at);
@@ -128,7 +128,7 @@ impl Scan {
         }
     }
 
-    /// Reads the key of a member of the header, after the comma.
+    /// Reads the key of a header member, after the brace or comma.
     fn key(&mut self, json: &mut Json<'_>) {
         if let (count @ 1.., rest, ended) = super::sweep::skim(json.rest()) {
             self.header.count = self.header.count.wrapping_add(count);
@@ -188,7 +188,7 @@ impl Scan {
         json.need();
     }
 
-    /// A member was skipped with the byte after it, which may be the closing brace.
+    /// Continues after a member and its following byte, which may be the closing brace.
     fn follow(&mut self, json: &Json<'_>, closes: bool) {
         (self.at, self.phase) = (json.place(json.at), step::KEY);
         if closes {
@@ -197,8 +197,7 @@ impl Scan {
         }
     }
 
-    /// Looks for anything but white space after the closing brace; the scan ends in either
-    /// case.
+    /// Skips white space after the closing brace, and ends the scan.
     fn tail(&mut self, json: &mut Json<'_>) {
         json.token();
         self.at = json.place(json.at);

@@ -1,4 +1,4 @@
-//! The rules of safetensors: its README, section "Format".
+//! The rules for safetensors: its README, section "Format".
 
 use crate::format::Format;
 use crate::rule::rules;

@@ -1,18 +1,18 @@
-//! The index of a safetensors checkpoint in shards
+//! The index of a sharded safetensors checkpoint
 //! (`model.safetensors.index.json`).
 //!
 //! ```json
 //! {"metadata": {"total_size": 24}, "weight_map": {"a": "model-00001-of-00002.safetensors"}}
 //! ```
 //!
-//! It has no tensors of its own: each entry of `weight_map` is a metadata entry, with the
-//! name of a tensor as key and the name of its file as value. Only a host has the files and
-//! can compare them with the list; the rules for that are here.
+//! It has no tensors of its own: each entry of `weight_map` is a metadata entry with the
+//! tensor's name as key and the file name as value. Only a host has the files and can
+//! compare them with the list; the rules for that are defined here.
 //!
-//! Order of suppression. Broken JSON ends validation. Of several `weight_map`, `metadata`
-//! or `total_size`, the last counts, as in readers. Faults in strings outside `weight_map`
-//! are reported once per rule, and whether keys of unknown members are unique is not
-//! checked.
+//! Order of suppression. Broken JSON ends validation. If `weight_map`, `metadata` or
+//! `total_size` is repeated, the last one counts, as in other readers. Faults in strings
+//! outside `weight_map` are reported once per rule, and unknown members are not checked for
+//! duplicate keys.
 
 pub mod rules;
 
@@ -27,7 +27,7 @@ use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
 use scan::Scan;
 
-/// What opening is before.
+/// Steps of opening.
 mod step {
     pub(super) const ROOT: u8 = 0;
     pub(super) const INSIDE: u8 = 1;
@@ -44,14 +44,14 @@ pub struct Header {
     total: Option<u64>,
 }
 
-/// What is remembered from one call to the next.
+/// State kept from one call to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct State {
-    /// Offset of the value of `weight_map`, once opening came to it.
+    /// Offset of the value of `weight_map`, once opening has reached it.
     map_at: u64,
-    /// Where opening stands.
+    /// Progress of opening.
     scan: Scan,
-    /// What the cursor over `weight_map` stands before.
+    /// Position of the cursor over `weight_map`.
     stands: u64,
 }
 
@@ -65,7 +65,7 @@ impl metadata::Stands for State {
     }
 }
 
-/// Where an iteration stands.
+/// The position of an iteration.
 type Cursor = parse::Cursor<State>;
 
 impl Container for Header {
@@ -73,14 +73,14 @@ impl Container for Header {
 
     const POLICY: Policy = Policy { duplicate_meta: Some(rules::TENSOR_DUPLICATE), ..Policy::NONE };
 
-    /// Writers begin with one of two keys.
+    /// Every writer begins with one of two keys.
     fn detect(head: &[u8], _: u64) -> bool {
         let skip = |bytes: &[u8]| bytes.iter().take_while(|byte| json::is_space(**byte)).count();
         let Some(rest) = head.get(skip(head)..).and_then(|rest| rest.strip_prefix(b"{")) else {
             return false;
         };
         let rest = rest.get(skip(rest)..).unwrap_or_default();
-        // A prefix that is not complete yet matches.
+        // A prefix of a key matches if `head` ends there.
         rest.len() > 2
             && [b"\"weight_map\"".as_slice(), b"\"metadata\""].iter().any(|key| {
                 let len = key.len().min(rest.len());
@@ -88,7 +88,7 @@ impl Container for Header {
             })
     }
 
-    /// The cursor stands where the scan does.
+    /// The cursor's offset is that of the scan.
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         r.about(EntryKind::File, 0);
         loop {
@@ -115,7 +115,8 @@ impl Container for Header {
         0
     }
 
-    /// The next entry of `weight_map`; broken if its file is not beside the index.
+    /// Reads the next entry of `weight_map`; broken if its file name leads out of the index's
+    /// folder.
     fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Metadata>, Halt> {
         let pairs = metadata::Pairs {
             at: word(self.map_at),
@@ -161,20 +162,20 @@ impl Container for Header {
 }
 
 impl Header {
-    /// The total length of all tensors that the index declares; `None` if it declares none.
+    /// The declared total length of all tensors, if any.
     pub fn total_size(&self) -> Option<u64> {
         self.total
     }
 }
 
-/// Whether a file name stays in the folder that it is joined to, on any system: no
-/// separator, no drive or stream, no parent.
+/// Whether a file name stays within the folder it is joined to, on any system: it has no
+/// separator, drive or stream, and is not a parent folder.
 fn is_beside(name: &Name<'_>) -> bool {
     let plain = name.bytes().all(|byte| byte >= b' ' && !matches!(byte, b'/' | b'\\' | b':'));
     plain && name.bytes().any(|byte| byte != b'.' && byte != b' ')
 }
 
-/// Looks for the brace, after white space only.
+/// Reads the opening brace, which only white space may precede.
 fn root(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let end = r.source().len();
     if blank(r, c, end)? != Some(b'{') {
@@ -188,7 +189,7 @@ fn root(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     Ok(())
 }
 
-/// Skips white space; returns the byte after it, none at `end`.
+/// Skips white space; returns the byte after it, or `None` at `end`.
 fn blank(r: &mut Reader<'_, '_>, c: &mut Cursor, end: u64) -> Result<Option<u8>, Halt> {
     loop {
         r.region(c.at, end, rules::JSON_TRUNCATED);
@@ -204,7 +205,7 @@ fn blank(r: &mut Reader<'_, '_>, c: &mut Cursor, end: u64) -> Result<Option<u8>,
     }
 }
 
-/// Goes on through the members, as far as they are resident.
+/// Scans the members, as far as they are resident.
 fn inside(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     use rules::JSON_TRUNCATED;
     let end = r.source().len();
@@ -229,7 +230,7 @@ fn inside(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
                 r.flag(rule, at, u64::from(back).max(1), u64::from(JSON_DEPTH), 0);
                 return Err(Halt::refused(rule));
             }
-            // This is reported when the entries are listed.
+            // The fault is reported when the entries are listed.
             c.phase = step::DONE;
             break;
         }

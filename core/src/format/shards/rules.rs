@@ -1,5 +1,5 @@
-//! The rules of the index of a checkpoint in shards: `transformers`, "Sharding
-//! checkpoints", and what `save_pretrained` writes.
+//! The rules for the index of a sharded checkpoint: `transformers`, "Sharding
+//! checkpoints", and the output of `save_pretrained`.
 
 use crate::format::{Format, safetensors::rules as json};
 use crate::rule::{Rule, rules};
@@ -73,7 +73,7 @@ rules! { Format::Shards.code();
         "Sharding checkpoints: metadata has the total size of the model";
 }
 
-/// The rule that stands here for one of the header of safetensors.
+/// Maps a rule for the safetensors header to the corresponding rule here.
 pub(super) fn own(rule: Rule) -> Rule {
     match rule {
         json::JSON_SYNTAX => JSON_SYNTAX,

@@ -1,7 +1,7 @@
-//! The JSON of an index, validated byte by byte (RFC 8259).
+//! A byte-by-byte validator of the index's JSON (RFC 8259).
 //!
-//! The state between two bytes is a few numbers, which fit in a cursor: the text may come
-//! in pieces of any size, and none of it must stay resident.
+//! The state between two bytes is a few numbers, which fit in a cursor. The text may arrive
+//! in pieces of any size, and none of it needs to stay resident.
 
 use super::rules;
 use crate::base::limits::JSON_DEPTH;
@@ -12,10 +12,10 @@ use crate::rule::Rule;
 mod mode {
     /// A value must begin.
     pub(super) const VALUE: u8 = 0;
-    /// The same, or its array ends.
+    /// A value must begin, or its array must end.
     pub(super) const FIRST_VALUE: u8 = 1;
     pub(super) const KEY: u8 = 2;
-    /// The same, or its object ends.
+    /// A key must begin, or its object must end.
     pub(super) const FIRST_KEY: u8 = 3;
     pub(super) const COLON: u8 = 4;
     /// A value has ended.
@@ -23,7 +23,7 @@ mod mode {
     pub(super) const STRING: u8 = 6;
     pub(super) const ESCAPE: u8 = 7;
     pub(super) const HEX: u8 = 8;
-    /// The second half of a pair of surrogates: backslash, u, and its digits.
+    /// The second half of a surrogate pair: backslash, u, and its digits.
     pub(super) const PAIR: u8 = 9;
     pub(super) const PAIR_U: u8 = 10;
     pub(super) const PAIR_HEX: u8 = 11;
@@ -41,13 +41,13 @@ mod mode {
     pub(super) const END: u8 = 21;
 }
 
-/// Further facts.
+/// Flags of the state.
 mod flag {
     /// The current string is a key.
     pub(super) const KEY: u16 = 1;
     /// The next value is `weight_map`.
     pub(super) const MAP_NEXT: u16 = 1 << 1;
-    /// The comma is inside it.
+    /// The position is in the value of `weight_map`, or right after it.
     pub(super) const IN_MAP: u16 = 1 << 2;
     pub(super) const MAP_SEEN: u16 = 1 << 3;
     pub(super) const IN_METADATA: u16 = 1 << 4;
@@ -55,39 +55,39 @@ mod flag {
     /// The current value is `total_size`.
     pub(super) const TOTAL: u16 = 1 << 6;
     pub(super) const TOTAL_SEEN: u16 = 1 << 7;
-    /// It is a number of bytes.
+    /// The value of `total_size` is a number of bytes so far.
     pub(super) const TOTAL_HELD: u16 = 1 << 8;
     pub(super) const CONTROL_NOTED: u16 = 1 << 9;
     pub(super) const UTF8_NOTED: u16 = 1 << 10;
 }
 
-/// The known keys, one bit for each that the current key may be.
+/// The known keys. In [`Scan::names`], key number `i` is bit `i`.
 const NAMES: [&str; 3] = ["weight_map", "metadata", "total_size"];
 const MAP: u8 = 1;
 const METADATA: u8 = 2;
 const TOTAL: u8 = 4;
 
-/// The rests of the literals after their first letters, each up to its semicolon.
+/// The literals without their first letters, each ended by a semicolon.
 const WORDS: &[u8] = b"rue;alse;ull;";
 
-/// Where a scan stands.
+/// The state of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Scan {
     mode: u8,
     /// Number of open objects and arrays.
     depth: u8,
-    /// One bit each, the innermost last: whether it is an object.
+    /// One bit per level, the innermost lowest: whether it is an object.
     objects: u128,
     flags: u16,
-    /// The [`NAMES`] that the key may be, as far as it was read.
+    /// The [`NAMES`] that match the key so far.
     names: u8,
-    /// Number of its characters so far; inside a literal, the position in it.
+    /// Number of the key's characters so far; inside a literal, the position in [`WORDS`].
     count: u8,
-    /// Number of bytes of the current escape, from its backslash.
+    /// Number of bytes in the current escape so far, including the backslash.
     escape: u8,
     /// Number of missing bytes or digits of the current character.
     lacks: u8,
-    /// Smallest and largest valid next byte of the character.
+    /// Smallest and largest valid value of the character's next byte.
     range: [u8; 2],
     /// The digits of the current escape so far.
     unit: u16,
@@ -96,7 +96,7 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// Before the text.
+    /// The state before the text.
     pub(super) const START: Scan = Scan {
         mode: 0,
         depth: 0,
@@ -124,7 +124,7 @@ impl Scan {
         self.has(flag::IN_MAP)
     }
 
-    /// Whether the closing brace was passed.
+    /// Whether the outermost object has ended.
     pub(super) fn is_over(&self) -> bool {
         self.mode == mode::END
     }
@@ -141,10 +141,10 @@ impl Scan {
         self
     }
 
-    /// Advances over a byte. `note` receives faults that are not fatal.
+    /// Advances by one byte. `note` receives faults that are not fatal.
     ///
     /// # Errors
-    /// The rule that ends the text, and how many bytes back it was broken.
+    /// The rule that ends the scan, and the number of bytes back to where it was broken.
     pub(super) fn pass(&mut self, byte: u8, note: &mut dyn FnMut(Rule)) -> Result<(), (Rule, u8)> {
         match self.mode {
             mode::STRING => {
@@ -186,7 +186,7 @@ impl Scan {
         }
     }
 
-    /// The first byte of a value.
+    /// Handles the first byte of a value.
     fn value(&mut self, byte: u8, note: &mut dyn FnMut(Rule)) -> Result<(), (Rule, u8)> {
         if self.has(flag::MAP_NEXT) {
             self.flags = self.flags & !flag::MAP_NEXT | flag::IN_MAP;
@@ -222,7 +222,7 @@ impl Scan {
         Ok(())
     }
 
-    /// What follows a value.
+    /// Handles the byte after a value.
     fn follow(&mut self, byte: u8) -> Result<(), (Rule, u8)> {
         let object = self.objects & 1 == 1;
         match byte {
@@ -245,7 +245,7 @@ impl Scan {
         self.mode = if self.depth == 0 { mode::END } else { mode::AFTER };
     }
 
-    /// Before the first character of a key.
+    /// Begins a key.
     fn key(&mut self) {
         self.names = match self.depth {
             1 => MAP | METADATA,
@@ -257,7 +257,7 @@ impl Scan {
         self.mode = mode::STRING;
     }
 
-    /// A character of a string, or 0 for one that is in no known key.
+    /// Handles a character of a string; 0 stands for any that occurs in no known key.
     fn character(&mut self, byte: u8) {
         for (i, name) in NAMES.iter().enumerate() {
             if name.as_bytes().get(usize::from(self.count)) != Some(&byte) {
@@ -268,8 +268,8 @@ impl Scan {
         self.mode = mode::STRING;
     }
 
-    /// Notes faults of strings outside `weight_map`, whose entries are validated when they
-    /// are listed. Only the first breach of each rule is noted.
+    /// Notes a fault in a string outside `weight_map`, once per rule. The entries of
+    /// `weight_map` are validated when they are listed.
     fn once(&mut self, noted: u16, rule: Rule, note: &mut dyn FnMut(Rule)) {
         if !self.has(noted | flag::IN_MAP) {
             self.set(noted, true);
@@ -353,7 +353,7 @@ impl Scan {
         self.set(seen, true);
     }
 
-    /// A byte of an escape (RFC 8259 §7).
+    /// Handles a byte of an escape (RFC 8259 §7).
     fn escape(&mut self, byte: u8) -> Result<(), (Rule, u8)> {
         let back = self.escape;
         let broken = Err((rules::JSON_ESCAPE, back));
@@ -393,7 +393,7 @@ impl Scan {
         Ok(())
     }
 
-    /// A byte of a number after its first (RFC 8259 §6), or the byte after the number.
+    /// Handles a byte of a number after its first (RFC 8259 §6), or the byte after it.
     fn number(&mut self, byte: u8, note: &mut dyn FnMut(Rule)) -> Result<(), (Rule, u8)> {
         self.mode = match (self.mode, byte) {
             (mode::MINUS, b'0') => mode::ZERO,
@@ -419,7 +419,7 @@ impl Scan {
         Ok(())
     }
 
-    /// A digit of an integer.
+    /// Handles a digit of an integer.
     fn digit(&mut self, byte: u8, note: &mut dyn FnMut(Rule)) {
         if !self.has(flag::TOTAL) {
             return;
@@ -431,7 +431,7 @@ impl Scan {
         }
     }
 
-    /// The value of `total_size` is not a number of bytes.
+    /// Notes that the value of `total_size` is not a number of bytes.
     fn no_total(&mut self, note: &mut dyn FnMut(Rule)) {
         self.set(flag::TOTAL | flag::TOTAL_HELD, false);
         note(rules::TOTAL_TYPE);

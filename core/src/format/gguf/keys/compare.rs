@@ -1,17 +1,17 @@
-//! What takes two entries of the metadata.
+//! Comparisons between metadata entries.
 
 use super::{Keys, Number, known, rules};
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Rule};
 
-/// Reports a number that stands against another.
+/// Reports a number that contradicts another one.
 fn flag(r: &mut Reader<'_, '_>, rule: Rule, number: &Number, expected: u64, found: u64) {
     r.about(EntryKind::Metadata, number.entry);
     r.flag(rule, number.at, number.len.into(), expected, found);
 }
 
 impl Keys {
-    /// Compares all that was found, in a file with so many tensors.
+    /// Compares all values found, in a file with `tensors` tensors.
     pub(super) fn compare(&self, r: &mut Reader<'_, '_>, tensors: u32) {
         if self.tokens.at != 0 {
             self.compare_lists(r);
@@ -109,7 +109,7 @@ impl Keys {
     }
 
     fn compare_split(&self, r: &mut Reader<'_, '_>, tensors: u32) {
-        // A file that is whole says 0 or 1, or nothing.
+        // A file that is not split has 0, 1 or no count.
         let Some(count @ 2..) = self.split_count.get() else { return };
         if let Some(no) = self.split_no.get()
             && no >= count

@@ -1,8 +1,7 @@
-//! The keys that readers of models look for, and what they take them for.
+//! The keys that model loaders look for, and how they interpret them.
 //!
-//! What readers do follows from the loaders of llama.cpp (`llama-vocab.cpp`,
-//! `llama-model.cpp`, `llama-model-loader.cpp`, `clip.cpp`), through which most programs
-//! read.
+//! The behaviour of readers is that of llama.cpp's loaders (`llama-vocab.cpp`,
+//! `llama-model.cpp`, `llama-model-loader.cpp`, `clip.cpp`), which most programs use.
 
 use super::{Keys, Number, field, rules};
 use crate::rule::Rule;
@@ -11,24 +10,24 @@ pub(super) const ARCHITECTURE: &[u8] = b"general.architecture";
 const MODEL: &[u8] = b"tokenizer.ggml.model";
 const TOKENIZER: &[u8] = b"tokenizer.ggml.";
 const TEMPLATE: &[u8] = b"tokenizer.chat_template";
-/// The tensor with a row for each token.
+/// The tensor with one row per token.
 pub(super) const EMBEDDING: &[u8] = b"token_embd.weight";
-/// How long a name of an architecture or of a tokenizer may be to be known.
+/// Maximum length of an architecture or tokenizer name that is read.
 pub(super) const LONGEST: u64 = 32;
-/// The map of characters begins with its length in 32 bits.
+/// Minimum length of the character map, which begins with its length in 32 bits.
 pub(super) const LEAST_CHARSMAP: u64 = 4;
 
-/// As many layers as ggml's programs have room for.
+/// Maximum number of layers in ggml's programs.
 pub(super) const MOST_BLOCKS: u32 = 512;
 
-// Types of values, beside those that the container asks about.
+// Value types that the container itself does not need.
 const UINT8: u32 = 0;
 const INT8: u32 = 1;
 const UINT16: u32 = 2;
 const INT32: u32 = 5;
 const FLOAT32: u32 = 6;
 
-/// Keys of ids, after `tokenizer.ggml.`, in the spelling of ggml.
+/// Keys of token ids, after `tokenizer.ggml.`, in ggml's spelling.
 pub(super) const IDS: [&[u8]; 18] = [
     b"bos_token_id",
     b"eos_token_id",
@@ -50,8 +49,8 @@ pub(super) const IDS: [&[u8]; 18] = [
     b"middle_token_id",
 ];
 
-/// Architectures whose every layer has attention heads, so that a count of 0 or one
-/// that does not divide is a fault. Others (Mamba, RWKV, hybrids) store 0.
+/// Architectures with attention heads in every layer, where a head count that is 0 or does
+/// not divide is a fault. Others (Mamba, RWKV, hybrids) store 0.
 static TRANSFORMERS: [&[u8]; 42] = [
     b"llama",
     b"qwen2",
@@ -97,7 +96,7 @@ static TRANSFORMERS: [&[u8]; 42] = [
     b"mistral3",
 ];
 
-/// The architecture that a file names, which its keys begin with.
+/// The file's architecture, whose name is the prefix of its keys.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(super) struct Architecture {
     name: [u8; 32],
@@ -105,7 +104,7 @@ pub(super) struct Architecture {
 }
 
 impl Architecture {
-    /// None if the name is longer than any.
+    /// Returns the architecture with this name; empty if the name is too long.
     pub(super) fn new(text: &[u8]) -> Self {
         let mut is = Architecture::default();
         if text.len() <= is.name.len() {
@@ -119,17 +118,17 @@ impl Architecture {
         self.name.get(..self.len).unwrap_or_default()
     }
 
-    /// Whether all its layers are known to have attention heads.
+    /// Whether all layers are known to have attention heads.
     pub(super) fn is_transformer(&self) -> bool {
         TRANSFORMERS.contains(&self.name())
     }
 
-    /// Whether readers give up its experts where there is only one.
+    /// Whether readers ignore the experts if there is at most one.
     pub(super) fn is_hunyuan(&self) -> bool {
         self.name().starts_with(b"hunyuan")
     }
 
-    /// What `key` says of the architecture, without its name.
+    /// The part of `key` after the architecture's name and a dot.
     fn of_key<'k>(&self, key: &'k [u8]) -> Option<&'k [u8]> {
         if self.len == 0 {
             return None;
@@ -137,7 +136,7 @@ impl Architecture {
         key.strip_prefix(self.name())?.strip_prefix(b".")
     }
 
-    /// What readers take `key` for.
+    /// The meaning of `key` to readers, if it is known.
     pub(super) fn known(&self, key: &[u8]) -> Option<Known> {
         if let Some(rest) = key.strip_prefix(TEMPLATE) {
             return matches!(rest, [] | [b'.', ..]).then_some(Known::Template);
@@ -181,12 +180,12 @@ impl Architecture {
     }
 }
 
-/// Whether the value of `key` is a short text that is looked at.
+/// Whether the value of `key` is a short text that is read.
 pub(super) fn is_text(key: &[u8]) -> bool {
     key == ARCHITECTURE || key == MODEL
 }
 
-/// What a key stands for.
+/// The meaning of a key.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Known {
     Model,
@@ -207,7 +206,7 @@ pub(super) enum Array {
 }
 
 impl Array {
-    /// The types of items that readers take, the usual one first.
+    /// The item types that readers accept, the usual one first.
     pub(super) fn items(self) -> &'static [u32] {
         match self {
             Array::Tokens | Array::Merges => &[field::STRING],
@@ -217,24 +216,24 @@ impl Array {
         }
     }
 
-    /// How many bytes readers take an item to have, whatever its type says.
+    /// Item width in bytes that readers assume, whatever the stored type.
     pub(super) fn width(self) -> u64 {
         if matches!(self, Array::Charsmap) { 1 } else { 4 }
     }
 }
 
-/// The number that readers expect of a key.
+/// Requirements on the number stored under a key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted {
-    /// The only type that they take.
+    /// The only type that readers accept.
     pub(super) tag: u32,
-    /// Whether they take a list as well, with a number for each layer.
+    /// Whether they also accept a list with one number per layer.
     pub(super) layers: bool,
-    /// Whether they divide by it.
+    /// Whether they divide by the number.
     pub(super) divisor: bool,
-    /// What a value breaks that is no integer.
+    /// The rule broken by a value that is not an integer.
     pub(super) other: Option<Rule>,
-    /// Whether integers of other types break that as well.
+    /// Whether integers of other types break that rule as well.
     pub(super) strict: bool,
 }
 
@@ -244,7 +243,7 @@ impl Wanted {
 }
 
 impl Keys {
-    /// Where the number of a key is kept.
+    /// The field that stores a key's number.
     pub(super) fn slot(&mut self, key: &[u8]) -> Option<&mut Number> {
         if let Some(name) = key.strip_prefix(TOKENIZER) {
             let id = IDS.iter().position(|id| *id == name)?;
@@ -270,7 +269,7 @@ impl Keys {
     }
 }
 
-/// The tokenizer, as far as readers have ids and bytes of their own for it.
+/// Tokenizers that have default ids or byte tokens in readers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) enum Model {
     /// SentencePiece.
@@ -291,8 +290,7 @@ impl Model {
         }
     }
 
-    /// The ids that readers take where the file has none: of the first in [`IDS`], and
-    /// none for the rest.
+    /// The default ids of readers, for the first keys of [`IDS`]; the other keys have none.
     pub(super) fn defaults(self) -> &'static [u64] {
         match self {
             Model::Llama => &[1, 2, 0],
@@ -302,14 +300,14 @@ impl Model {
         }
     }
 
-    /// Whether readers take bytes from the text of byte tokens without looking.
+    /// Whether readers parse the text of byte tokens without checking it.
     pub(super) fn has_bytes(self) -> bool {
         matches!(self, Model::Llama | Model::Plamo2)
     }
 }
 
-/// The integer of type `tag` that `bytes` are; [`Number::NONE`] if it is negative or
-/// has more than 32 bits.
+/// Decodes `bytes` as an integer of type `tag`; [`Number::NONE`] if it is negative or
+/// exceeds 32 bits, and `None` if the type is not an integer.
 pub(super) fn integer(tag: u32, bytes: &[u8], big: bool) -> Option<u32> {
     let signed = match tag {
         0 | 2 | 4 | 10 => false,

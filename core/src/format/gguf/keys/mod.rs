@@ -1,15 +1,15 @@
-//! What readers of models rely on beyond the container: keys of the types that they
-//! expect, lists that belong together, ids within the vocabulary.
+//! Requirements of model loaders beyond the container: keys of the expected types, lists of
+//! matching lengths, ids within the vocabulary.
 //!
-//! A key that is missing is no fault: adapters, projectors, matrices and vocabularies
-//! have few of them. Keys of an architecture begin with its name, so that is looked
-//! for first; then all metadata is passed over once, and what is wrong with one entry
-//! alone is reported. What takes two entries is compared at the end, and only then are
-//! the types of tokens read, the byte tokens they point to, and the embedding's shape.
+//! A missing key is not a fault: adapters, projectors, matrices and vocabularies have few
+//! keys. An architecture's keys begin with its name, so the name is looked up first. Then
+//! all metadata is walked once, and faults within a single entry are reported. Entries are
+//! compared with one another at the end; after that the token types, the byte tokens they
+//! point to, and the embedding's shape are read.
 //!
-//! Order of suppression. A list of the wrong type is compared with nothing. Of two
-//! entries with one key the first counts, as for ggml; of the items of one entry the
-//! first that is wrong.
+//! Order of suppression. A list of the wrong type is not compared with anything. If two
+//! entries have the same key, the first counts, as in ggml. In each entry, only the first
+//! wrong item is reported.
 
 mod compare;
 mod known;
@@ -24,50 +24,50 @@ use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 use known::{Architecture, Array, Known, Model, Wanted};
 
-/// What the cursor stands in.
+/// Phases of the cursor.
 mod phase {
     /// Looking for the architecture.
     pub(super) const FIND: u8 = 0;
-    /// Passing over metadata.
+    /// Walking over the metadata.
     pub(super) const WALK: u8 = 1;
-    /// In a template: `at` is how far it was searched.
+    /// In a template, which has been searched up to `at`.
     pub(super) const TEMPLATE: u8 = 2;
     pub(super) const COMPARE: u8 = 3;
-    /// In the types of tokens; see `tokens`.
+    /// In the token types; see `tokens`.
     pub(super) const TYPES: u8 = 4;
-    /// In the tokens that a few types were read of.
+    /// In the tokens that belong to the last batch of types.
     pub(super) const BYTES: u8 = 5;
     /// Looking for the embedding among the tensors.
     pub(super) const TENSORS: u8 = 6;
 }
 
-/// A number that was found in the metadata.
+/// A number from the metadata.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 struct Number {
     /// Offset of its value; 0 if the metadata has none.
     at: u64,
     /// Position of its entry.
     entry: u32,
-    /// What it is, [`Number::NONE`] if that is negative or above 32 bits; of a list
-    /// the number of items.
+    /// The number, or [`Number::NONE`] if it is negative or exceeds 32 bits; for a list, the
+    /// number of items.
     value: u32,
-    /// Whether it is a list, with one number a layer.
+    /// Whether it is a list with one number per layer.
     list: bool,
-    /// Number of bytes that a finding about it covers.
+    /// Number of bytes covered by a finding about it.
     len: u8,
 }
 
 impl Number {
-    /// What some writers store for an id that does not exist: -1 in 32 bits.
+    /// Stored by some writers for an id that does not exist: -1 in 32 bits.
     const NONE: u32 = u32::MAX;
 
-    /// Its value, if it was found and is no list.
+    /// The value, if it was found and is not a list.
     fn get(&self) -> Option<u32> {
         (self.at != 0 && !self.list).then_some(self.value)
     }
 }
 
-/// A list that was found, whose items are of a type that readers take.
+/// A list from the metadata whose items have a type that readers accept.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 struct List {
     /// Offset of its first item; 0 if there is none.
@@ -77,13 +77,13 @@ struct List {
 }
 
 impl List {
-    /// Offset of the number of items.
+    /// Offset of the item count.
     fn count_at(&self) -> u64 {
         self.at.wrapping_sub(8)
     }
 }
 
-/// What was found in the metadata.
+/// The relevant values found in the metadata.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(crate) struct Keys {
     arch: Architecture,
@@ -105,13 +105,13 @@ pub(crate) struct Keys {
     split_no: Number,
     split_count: Number,
     split_tensors: Number,
-    /// Where the template ends that is searched.
+    /// End of the template being searched.
     end: u64,
     place: tokens::Place,
 }
 
 impl Header {
-    /// Looks at what readers rely on, as far as bytes are resident.
+    /// Checks the requirements of model loaders, as far as bytes are resident.
     pub(super) fn audit_keys(
         &self,
         r: &mut Reader<'_, '_>,
@@ -119,7 +119,7 @@ impl Header {
         keys: &mut Keys,
     ) -> Result<(), Halt> {
         if self.tensors_at == 0 {
-            // The metadata does not end, so its lists need not either.
+            // The end of the metadata is unknown, so its lists may have no end either.
             c.finish();
         }
         while !c.done {
@@ -184,15 +184,15 @@ impl Header {
         Ok(())
     }
 
-    /// The next entry, with the bytes of its value if that is a number or the short
-    /// text of a key that is looked for; `None` after the last.
+    /// Reads the next entry and the bytes of its value, if that is a number or the short
+    /// text of a known key; `None` after the last entry.
     fn next_key<'a>(
         &self,
         r: &mut Reader<'_, 'a>,
         c: &mut Cursor,
         entry: &mut Entry<'a>,
     ) -> Result<Option<&'a [u8]>, Halt> {
-        // What is wrong was reported where the entry was listed.
+        // Faults were reported when the entry was listed.
         r.mute();
         let taken = self.take_key(r, c, entry);
         r.unmute();
@@ -221,7 +221,7 @@ impl Header {
             let value = match entry.tag {
                 field::ARRAY => &[],
                 field::STRING if wide(len) > known::LONGEST || !known::is_text(entry.key) => &[],
-                // The reader stands before the text.
+                // The reader is before the text.
                 field::STRING => r.bytes(len),
                 tag => r.get(Span::new(wide(entry.value_at), field::width(tag)))?,
             };
@@ -230,7 +230,7 @@ impl Header {
         })
     }
 
-    /// Takes note of a list that readers look for, after its head.
+    /// Checks and records a known list, after its head.
     fn array(
         &self,
         r: &mut Reader<'_, '_>,
@@ -280,7 +280,7 @@ impl Header {
         }
     }
 
-    /// The number of an entry, whose type is reported if readers do not accept it.
+    /// Reads an entry's number, and reports its type if readers do not accept it.
     fn number(
         &self,
         r: &mut Reader<'_, '_>,
@@ -314,7 +314,7 @@ impl Header {
         number
     }
 
-    /// Compares the shape of the embedding with what the metadata says.
+    /// Compares the embedding's shape with the metadata.
     fn embedding(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, keys: &Keys) -> Result<(), Halt> {
         let rows = (keys.tokens.at != 0).then_some(keys.tokens.count);
         let columns = keys.embedding.get().map(u64::from);
@@ -348,7 +348,7 @@ impl Header {
     }
 }
 
-/// The type of the items of an array, after whose head the cursor stands.
+/// The item type of an array. The cursor must be after the array's head.
 fn items_of(c: &Cursor, entry: &Entry<'_>) -> u32 {
     match c.state.within {
         0 => entry.content.holds,

@@ -5,8 +5,8 @@ use crate::base::widen;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, general::BYTES_CHANGED};
 
-/// Attributes through which a template leaves an engine of Python that is no sandbox.
-/// No template needs them: what it is given are messages, tools and texts.
+/// Attributes through which a template can escape a Python engine without a sandbox. No
+/// template needs them, since its inputs are messages, tools and texts.
 static ESCAPES: [&[u8]; 7] = [
     b"__globals__",
     b"__subclasses__",
@@ -17,10 +17,10 @@ static ESCAPES: [&[u8]; 7] = [
     b"__mro__",
 ];
 
-/// How long the longest of them is.
+/// Length of the longest attribute.
 const LONGEST: u64 = 14;
 
-/// Searches what is resident of the template that the cursor stands in, up to its `end`.
+/// Searches the resident part of the cursor's template, up to its `end`.
 pub(super) fn search(r: &mut Reader<'_, '_>, c: &mut Cursor, end: u64) -> Result<(), Halt> {
     let left = end.wrapping_sub(c.at);
     r.region(c.at, end, BYTES_CHANGED);
@@ -34,7 +34,7 @@ pub(super) fn search(r: &mut Reader<'_, '_>, c: &mut Cursor, end: u64) -> Result
     } else if widen(run.len()) >= left {
         c.at = end;
     } else {
-        // One may begin in the last bytes.
+        // An attribute may begin in the last bytes.
         c.at = c.at.wrapping_add(widen(run.len()).saturating_sub(LONGEST.wrapping_sub(1)));
         return Ok(());
     }
@@ -42,7 +42,7 @@ pub(super) fn search(r: &mut Reader<'_, '_>, c: &mut Cursor, end: u64) -> Result
     Ok(())
 }
 
-/// The first of them in `text`, and where it is.
+/// The first of these attributes in `text`, and its position.
 fn escape(text: &[u8]) -> Option<(usize, &'static [u8])> {
     let mut at = 0_usize;
     while let Some(rest) = text.get(at..) {

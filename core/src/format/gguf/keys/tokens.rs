@@ -1,40 +1,40 @@
-//! Types of tokens, and tokens that stand for bytes.
+//! Token types, and tokens that stand for bytes.
 //!
-//! The types lie far from the tokens, and both lists are long. So a few types are read
-//! at a time; only if there are byte tokens among them are tokens passed over up to
-//! those. The cursor is at the next type.
+//! The types are far from the tokens, and both lists are long. The types are therefore read
+//! in batches, and tokens are skipped up to a batch only if it contains byte tokens. The
+//! cursor is at the next type.
 
 use super::{Cursor, Header, Keys, head, phase, rules};
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, general::BYTES_CHANGED};
 
-/// How many types are read at a time: as many as `inner` has bits for.
+/// Number of types per batch: the number of bits in [`Place::bytes`].
 const BATCH: usize = 128;
-/// The highest type of a token, which is that of bytes.
+/// The highest token type, which is that of byte tokens.
 const BYTE: u32 = 6;
-/// Bytes of the length of a text.
+/// Size in bytes of a text's length field.
 const LENGTH: u64 = 8;
-/// Bytes of the text of a byte token.
+/// Length in bytes of a byte token's text.
 const TEXT: u64 = 6;
 
-/// How far both lists were read.
+/// Progress in both lists.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(super) struct Place {
-    /// How many types were read.
+    /// Number of types read.
     types: u64,
-    /// How many of them were read last, and which of those are bytes.
+    /// Size of the last batch with byte tokens, and one bit per type: whether it is a byte.
     last: u64,
     bytes: [u64; 2],
-    /// How many tokens were passed, and the offset of the next.
+    /// Number of tokens skipped, and the offset of the next one.
     tokens: u64,
     pub(super) token: u64,
-    /// Whether a type was reported, and a byte token.
+    /// Whether a type, or a byte token, has been reported.
     odd_type: bool,
     odd_byte: bool,
 }
 
 impl Place {
-    /// Whether the next token stands for a byte, as far as its type was read.
+    /// Whether the next token's type is in the last batch and is that of bytes.
     fn is_byte(&self) -> bool {
         let first = self.types.wrapping_sub(self.last);
         let Some(place) = self.tokens.checked_sub(first) else { return false };
@@ -46,7 +46,7 @@ impl Place {
 }
 
 impl Header {
-    /// Reads the next types, as far as they are resident.
+    /// Reads the next batch of types, as far as it is resident.
     pub(super) fn token_types(
         &self,
         r: &mut Reader<'_, '_>,
@@ -88,7 +88,7 @@ impl Header {
         Ok(())
     }
 
-    /// Passes over tokens up to those that the types were read of.
+    /// Skips tokens up to the end of the last batch, and checks its byte tokens.
     pub(super) fn byte_tokens(
         &self,
         r: &mut Reader<'_, '_>,
@@ -120,21 +120,21 @@ impl Header {
             }
             place.tokens = place.tokens.wrapping_add(1);
             place.token = place.token.saturating_add(LENGTH).saturating_add(len);
-            // The rest of it need not be resident.
+            // The rest of the token need not be resident.
             rest = usize::try_from(len).ok().and_then(|len| after.get(len..)).unwrap_or(&[]);
         }
         if place.tokens >= until {
             c.phase = phase::TYPES;
         } else if place.tokens == before {
             r.require(LENGTH)?;
-            // Its length is resident, so it is a byte token whose text is not.
+            // The length is resident, so this is a byte token whose text is not.
             r.require(LENGTH.saturating_add(TEXT))?;
         }
         Ok(())
     }
 }
 
-/// Whether a text is that of a byte, `<0x00>` to `<0xFF>`.
+/// Whether a text has the form of a byte token, `<0x00>` to `<0xFF>`.
 fn stands_for_a_byte(text: &[u8; 6]) -> bool {
     matches!(text, [b'<', b'0', b'x', a, b, b'>'] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit())
 }

@@ -1,7 +1,7 @@
-//! A fast path for lists of strings, which are long.
+//! A fast path for lists of strings, which can be long.
 //!
-//! The audit passes over valid UTF-8 strings many at a time, and leaves the first invalid
-//! one to the careful path. Listing metadata skips the longest list.
+//! The audit checks many valid UTF-8 strings at a time, and leaves the first invalid one to
+//! the full check. Listing metadata jumps over the longest list.
 
 use super::super::{Cursor, Header, State, head};
 use super::u64;
@@ -9,12 +9,11 @@ use crate::base::{ascii, utf8, widen};
 use crate::input::Span;
 use crate::parse::Reader;
 
-/// Number of bytes of strings that are checked together; the last string is included as a
-/// whole.
+/// Number of bytes that are checked together; the last string is included as a whole.
 const BATCH: usize = 4096;
 
-/// Passes over strings of the current list, as far as they are resident and UTF-8, or
-/// already `validated`; returns whether there were any.
+/// Skips strings of the current list, as far as they are resident and UTF-8, or already
+/// `validated`; returns whether there were any.
 pub(in super::super) fn texts(
     r: &mut Reader<'_, '_>,
     c: &mut Cursor,
@@ -42,7 +41,7 @@ pub(in super::super) fn texts(
             left = left.saturating_sub(batch.count);
             continue;
         }
-        // A long or an invalid one may be among them.
+        // The batch may contain a long or an invalid string.
         let mut sound = 0;
         while sound < batch.count
             && let Some((text, after)) = text(rest, big)
@@ -89,10 +88,10 @@ impl<'a> Batch<'a> {
         Batch { bytes: input.get(..len).unwrap_or_default(), count, lengths, rest }
     }
 
-    /// Whether all of them are UTF-8; `false` if they must be checked one by one.
+    /// Whether all strings are UTF-8; `false` if they must be checked one by one.
     ///
-    /// While the bytes of all lengths are ASCII, they are not part of a longer character,
-    /// so the strings are UTF-8 exactly if the whole range is.
+    /// If the bytes of all lengths are ASCII, they are not part of a longer character, so
+    /// the strings are UTF-8 if and only if the whole range is.
     #[inline]
     fn is_sound(&self) -> bool {
         ascii::is_ascii(self.bytes) || (self.lengths & ascii::HIGH == 0 && utf8::is(self.bytes))
@@ -106,29 +105,29 @@ pub(super) fn text(input: &[u8], big: bool) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(usize::try_from(len).ok()?)
 }
 
-/// The longest list of the metadata, which opening finds on its way.
+/// The longest list in the metadata, found during opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Longest {
-    /// Where the list begins that the cursor is within; 0 if it is in none.
+    /// Start of the list that the cursor is in; 0 if none.
     begin: u64,
     at: u64,
     end: u64,
-    /// Lists lie in lists: none is kept.
+    /// Some list contains lists, so none is used.
     nested: bool,
 }
 
 impl Longest {
-    /// There is none.
+    /// No list yet.
     pub(super) const NONE: Longest = Longest { begin: 0, at: 0, end: 0, nested: false };
 
-    /// Where it lies.
+    /// Location of its items; empty if there is none.
     pub(super) fn span(&self) -> Span {
         if self.nested { Span::default() } else { Span::between(self.at, self.end) }
     }
 }
 
 impl State {
-    /// The cursor was put after the head of a value, at `at`: within a list, or not.
+    /// Records that the cursor has passed the head of a value, and may be in a list at `at`.
     pub(in super::super) fn enter(&mut self, at: u64) {
         match self.within {
             0 => {}
@@ -137,7 +136,7 @@ impl State {
         }
     }
 
-    /// The list that the cursor was within, if any, is over at `at`.
+    /// Records that the cursor's list, if any, ended at `at`.
     pub(in super::super) fn leave(&mut self, at: u64) {
         let found = &mut self.swept.longest;
         let begin = core::mem::take(&mut found.begin);
@@ -148,8 +147,8 @@ impl State {
 }
 
 impl Header {
-    /// Puts the cursor after the longest list, if it is at its start. Opening has skipped
-    /// its items.
+    /// Moves the cursor past the longest list if it is at the list's start. Opening has
+    /// already scanned the items.
     pub(in super::super) fn leap(&self, c: &mut Cursor) {
         if c.state.within != 0 && c.at == self.longest.offset {
             c.at = self.longest.end().unwrap_or(u64::MAX);
@@ -188,7 +187,7 @@ mod tests {
         array(TEXT, &items, big)
     }
 
-    /// A file of these arrays and nothing else.
+    /// A file with only these arrays.
     fn file(arrays: &[Vec<u8>], big: bool) -> Vec<u8> {
         let head = [&b"GGUF"[..], &number(3_u32.to_le_bytes(), big)].concat();
         let mut file = [head, long(0, big), long(arrays.len(), big)].concat();
@@ -205,7 +204,7 @@ mod tests {
         Header::open(&mut Reader::new(source, &mut |_| {}), &mut Cursor::default()).ok()
     }
 
-    /// What the audit of values finds, and whether it came to its end.
+    /// The findings of the value audit, and whether it reached the end.
     fn audited(
         source: &Source<'_>,
         step: impl Fn(&mut Reader<'_, '_>, &mut Cursor) -> Result<(), Halt>,
@@ -219,7 +218,7 @@ mod tests {
         (found, done)
     }
 
-    /// Both ways through the values of `bytes`; how many findings there are.
+    /// Compares both ways through the values of `bytes`; returns the number of findings.
     fn compare(bytes: &[u8]) -> usize {
         let source = Source::whole(bytes);
         let Some(header) = open(&source) else { return 0 };
@@ -233,7 +232,7 @@ mod tests {
             }
         });
         assert_eq!(swept, careful);
-        // Metadata with the longest list left out, and without.
+        // List the metadata with and without jumping over the longest list.
         let plain = Header { longest: Span::default(), ..header };
         assert_eq!(listed(&header, &source), listed(&plain, &source));
         swept.0.len()
@@ -255,7 +254,7 @@ mod tests {
         let long = [b'x'; 0xA9];
         let bad = [&[b'y'; 300][..], b"\xFF"].concat();
         for big in [false, true] {
-            // The length of the second would be the rest of the first one's last
+            // The second string's length would complete the first string's last
             // character.
             let split = texts_of(&[b"a\xC3", &long, b""], big);
             assert_eq!(compare(&file(&[split], big)), 1);
@@ -307,7 +306,7 @@ mod tests {
         let header = open(&Source::whole(&bytes)).unwrap();
         let at = bytes.windows(6).position(|six| six == b"longer").unwrap() - 8;
         assert_eq!(header.longest, Span::new(at as u64, 8 + 6 + 8 + 4));
-        // In lists in lists its place is needed for something else.
+        // With nested lists, no list is recorded.
         let deep = array(ARRAY, &lists, false);
         let bytes = file(&[lists[1].clone(), deep], false);
         assert_eq!(open(&Source::whole(&bytes)).unwrap().longest, Span::default());

@@ -1,7 +1,7 @@
-//! Valid tensors: a fast way to read or skip them.
+//! Fast paths that read or skip valid tensors.
 //!
-//! This passes over entries for which the careful path would report nothing; at anything
-//! else the sweep ends, and the entry is checked in full.
+//! They handle entries for which the full check would report nothing. At any other entry the
+//! sweep ends, and the entry gets the full check.
 
 mod lists;
 
@@ -19,48 +19,48 @@ use crate::model::{
 use crate::parse::Reader;
 use lists::text;
 
-/// What is known of the data that was listed.
+/// Coverage of the file by the data listed so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Cover {
-    /// Nothing but padding lies between tensors so far.
+    /// So far, only padding lies between tensors.
     Tight,
-    /// Something may.
+    /// Other bytes may lie between tensors.
     Loose,
-    /// The tensors are over, and the file ends with them.
+    /// All tensors are listed, the file ends with them, and only padding lies in between.
     Proved,
 }
 
-/// What is remembered from one call to the next.
+/// State kept from one call to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Swept {
     cover: Cover,
-    /// The longest list so far, and where the one that opening is within begins.
+    /// The longest list so far, and the start of the list that opening is in.
     longest: lists::Longest,
 }
 
 impl Swept {
     pub(super) const NONE: Swept = Swept { cover: Cover::Tight, longest: lists::Longest::NONE };
 
-    /// The place of the items of the longest list.
+    /// Location of the items of the longest list.
     pub(super) fn longest(&self) -> List {
         self.longest.span()
     }
 
-    /// Takes note of a tensor whose data is not known.
+    /// Records that other bytes may lie between tensors.
     pub(super) fn loosen(&mut self) {
         self.cover = Cover::Loose;
     }
 
-    /// Whether the data of all tensors was listed in order, with only padding between.
+    /// Whether the data of all tensors was listed in order, with only padding in between.
     pub(super) fn is_covered(&self) -> bool {
         self.cover == Cover::Proved
     }
 }
 
-/// The place of the items of a list.
+/// Location of the items of a list.
 pub(super) type List = Span;
 
-/// There is none.
+/// No list.
 pub(super) const NO_LIST: List = Span::new(0, 0);
 
 #[inline(always)]
@@ -75,7 +75,7 @@ fn u32(input: &[u8], big: bool) -> Option<(u32, &[u8])> {
     Some((if big { u32::from_be_bytes(*bytes) } else { u32::from_le_bytes(*bytes) }, rest))
 }
 
-/// A tensor's entry that breaks no rule, whatever comes before it.
+/// A tensor entry that breaks no rule, whatever precedes it.
 struct Brief<'a> {
     name: &'a [u8],
     rank: u32,
@@ -85,8 +85,7 @@ struct Brief<'a> {
     offset: u64,
 }
 
-/// The parts of the entry at the start of `input`, if it has the usual size: name, dims,
-/// and the rest.
+/// Splits the entry at the start of `input` into name, dims and rest, if its rank is valid.
 #[inline(always)]
 fn parts(input: &[u8], big: bool) -> Option<(&[u8], &[u8], &[u8])> {
     let (name, rest) = text(input, big)?;
@@ -112,7 +111,7 @@ fn brief(input: &[u8], big: bool) -> Option<(Brief<'_>, &[u8])> {
     let (mut elements, mut rank) = (1_u64, 0_u32);
     for bytes in extents {
         let extent = extent(bytes);
-        // A 0 needs a lint. The product bounds the others.
+        // A 0 needs a lint. The product bounds the other dims.
         elements = product(elements, extent).filter(|n| *n != 0)?;
         rank = rank.saturating_add(1);
     }
@@ -127,8 +126,8 @@ fn brief(input: &[u8], big: bool) -> Option<(Brief<'_>, &[u8])> {
     sound.then_some((Brief { name, rank, stored, elements, size, offset }, rest))
 }
 
-/// Number of entries of the usual size at the start of `input`, at most `most`, and the
-/// rest. Reading them one by one would find the same ends.
+/// Skips entries with valid ranks and name lengths at the start of `input`, at most `most`;
+/// returns their number and the rest. Reading them one by one would find the same ends.
 pub(super) fn skim(input: &[u8], most: u32, big: bool) -> (u32, &[u8]) {
     let (mut rest, mut count) = (input, 0_u32);
     while count < most
@@ -143,7 +142,7 @@ pub(super) fn skim(input: &[u8], most: u32, big: bool) -> (u32, &[u8]) {
 }
 
 impl Header {
-    /// The tensor of the entry at the reader's position; `None` if it needs the full check.
+    /// Reads the tensor at the reader's position; `None` if it needs the full check.
     pub(super) fn plain_tensor(&self, r: &Reader<'_, '_>, c: &mut Cursor) -> Option<Tensor> {
         let (at, run) = (r.at(), r.resident());
         let (brief, rest) = brief(run, self.big)?;
@@ -210,8 +209,8 @@ impl Header {
         }
     }
 
-    /// Puts the cursor after a tensor's data, and returns
-    /// where that begins; `None` if it is not where it should be.
+    /// Moves the cursor's state past a tensor's data, and returns the data's offset; `None`
+    /// if the data is not at the expected offset.
     #[inline(always)]
     fn pass_data(&self, source: &Source<'_>, c: &mut Cursor, brief: &Brief<'_>) -> Option<u64> {
         let expected = c.state.next_data;
@@ -229,8 +228,7 @@ impl Header {
         Some(begin)
     }
 
-    /// Takes note of sound data at `offset` up to `end` where it was expected at
-    /// another.
+    /// Records valid data at `offset` up to `end`, which was expected at `expected`.
     #[inline(always)]
     pub(super) fn cover(
         &self,
@@ -248,7 +246,7 @@ impl Header {
         }
     }
 
-    /// Notes that all tensors were listed.
+    /// Records that all tensors were listed.
     pub(super) fn prove(&self, source: &Source<'_>, c: &mut Cursor) {
         let end = self.data_at.saturating_add(c.state.next_data);
         if c.state.swept.cover == Cover::Tight
@@ -262,8 +260,8 @@ impl Header {
     }
 }
 
-/// Whether there are only zeros from `from` to `to` or the end of the file, as far as they
-/// are resident.
+/// Whether the bytes from `from` to `to`, or to the end of the file, are resident and all
+/// zero.
 #[inline(always)]
 fn is_padding(source: &Source<'_>, from: u64, to: u64) -> bool {
     let gap = Span::between(from, to.min(source.len()));
@@ -278,7 +276,7 @@ mod tests {
     use crate::format::Container;
     use std::vec::Vec;
 
-    /// Three tensors, of F32, Q8_0 and F16, the last of them padded.
+    /// A file with three tensors of F32, Q8_0 and F16, the last one padded.
     fn file(big: bool) -> (Vec<u8>, usize) {
         let mut file = b"GGUF".to_vec();
         let mut put = |width: usize, n: u64| {
@@ -306,7 +304,8 @@ mod tests {
         (file, tables)
     }
 
-    /// Both ways to read each tensor, and to end with them; how many were plain.
+    /// Compares both ways of reading each tensor; returns how many were plain, and whether
+    /// the file is covered.
     fn compare(file: &[u8]) -> (usize, bool) {
         let source = Source::whole(file);
         let mut ignore = |_| {};
@@ -361,7 +360,7 @@ mod tests {
     fn covered_is_only_what_ends_with_zeros() {
         let (file, tables) = file(false);
         let data = tables.next_multiple_of(32);
-        // Before the data, between the second tensor and the third, after that.
+        // Before the data, between the second and the third tensor, and after the third.
         for at in [tables, data - 1, data + 32 + 68, data + 127, data + 134, data + 159] {
             let mut file = file.clone();
             file[at] = 1;
@@ -372,7 +371,7 @@ mod tests {
             file[at] = 1;
             assert_eq!(compare(&file), (3, true), "{at}");
         }
-        // Without the padding of the last, and with bytes that belong to nothing.
+        // Without the last tensor's padding, cut off, and with a trailing byte.
         assert_eq!(compare(&file[..data + 134]), (3, true));
         assert_eq!(compare(&file[..data + 133]), (2, false));
         assert_eq!(compare(&[&file[..], &[0]].concat()), (3, false));

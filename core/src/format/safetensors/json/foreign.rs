@@ -1,16 +1,16 @@
-//! Unknown fields, which are skipped: whether keys occur twice in them, and whether numbers
-//! are in the range of doubles.
+//! Checks of unknown fields, which are skipped: duplicate keys, and numbers outside the
+//! range of doubles.
 
 use super::{Json, Text, rules};
 use crate::base::{limits::JSON_KEYS, widen};
 use crate::model::{Name, NameEncoding};
 
-/// A key of an open object, or the mark of an object that has begun.
+/// A key of an open object, or a marker for the start of an object.
 #[derive(Clone, Copy, Debug)]
 struct Key {
-    /// Offset of the text; of a mark, the start of the enclosing object's keys.
+    /// Offset of the text; for a marker, the start of the enclosing object's keys.
     at: u32,
-    /// Its length, below 2^27, with [`ESCAPED`]; [`MARK`] for a mark.
+    /// Length of the text, below 2^27, with [`ESCAPED`]; [`MARK`] for a marker.
     len: u32,
 }
 
@@ -24,9 +24,9 @@ pub(super) struct Keys {
     count: usize,
     /// Start of the innermost object's keys.
     from: usize,
-    /// Number of open objects for which there was no room.
+    /// Number of open objects that did not fit.
     beyond: u32,
-    /// The current value is skipped.
+    /// Whether the current value is an unknown field.
     on: bool,
 }
 
@@ -35,8 +35,8 @@ pub(super) const NONE: Keys =
     Keys { keys: [Key { at: 0, len: 0 }; JSON_KEYS], count: 0, from: 0, beyond: 0, on: false };
 
 impl Json<'_> {
-    /// The unknown field whose key was read last, `outside` levels deep: its key is
-    /// compared with those of other unknown fields of the entry.
+    /// Skips the unknown field, `outside` levels deep, whose key was read last. Its key is
+    /// compared with those of the entry's other unknown fields.
     pub(in crate::format) fn foreign(&mut self, outside: u32) {
         self.keys.on = true;
         self.object_key();
@@ -44,7 +44,7 @@ impl Json<'_> {
         self.keys.on = false;
     }
 
-    /// An object has begun.
+    /// Records the start of an object.
     pub(super) fn object_begins(&mut self) {
         if !self.keys.on {
             return;
@@ -57,7 +57,7 @@ impl Json<'_> {
         }
     }
 
-    /// The innermost object has ended.
+    /// Records the end of the innermost object.
     pub(super) fn object_ends(&mut self) {
         let keys = &mut self.keys;
         if !keys.on {
@@ -72,7 +72,7 @@ impl Json<'_> {
         keys.from = mark.map_or(0, |mark| usize::try_from(mark.at).unwrap_or(0));
     }
 
-    /// Checks whether the last key has occurred in its object.
+    /// Reports the last key if it has occurred in its object before.
     pub(super) fn object_key(&mut self) {
         if !self.keys.on {
             return;
@@ -103,7 +103,7 @@ impl Json<'_> {
         Name::new(text, if escaped { NameEncoding::Json } else { NameEncoding::Plain })
     }
 
-    /// Checks the number from `at` to the current position, if it is skipped.
+    /// Checks the number from `at` to the current position, if it is in an unknown field.
     pub(super) fn passed_number(&mut self, at: usize) {
         if !self.keys.on {
             return;
@@ -116,7 +116,7 @@ impl Json<'_> {
 }
 
 impl Keys {
-    /// Whether there is room for it.
+    /// Adds a key; returns whether there was room.
     fn push(&mut self, key: Key) -> bool {
         let place = self.keys.get_mut(self.count);
         let room = place.is_some();
@@ -128,7 +128,7 @@ impl Keys {
     }
 }
 
-/// The first 17 digits of the smallest number that is too large: readers multiply these
+/// The first 17 digits of the smallest number that is too large. Readers multiply these
 /// digits by a power of ten.
 const TOO_LARGE: u64 = 17_976_931_348_623_158;
 const DIGITS: u32 = 17;

@@ -1,5 +1,5 @@
-//! Faults after which reading goes on, kept until all of an entry is known to be resident:
-//! each is reported once.
+//! Faults that do not stop the parser. They are kept until the whole entry is known to be
+//! resident, so that each is reported once.
 
 use super::{Json, rules};
 use crate::base::build::{DETAILS, WINDOWS};
@@ -7,17 +7,17 @@ use crate::base::{limits::JSON_DEPTH, wide, widen};
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule, Severity};
 
-/// A fault after which reading goes on.
+/// A fault that does not stop the parser.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Note {
     rule: Rule,
     at: usize,
-    /// Length, what was expected, and what was found; nothing where that is not reported.
+    /// Length, expected value and found value; empty in builds that do not report them.
     details: [(usize, u64, u64); if DETAILS { 1 } else { 0 }],
 }
 
-/// Number of notes that are kept for an entry: the seven rules that a member can break
-/// without being broken, and a fatal one.
+/// Number of notes kept per entry: the seven rules that a valid member can break, and one
+/// fatal rule.
 const NOTES: usize = 8;
 
 /// The notes of one entry.
@@ -27,13 +27,13 @@ pub(super) type Notes = [Option<Note>; NOTES];
 pub(super) const NONE: Notes = [None; NOTES];
 
 impl Json<'_> {
-    /// Notes a fault, each rule once. If there is no room, a fatal fault replaces the last
-    /// note: others may be lost, a fatal one never.
+    /// Notes a fault, once per rule. If there is no room, a fatal fault replaces the last
+    /// note, so other faults may be lost, but never a fatal one.
     pub(in crate::format) fn note(&mut self, rule: Rule, at: usize, expected: u64, found: u64) {
         self.note_span(rule, at, self.at.wrapping_sub(at).max(1), expected, found);
     }
 
-    /// The same for `len` bytes, after which reading went on.
+    /// Notes a fault in the `len` bytes at `at`.
     pub(in crate::format) fn note_span(
         &mut self,
         rule: Rule,
@@ -60,15 +60,15 @@ impl Json<'_> {
         }
     }
 
-    /// Reports the notes, and why reading failed; returns whether any of it is fatal.
+    /// Reports the notes, and the reason if reading failed; returns whether any is fatal.
     ///
     /// # Errors
-    /// The following bytes of the file are not resident: then nothing is reported.
+    /// The next bytes of the file are not resident. In that case nothing is reported.
     pub(in crate::format) fn conclude(&self, r: &mut Reader<'_, '_>) -> Result<bool, Halt> {
         self.conclude_as(r, core::convert::identity)
     }
 
-    /// The same, with the rules of another JSON format.
+    /// Like [`conclude`](Self::conclude), with the rules of another JSON format.
     pub(in crate::format) fn conclude_as(
         &self,
         r: &mut Reader<'_, '_>,
@@ -90,7 +90,7 @@ impl Json<'_> {
         Ok(fatal)
     }
 
-    /// Whether reading failed because of the file.
+    /// Succeeds unless reading failed for lack of resident bytes.
     ///
     /// # Errors
     /// Reading failed because bytes of the file are not resident.
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::input::Source;
 
-    /// However much was noted before, the finding that makes an entry unusable is reported.
+    /// A fatal finding is kept, whatever was noted before.
     #[test]
     fn what_is_fatal_is_never_lost() {
         let bearable = rules::RULES.iter().filter(|rule| rule.severity != Severity::Fatal);

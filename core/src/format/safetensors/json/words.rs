@@ -1,11 +1,11 @@
-//! Strings that are one of a list of words.
+//! Matching strings against a list of words.
 
 use super::Json;
 use crate::base::build::SWEEP;
 use crate::model::Name;
 
 impl Json<'_> {
-    /// The number of the string in `words`, which have a space after each.
+    /// The position of the last string in `words`, each of which is followed by a space.
     pub(in crate::format) fn which(&self, words: &[u8]) -> Option<u8> {
         if SWEEP && !self.text.escaped {
             return plain_word(self.inside(), words);
@@ -15,7 +15,7 @@ impl Json<'_> {
     }
 }
 
-/// The number of a string without escapes in `words`.
+/// The position of a string without escapes in `words`.
 fn plain_word(text: &[u8], words: &[u8]) -> Option<u8> {
     let (mut rest, mut number) = (words, 0_u8);
     while let Some(len) = rest.iter().position(|letter| *letter == b' ') {

@@ -6,11 +6,11 @@ use super::words::{before_byte, int, long_int, past_list, text_len};
 use crate::base::widen;
 use crate::model::{DType, dims::product};
 
-/// A member during a sweep.
+/// A parsed member.
 pub(super) struct Brief<'a> {
     pub(super) name: &'a [u8],
     pub(super) dtype: DType,
-    /// Length of its spelling.
+    /// Length of the type's spelling.
     pub(super) spelling: u64,
     /// Number of bytes from the first dim to the end of the input.
     pub(super) dims_left: usize,
@@ -56,7 +56,7 @@ pub(super) fn brief(input: &[u8]) -> Option<(Brief<'_>, &[u8])> {
     let rest = rest.strip_prefix(b"]}")?;
     let bits = product(elements, u64::from(dtype.bits()))?;
     let size = end.checked_sub(begin)?;
-    // A dim of 0 may hide an overflow of the others.
+    // A dim of 0 may hide an overflow of the other dims.
     let sound = elements > 0 && bits & 7 == 0 && bits >> 3 == size && dtype != DType::Unknown;
     let brief = Brief { name, dtype, spelling, dims_left, dims_len, rank, elements, begin, end };
     sound.then_some((brief, rest))
@@ -76,8 +76,9 @@ fn dtype(input: &[u8]) -> Option<(DType, &[u8])> {
     })
 }
 
-/// The name of a member that begins with its type, and the rest after the quote before the
-/// spelling. Names with escapes, non-ASCII or non-printable characters take the full check.
+/// The name of a member whose first field is its type, and the rest after the quote before
+/// the type's spelling. Names with escapes, non-ASCII or non-printable characters need the
+/// full check.
 #[inline(always)]
 fn name(input: &[u8]) -> Option<(&[u8], &[u8])> {
     let input = input.strip_prefix(b"\"")?;
@@ -103,11 +104,11 @@ fn past_spelling(input: &[u8]) -> &[u8] {
     input.get(len..).unwrap_or_default()
 }
 
-/// Shortest text between the name of a member and its brace.
+/// Length of the shortest text between a member's name and its closing brace.
 const SHORTEST: usize = br#"":{"dtype":"F4","shape":[],"data_offsets":[0,0]"#.len();
 
-/// The name of the member at the start of `input`, whether it is the last, and the rest;
-/// for a member that is known to have the form that writers emit.
+/// The name of the member at the start of `input`, whether it is the last, and the rest.
+/// The member must be known to have the form that writers emit.
 #[inline(always)]
 pub(super) fn known(input: &[u8]) -> Option<(&[u8], bool, &[u8])> {
     let input = input.strip_prefix(b"\"")?;

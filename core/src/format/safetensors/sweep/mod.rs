@@ -1,7 +1,7 @@
-//! Valid members: a fast way to read or skip them.
+//! Fast paths that read or skip valid members.
 //!
 //! Every writer emits members without white space and with the fields in one order. Such a
-//! member is parsed with few branches; anything else takes the full check.
+//! member is parsed with few branches; any other gets the full check.
 
 mod member;
 mod words;
@@ -19,7 +19,7 @@ use member::{brief, known, skim_one};
 const METADATA: &str = "__metadata__";
 
 impl Header {
-    /// The tensor of the next member, if it needs no full check.
+    /// Reads the tensor of the next member, unless it needs the full check.
     pub(super) fn next_plain(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Option<Tensor> {
         let start = self.next_member(c);
         if c.state.stands == stands::END || c.done {
@@ -118,8 +118,8 @@ impl Header {
         }
     }
 
-    /// Passes again over members that [`Header::sweep_sound`] has passed, up to `until`:
-    /// their form need not be checked again.
+    /// Skips members that [`Header::sweep_sound`] has skipped before, up to `until`, without
+    /// checking their form again.
     pub(super) fn sweep_names<'a>(
         &self,
         r: &mut Reader<'_, 'a>,
@@ -163,7 +163,7 @@ fn glance(index: u32, at: u64, name: &[u8]) -> Glance<'_> {
 }
 
 /// Skips members in the form that writers emit; returns their number, the rest, and whether
-/// the closing brace was reached. The scan would find the same.
+/// the closing brace was reached. The scan would give the same result.
 pub(super) fn skim(run: &[u8]) -> (u32, &[u8], bool) {
     let (mut rest, mut count) = (run, 0_u32);
     while let Some(after) = skim_one(rest) {
@@ -186,7 +186,7 @@ mod tests {
 
     const HEADER: &[u8] = br#"{"a.b":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},"c":{"dtype":"F8_E4M3FNUZ","shape":[],"data_offsets":[24,25]},"d":{"dtype":"BF16","shape":[10],"data_offsets":[30,50]}}"#;
 
-    /// Both ways to read each member of `text`; how many were plain.
+    /// Compares both ways of reading each member of `text`; returns how many were plain.
     fn compare(text: &[u8]) -> usize {
         let mut file = widen(text.len()).to_le_bytes().to_vec();
         file.extend_from_slice(text);
@@ -242,8 +242,8 @@ mod tests {
         assert!(plain > 10_000, "{plain}");
     }
 
-    /// Which members a sweep passes over, and where it ends; the second way is for
-    /// those that were passed over before.
+    /// The members that a sweep skips, and its end. With `until`, the sweep is the one for
+    /// members that were skipped before.
     fn swept(text: &[u8], until: Option<u32>) -> (Vec<(u32, NameAt, Vec<u8>)>, Cursor) {
         let mut file = widen(text.len()).to_le_bytes().to_vec();
         file.extend_from_slice(text);

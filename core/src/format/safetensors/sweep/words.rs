@@ -1,17 +1,17 @@
-//! Strings and numbers, eight bytes at a time.
+//! Scanning strings and numbers eight bytes at a time.
 
-/// A word of eight bytes, all 1 or all 128.
+/// Words of eight bytes, all 1 or all 128.
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = ONES << 7;
 
-/// Marks the top bit of bytes below `byte`. Borrows and carries only affect bits above the
-/// first marked byte.
+/// Marks the top bit of each byte below `byte`. Borrows and carries only affect bits above
+/// the first marked byte.
 #[inline(always)]
 fn below(word: u64, byte: u64) -> u64 {
     word.wrapping_sub(ONES.wrapping_mul(byte)) & !word
 }
 
-/// The first byte whose top bit is marked; 8 if none is.
+/// The index of the first byte whose top bit is marked; 8 if there is none.
 #[inline(always)]
 fn first_byte(marks: u64) -> usize {
     usize::try_from(marks.trailing_zeros() >> 3).unwrap_or(8)
@@ -40,7 +40,7 @@ pub(super) fn text_len(bytes: &[u8]) -> usize {
     for word in words {
         let word = u64::from_le_bytes(*word);
         // Non-ASCII bytes are marked by their own top bit, so the differences need no mask.
-        // With one bit flipped, the quote is next to the control characters.
+        // With one bit flipped, the quote directly follows the control characters.
         let controls = (word ^ ONES.wrapping_mul(2)).wrapping_sub(ONES.wrapping_mul(0x21));
         let backslash = (word ^ ONES.wrapping_mul(0x5C)).wrapping_sub(ONES);
         let delete = word.wrapping_add(ONES);
@@ -90,7 +90,7 @@ pub(super) fn int(input: &[u8]) -> Option<(u64, &[u8])> {
     (len > 0 && one_form && !matches!(rest.first(), Some(b'0'..=b'9'))).then_some((value, rest))
 }
 
-/// The same, for numbers of many digits.
+/// Like `int`, but faster for numbers with many digits.
 #[inline(always)]
 pub(super) fn long_int(input: &[u8]) -> Option<(u64, &[u8])> {
     if let Some(word) = input.first_chunk::<8>() {
@@ -98,7 +98,8 @@ pub(super) fn long_int(input: &[u8]) -> Option<(u64, &[u8])> {
         let ends = (digits.wrapping_add(ONES.wrapping_mul(0x76)) | digits) & HIGH;
         let len = first_byte(ends);
         if (1..8).contains(&len) {
-            // Zeros come before the first digit; then pairs, and pairs of pairs.
+            // Zeros are shifted in before the first digit; then pairs are combined, and
+            // pairs of pairs.
             let digits = digits.wrapping_shl((ends.trailing_zeros() & !7).wrapping_neg());
             let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
             let low = (pairs & 0xFF_0000_00FF).wrapping_mul(0x000F_4240_0000_0064);
