@@ -89,7 +89,7 @@ test('a search narrows list, totals and tree, and says when nothing matches', as
   await expect(page.getByRole('treegrid')).toBeHidden();
   await search(page, '/(/');
   await expect(page.getByRole('searchbox')).toHaveAttribute('aria-invalid', 'true');
-  await expect(page.locator('.no-match')).toContainText('/(/ is no regular expression.');
+  await expect(page.locator('.no-match')).toContainText('/(/ is not a valid regular expression.');
   expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
   await page.getByRole('button', { name: 'Clear search and filters' }).click();
   await expect(page.locator('.no-match')).toBeHidden();

@@ -83,7 +83,7 @@ function parts(_: Context, id: number) {
 
 /** What reads from the hub, in the build for addresses alone. */
 const hub: () => Promise<typeof import('./repository.ts')> =
-  import.meta.env.MODE === 'url' ? () => import('./repository.ts') : () => Promise.reject(new Error('this page connects to no hub'));
+  import.meta.env.MODE === 'url' ? () => import('./repository.ts') : () => Promise.reject(new Error('this page does not connect to a model hub'));
 
 /** What can be opened of a repository of the hub. */
 async function listing(context: Context, of: Repository): Promise<Listing> {
