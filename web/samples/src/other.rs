@@ -232,12 +232,12 @@ pub(crate) fn npy() -> Vec<Sample> {
     let text = String::from_utf8_lossy(&broken.dictionary).replace("(48, 32)", "(48L, 33)");
     broken.dictionary = text.into_bytes();
     let mut samples = vec![
-        make("npy", "embedding.npy", true, "One array of NumPy", one.encode()),
+        make("npy", "embedding.npy", true, "One NumPy array", one.encode()),
         make(
             "npy-broken",
             "embedding-broken.npy",
             false,
-            "An integer of Python 2, and less data than the shape says",
+            "A Python 2 integer, and less data than the shape requires",
             broken.encode(),
         ),
     ];
@@ -261,14 +261,14 @@ pub(crate) fn npy() -> Vec<Sample> {
             "npz",
             "classifier.npz",
             true,
-            "Four arrays of NumPy, two compressed",
+            "Four NumPy arrays, two compressed",
             file().encode(),
         ),
         make(
             "npz-broken",
             "classifier-broken.npz",
             false,
-            "A wrong CRC, a name that leads out of the folder, headers that contradict",
+            "A wrong CRC, a name that points outside the folder, contradictory headers",
             broken.encode(),
         ),
     ]);
@@ -300,7 +300,7 @@ pub(crate) fn stb() -> Vec<Sample> {
             "stb-broken",
             "micro-broken.stb",
             false,
-            "An id that occurs twice, wrong sizes",
+            "A duplicate id, wrong sizes",
             broken.encode(),
         ),
     ]
@@ -346,7 +346,7 @@ pub(crate) fn safetensors() -> Vec<Sample> {
             "safetensors-broken",
             "adapter-broken.safetensors",
             false,
-            "A name that occurs twice, an unknown type, a shape that does not fit",
+            "A duplicate name, an unknown type, a shape that does not fit",
             broken().encode(),
         ),
     ]

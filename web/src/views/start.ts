@@ -39,7 +39,7 @@ function policy(byUrl: boolean): HTMLElement {
     h('strong', {}, byUrl ? 'Your files stay in this tab.' : 'Nothing leaves this tab.'),
     byUrl
       ? ' The page reads local files and uploads nothing. It connects only to the address you enter (huggingface.co for org/model) and to the servers it redirects to, only to read, without cookies or sign-in.'
-      : " The browser itself blocks connections to other servers (Content-Security-Policy: connect-src 'self'); from its own server the page only loads its code and the samples.",
+      : " The browser itself blocks connections to other servers (Content-Security-Policy: connect-src 'self'); from its own server the page only loads its code and the samples, and it sends nothing.",
     ' No account, no cookies, no usage statistics; it works offline and never modifies files.',
   );
 }

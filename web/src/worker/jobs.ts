@@ -279,7 +279,7 @@ export async function difference(
     throw new Error('only dense numeric tensors can be compared');
   }
   if (left.elements !== right.elements || left.status === 'broken' || right.status === 'broken') {
-    throw new Error('one of the files does not hold as many values');
+    throw new Error('the tensors differ in size, or one of them is broken');
   }
   const heads = await headsOf([first, second], [left, right], context);
   const types = [left.dtype, left.endianness, right.dtype, right.endianness] as const;

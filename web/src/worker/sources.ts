@@ -108,7 +108,7 @@ export class NoRanges extends Error {
   override name = 'NoRanges';
   constructor(host: string) {
     super(
-      `${host} does not support range requests, or does not show this page the file size ` +
+      `${host} does not support range requests, or hides the file size from this page ` +
         '(it must expose the Content-Range header). The file was not downloaded.',
     );
   }
