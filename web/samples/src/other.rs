@@ -257,13 +257,7 @@ pub(crate) fn npy() -> Vec<Sample> {
     broken.members[2].local.name = Some(b"idx.npy".to_vec());
     broken.comment = b"exported by hand".to_vec();
     samples.extend([
-        make(
-            "npz",
-            "classifier.npz",
-            true,
-            "Four NumPy arrays, two compressed",
-            file().encode(),
-        ),
+        make("npz", "classifier.npz", true, "Four NumPy arrays, two compressed", file().encode()),
         make(
             "npz-broken",
             "classifier-broken.npz",
