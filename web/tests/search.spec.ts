@@ -24,7 +24,7 @@ test('terms are words, globs, expressions, types, shapes, sizes', () => {
     expect([query, matches(query) && parseQuery(query).word === undefined]).toEqual([query, false]);
   }
   expect(parseQuery('bias')).toEqual({ terms: [], expressions: [], word: 'bias' });
-  for (const [query, fault] of [['/(/', 'no regular expression'], ['shape:big', 'no shape'], ['size:>huge', 'no size']]) {
+  for (const [query, fault] of [['/(/', 'not a valid regular expression'], ['shape:big', 'not a valid shape'], ['size:>huge', 'not a valid size']]) {
     expect(parseQuery(query).fault).toContain(fault);
   }
 });

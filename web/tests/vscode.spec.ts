@@ -196,7 +196,7 @@ test('in the browser files are read as a whole, up to a limit', { tag: '@deep' }
 test('a file above the limit is refused in one sentence', { tag: '@deep' }, async ({ page, serve }) => {
   const { editors } = start('web.js');
   await edit(page, serve, editors['weighbridge.viewer'], new Uri('vscode-vfs', resolve(TRIALS, 'big.stb')));
-  await expect(page.locator('body')).toContainText('those above 256 MiB are not opened');
+  await expect(page.locator('body')).toContainText('files above 256 MiB are not opened');
 });
 
 test('a file that has become shorter can be reloaded', { tag: '@deep' }, async ({ page, serve }) => {
