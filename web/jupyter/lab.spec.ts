@@ -34,6 +34,13 @@ async function run(page: Page, cell: number): Promise<void> {
 
 const output = (page: Page, cell: number) => page.locator('.jp-Notebook .jp-Cell').nth(cell).locator('.jp-OutputArea-output');
 
+/** Whether a canvas has a pixel of this colour. */
+function hasColour(canvas: SVGElement | HTMLElement, colour: string): boolean {
+  const { width, height } = canvas as HTMLCanvasElement;
+  const { data } = (canvas as HTMLCanvasElement).getContext('2d')!.getImageData(0, 0, width, height);
+  return Array.from({ length: data.length / 4 }, (_, i) => data.slice(4 * i, 4 * i + 3).join()).includes(colour);
+}
+
 test('a file in JupyterLab: tensors, statistics, the report, keys, themes, and a reload', async ({ page }) => {
   const ramp = Float32Array.from({ length: 4096 }, (_, i) => i / 4096);
   writeFileSync(
@@ -70,6 +77,8 @@ test('a file in JupyterLab: tensors, statistics, the report, keys, themes, and a
   const before = await surface();
   await page.evaluate(() => (window as unknown as Lab).jupyterapp.commands.execute('apputils:change-theme', { theme: 'JupyterLab Dark' }));
   await expect.poll(surface).not.toBe(before);
+  // So do canvases.
+  await expect.poll(() => viewer.locator('.histogram canvas').evaluate(hasColour, '125,180,240')).toBe(true);
 
   // Saving is the notebook's, wherever the focus is. The kernel outlives the page, and so does the widget.
   await viewer.getByRole('grid', { name: 'Tensors' }).focus();

@@ -46,10 +46,10 @@ async function one({ handle, entry, file }: { handle?: Promise<FileSystemHandle 
     const name = entry?.name ?? found!.name;
     const list = found?.kind === 'directory' ? await ofHandle(found as unknown as Directory, DEPTH, name) : await ofEntry(entry as FileSystemDirectoryEntry, DEPTH, name);
     if (list.length === 0) {
-      throw new Error(`The folder ${name} holds no tensor files.`);
+      throw new Error(`The folder ${name} contains no tensor files.`);
     }
     if (list.length > FAR || list.filter(({ file }) => !PART.test(file.name)).length > MOST) {
-      throw new Error(`The folder ${name} holds more than ${MOST} tensor files. Drop those that you want to see.`);
+      throw new Error(`The folder ${name} contains more than ${MOST} tensor files. Drop only those you want to see.`);
     }
     return list.sort((a, b) => (a.file.name < b.file.name ? -1 : 1));
   }

@@ -131,7 +131,7 @@ export class OpenFile {
     try {
       JSON.parse(config);
     } catch {
-      this.tasks.fail('The config.json is not JSON.');
+      this.tasks.fail('config.json is not valid JSON.');
       return;
     }
     this.config = config;

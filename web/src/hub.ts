@@ -17,15 +17,15 @@ const SHOWN = 200;
 /** Returns the only file that can be opened, or lets the user choose. */
 export async function chosen(repository: Repository, client: Client<Api>, tasks: Tasks): Promise<Choice | undefined> {
   const { name } = repository;
-  const listing = await tasks.run(`Looking into ${name}`, (options) => client.with(options).listing(repository));
+  const listing = await tasks.run(`Listing ${name}`, (options) => client.with(options).listing(repository));
   if (listing === undefined) {
     return undefined;
   }
   const { choices, entries, cut, strange } = listing;
   if (choices.length === 0) {
     const where = repository.path === '' ? name : `${name}/${repository.path}`;
-    const among = counted(entries, cut ? 'first entry' : 'entry', cut ? 'first entries' : 'entries');
-    tasks.fail(`${where} has no tensor files: among its ${among} is no safetensors, GGUF, NPY, NPZ, zTensor, OINF, BinTensors, STB or IDV file${strange > 0 ? ` with a name and a size that can be shown (${count(strange)} left out)` : ''}.`);
+    const checked = `${cut ? 'the first ' : ''}${counted(entries, 'entry', 'entries')}`;
+    tasks.fail(`${where} contains no safetensors, GGUF, NPY, NPZ, zTensor, OINF, BinTensors, STB or IDV files (checked ${checked}${strange > 0 ? `; left out ${counted(strange, 'file')} with an invalid name or size` : ''}).`);
     return undefined;
   }
   return choices.length === 1 && !cut && strange === 0 ? choices[0] : await ask(repository, listing);
@@ -50,8 +50,8 @@ function ask({ name, revision, path }: Repository, { choices, entries, cut, stra
     summary,
     search,
     list,
-    cut && h('p', { class: 'muted small' }, `Only ${count(entries)} entries were looked at. Enter a folder to see what is in it: ${name}/folder.`),
-    strange > 0 && h('p', { class: 'muted small' }, `${counted(strange, 'file')} with a name or a size that no file can have ${strange === 1 ? 'is' : 'are'} left out.`),
+    cut && h('p', { class: 'muted small' }, `Only the first ${count(entries)} entries were listed. Enter a folder to see its contents: ${name}/folder.`),
+    strange > 0 && h('p', { class: 'muted small' }, `${counted(strange, 'file')} with an invalid name or size ${strange === 1 ? 'is' : 'are'} not shown.`),
     h('p', {}, button('Cancel', () => dialog.close())),
   );
   const draw = () => {

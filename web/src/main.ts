@@ -96,7 +96,7 @@ const start = startView(samples, {
 
 document.querySelector('#actions')!.append(
   iconButton('folder', 'Open files (o)', pick),
-  iconButton('theme', 'Light or dark', switchTheme),
+  iconButton('theme', 'Switch between light and dark', switchTheme),
   iconButton('help', 'Keyboard shortcuts (?)', () => help.showModal()),
 );
 document.querySelector('footer')!.append(tasks.element, h('p', { class: 'promise' }, WITH_URL ? 'Local files stay in this tab' : 'Nothing leaves this tab'));
@@ -242,7 +242,7 @@ async function openAll(list: Given[]): Promise<void> {
     const models = opened.length > 0 ? opened : current === undefined ? [] : [current];
     models.forEach(({ file }) => file.configure(text));
     if (models.length === 0) {
-      tasks.fail('A config.json has the settings of a model: drop it together with the model, or after it.');
+      tasks.fail('A config.json contains the settings of a model: drop it together with the model or after it.');
     }
   }
 }

@@ -70,7 +70,7 @@ export async function forget(name?: string): Promise<void> {
 export async function reopen({ name, handle }: Recent): Promise<Given> {
   const state = await (handle as Permitted).requestPermission?.({ mode: 'read' });
   if (state === 'denied') {
-    throw new Error(`the browser was not allowed to read ${name}`);
+    throw new Error(`permission to read ${name} was denied`);
   }
   try {
     return await ofFile(handle);

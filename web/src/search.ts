@@ -109,7 +109,7 @@ function term(part: string, expressions: RegExp[]): Term {
     try {
       compiled = new RegExp(pattern[1], pattern[2]);
     } catch {
-      throw new Error(`${part} is no regular expression`);
+      throw new Error(`${part} is not a valid regular expression`);
     }
     expressions.push(compiled);
     return (subject) => subject.matches(compiled);
@@ -146,7 +146,7 @@ function glob(text: string): RegExp {
 function shape(value: string): Term {
   const extents = value.replace(/^\[|\]$/g, '').split(/[x×,]/i);
   if (extents.some((extent) => !/^(?:\d+|\*)$/.test(extent))) {
-    throw new Error(`shape:${value} is no shape: write shape:64x128, or shape:64x* for any`);
+    throw new Error(`shape:${value} is not a valid shape: use shape:64x128, or shape:64x* to match any size`);
   }
   const wanted = extents.map((extent) => (extent === '*' ? undefined : BigInt(extent)));
   return ({ dims }) => dims.length === wanted.length && wanted.every((extent, i) => extent === undefined || extent === dims[i]);
@@ -157,7 +157,7 @@ function sizes(value: string): Term {
   const [, sign, text] = /^(>=|<=|>|<|=)?(.+)$/.exec(value)!;
   const [least, most] = text.includes('..') && sign === undefined ? text.split('..', 2).map(parseSize) : [parseSize(text), parseSize(text)];
   if (least === undefined || most === undefined) {
-    throw new Error(`size:${value} is no size: write size:>1MB, size:<=64k or size:1MB..1GB`);
+    throw new Error(`size:${value} is not a valid size: use size:>1MB, size:<=64k or size:1MB..1GB`);
   }
   switch (sign) {
     case '>':

@@ -17,7 +17,7 @@ test('addresses of pages about a file lead to the file', () => {
   expect(to('https://github.com/owner/repo/blob/v1.0/dir/m.safetensors?raw=true')).toBe('https://raw.githubusercontent.com/owner/repo/v1.0/dir/m.safetensors');
   expect(to('https://gitlab.example/group/sub/repo/-/blob/main/m.gguf')).toBe('https://gitlab.example/group/sub/repo/-/raw/main/m.gguf');
   expect(to('https://files.test/blob/m.gguf')).toBe('https://files.test/blob/m.gguf');
-  expect(() => direct('org/model')).toThrow('org/model is not an address.');
+  expect(() => direct('org/model')).toThrow('org/model is not a valid address.');
   expect(() => direct('http://files.test/m.gguf')).toThrow('Only https addresses can be opened');
 });
 
@@ -98,7 +98,7 @@ test('an empty file has a size too', async ({ page }) => {
 test('a server that forbids pages gives another message than one that is down', async ({ page }) => {
   const { server, port } = await serve(readFileSync(sampleFile('micro.stb')), {});
   await openAddress(page, `http://127.0.0.1:${port}/micro.stb`);
-  await expect(page.getByRole('alert')).toContainText(`127.0.0.1:${port} does not let other pages read its files (it sends no CORS headers)`);
+  await expect(page.getByRole('alert')).toContainText(`127.0.0.1:${port} does not let other sites read its files (it sends no CORS headers)`);
   await new Promise((resolve) => server.close(resolve));
   server.closeAllConnections();
   await openAddress(page, `http://127.0.0.1:${port}/micro.stb`);

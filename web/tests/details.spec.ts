@@ -33,7 +33,7 @@ test('a dropped folder without tensor files says so', async ({ page }) => {
   const path = folder({ 'README.md': 'none of ours' });
   await page.goto('./');
   await drop(page, path);
-  await expect(page.getByRole('alert')).toHaveText(/^The folder weighbridge-\w+ holds no tensor files\./);
+  await expect(page.getByRole('alert')).toHaveText(/^The folder weighbridge-\w+ contains no tensor files\./);
 });
 
 test('the keyboard is in the list once a file is open', async ({ page }) => {

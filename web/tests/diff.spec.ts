@@ -133,10 +133,10 @@ test('a quantised GGUF is compared with the checkpoint it was made of', async ({
   const worst = Object.keys(errors).reduce((a, b) => (errors[a] > errors[b] ? a : b));
   await expect(rows.first().locator('.name')).toContainText(worst);
   await rows.filter({ hasText: 'q_proj' }).click();
-  await expect(page.locator('.compare-result')).toContainText('The rows of heads are compared in the order of GGUF.');
+  await expect(page.locator('.compare-result')).toContainText('Attention head rows are compared in GGUF order.');
   await expect(page.locator('.compare-detail .histogram')).toBeVisible();
   await rows.filter({ hasText: 'v_proj' }).click();
-  await expect(page.locator('.compare-result')).not.toContainText('order of GGUF');
+  await expect(page.locator('.compare-result')).not.toContainText('GGUF order');
 });
 
 test('picture: a comparison', { tag: '@deep' }, async ({ page }) => {

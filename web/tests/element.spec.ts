@@ -48,7 +48,7 @@ test('two of them on a page that is left alone', async ({ page, serve }) => {
   await page.goto(await serve(BODY, POLICY));
   const [one, two] = [page.locator('#one'), page.locator('#two')];
   await settled(one, /^(valid|remarks)$/);
-  await expect(two).toContainText('No file.');
+  await expect(two).toContainText('No file open.');
 
   await two.evaluate(async (element, broken) => {
     const blob = await (await fetch(broken)).blob();
@@ -108,7 +108,7 @@ test('a histogram takes the colours of a new theme', async ({ page, serve }) => 
   const [light, dark] = ['31,95,168', '125,180,240'];
   await expect.poll(() => holds(light)).toBe(true);
   await one.evaluate((element) => ((element as Viewer).theme = 'dark'));
-  expect([await holds(light), await holds(dark)]).toEqual([false, true]);
+  await expect.poll(async () => [await holds(light), await holds(dark)]).toEqual([false, true]);
 });
 
 test('axe: the element', { tag: '@deep' }, async ({ page, serve }) => {
@@ -271,7 +271,7 @@ test('the examples of docs/embed.md', async ({ page, serve }) => {
   expect(scripts.length).toBe(2);
   for (const script of scripts) {
     await viewer.evaluate((element) => ((element as Viewer).file = null));
-    await expect(viewer).toContainText('No file.');
+    await expect(viewer).toContainText('No file open.');
     await page.evaluate(async (code) => {
       const run = document.createElement('script');
       run.type = 'module';

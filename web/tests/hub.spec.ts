@@ -211,8 +211,8 @@ for (const [what, link] of [
     // The guard of all tests fails on any other request.
     const asked = await hub(context, {}, (route) => sendJson(route, listed({ 'model.safetensors': model }), { link: `<${link}>; rel="next"` }));
     await enter(page, 'org/model');
-    await expect(page.getByRole('alert')).toContainText('huggingface.co says that its list goes on at');
-    await expect(page.getByRole('alert')).toContainText('another server. Nothing was read there.');
+    await expect(page.getByRole('alert')).toContainText('huggingface.co continues its list on a different server (');
+    await expect(page.getByRole('alert')).toContainText('). Nothing was read there.');
     expect(asked).toHaveLength(1);
   });
 }
@@ -222,7 +222,7 @@ test('a list without an end is left after a hundred pages', async ({ page, conte
     url.pathname.startsWith('/api/') ? sendJson(route, listed({ 'model.safetensors': model }), { link: `<${HUB}/api/models/org/model/tree/main?cursor=${asked.length}>; rel="next"` }) : undefined,
   );
   await enter(page, 'org/model');
-  await expect(dialog(page)).toContainText('Only 100 entries were looked at.');
+  await expect(dialog(page)).toContainText('Only the first 100 entries were listed.');
   expect(asked).toHaveLength(100);
 });
 
@@ -235,11 +235,11 @@ test('a million entries: too many bytes at once are not read, many entries end t
     return route.fulfill({ status: 200, headers: { ...CORS, link: `<${HUB}/api/next>; rel="next"` }, body });
   });
   await enter(page, 'org/model');
-  await expect(page.getByRole('alert')).toContainText('huggingface.co sends more than 16 MiB at once. The rest was not read.');
+  await expect(page.getByRole('alert')).toContainText('huggingface.co sent more than 16 MiB in one response. The rest was not read.');
   body = entries(250_000);
   many = 0;
   await enter(page, 'org/model');
-  await expect(dialog(page)).toContainText('Only 250,000 entries were looked at.');
+  await expect(dialog(page)).toContainText('Only the first 250,000 entries were listed.');
   await expect(dialog(page).getByRole('status')).toHaveText('250,000 files and sets, the first 200 shown');
   await dialog(page).getByRole('searchbox').fill('1234 gguf 99');
   await expect(dialog(page).getByRole('status')).toContainText(' of 250,000');
@@ -252,7 +252,7 @@ test('paths that lead elsewhere, and names that no file has, are left out and co
   await hub(context, {}, (route) => sendJson(route, [...strange.map((path) => entry(path)), entry('negative.gguf', -1), entry('text.gguf', '12'), entry('none.gguf', null), entry('<img src=x>.gguf', 5), entry('100%#?.gguf', 7)]));
   await enter(page, 'org/model');
   await expect(dialog(page).getByRole('listitem')).toHaveText(['100%#?.gguf7 B', '<img src=x>.gguf5 B']);
-  await expect(dialog(page)).toContainText('14 files with a name or a size that no file can have are left out.');
+  await expect(dialog(page)).toContainText('14 files with an invalid name or size are not shown.');
   const asked = page.waitForRequest(`${HUB}/org/model/resolve/main/100%25%23%3F.gguf`);
   await dialog(page).getByRole('button', { name: '100%#?.gguf' }).click();
   await asked;
@@ -263,21 +263,21 @@ test('what is no list of files is refused', async ({ page, context }) => {
   await hub(context, {}, (route) => route.fulfill({ status: 200, headers: CORS, body }));
   for (body of ['', '{', '{}', 'null', '"files"', '[1]', '[null]', '[[]]', '[{"type":"file"}]', '[{"path":7,"type":"file","size":1}]', '<html>', '{"error":"no"}', '{"length":1,"0":{"type":"file","path":"a.gguf"}}']) {
     await enter(page, 'org/model');
-    await expect(page.getByRole('alert'), body).toContainText('huggingface.co answered with something that is not a list of files.');
+    await expect(page.getByRole('alert'), body).toContainText('huggingface.co returned an invalid list of files.');
   }
 });
 
 for (const [what, status, code, said] of [
-  ['a model that there is not, or is private', 401, 'RepoNotFound', 'The model org/model is not for everybody, or does not exist (huggingface.co answered 401), and this page does not sign in.'],
-  ['a gated model', 403, 'GatedRepo', 'The model org/model is only for people who have accepted its terms and are signed in, which this page is not.'],
-  ['no revision', 404, 'RevisionNotFound', 'The revision v2 of org/model does not exist (huggingface.co answered 404).'],
-  ['too many requests', 429, '', 'huggingface.co has had too many requests from your network. Wait some minutes and try again.'],
-  ['a hub that is down', 503, '', 'huggingface.co is out of order (it answered 503). Try again later.'],
+  ['a model that there is not, or is private', 401, 'RepoNotFound', 'The model org/model is private or does not exist (huggingface.co returned 401), and this page cannot sign in.'],
+  ['a gated model', 403, 'GatedRepo', 'The model org/model requires sign-in and acceptance of its terms, and this page cannot sign in.'],
+  ['no revision', 404, 'RevisionNotFound', 'The revision v2 of org/model does not exist (huggingface.co returned 404).'],
+  ['too many requests', 429, '', 'huggingface.co has received too many requests from your network. Wait a few minutes and try again.'],
+  ['a hub that is down', 503, '', 'huggingface.co is unavailable (it returned 503). Try again later.'],
 ] as const) {
   test(`in words: ${what}`, async ({ page, context }) => {
     await hub(context, {}, (route) => route.fulfill({ status, headers: { ...CORS, 'x-error-code': code } }));
     await enter(page, 'org/model@v2');
-    await expect(page.getByRole('alert')).toContainText(`Looking into org/model: ${said}`);
+    await expect(page.getByRole('alert')).toContainText(`Listing org/model: ${said}`);
     await expect(page.getByLabel('Address of a file')).toHaveValue('org/model@v2');
   });
 }
@@ -287,15 +287,15 @@ test('in words: a gated file, no tensor files, no network, no model', async ({ p
   await hub(context, { 'model.safetensors': model }, (route, url) => answer(route, url));
   const alert = page.getByRole('alert');
   await enter(page, 'org/model');
-  await expect(alert).toContainText('This file is only for people who have accepted its terms and are signed in, which this page is not. Download it and open it from disk.');
+  await expect(alert).toContainText('This file requires sign-in and acceptance of its terms, and this page cannot sign in. Download it and open it from disk.');
   answer = (route) => sendJson(route, listed({ 'pytorch_model.bin': { length: 9 }, 'config.json': { length: 9 } }));
   await enter(page, 'org/model');
-  await expect(alert).toContainText('org/model has no tensor files: among its 2 entries is no safetensors, GGUF, NPY,');
+  await expect(alert).toContainText('org/model contains no safetensors, GGUF, NPY, NPZ, zTensor, OINF, BinTensors, STB or IDV files (checked 2 entries).');
   answer = (route) => route.abort();
   await enter(page, 'org/model');
   await expect(alert).toContainText('huggingface.co could not be reached: check the address and the connection.');
   await enter(page, 'model');
-  await expect(alert).toContainText('model is not an address.');
+  await expect(alert).toContainText('model is not a valid address.');
 });
 
 test('a listing can be cancelled', async ({ page, context }) => {
@@ -303,7 +303,7 @@ test('a listing can be cancelled', async ({ page, context }) => {
   const held = new Promise<void>((resolve) => (go = resolve));
   await hub(context, { 'model.safetensors': model }, (route) => held.then(() => route.abort()));
   await enter(page, 'org/model');
-  await page.getByRole('button', { name: 'Cancel: Looking into org/model' }).click();
+  await page.getByRole('button', { name: 'Cancel: Listing org/model' }).click();
   await expect(page.locator('.task')).toHaveCount(0);
   await expect(page.getByRole('alert')).toBeHidden();
   go();

@@ -55,7 +55,7 @@ test('columns are taken apart for statistics and .npy', async ({ page }) => {
   for (const name of ['Vendor', 'Street']) {
     await openTensor(page, name);
     await panelTab(page, 'Statistics');
-    await expect(page.locator('.panel-statistics')).toContainText('There are no statistics for');
+    await expect(page.locator('.panel-statistics')).toContainText('Statistics are not available for');
     await panelTab(page, 'Overview');
     await expect(page.getByRole('button', { name: 'Save as .npy' })).toBeDisabled();
   }

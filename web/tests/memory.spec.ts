@@ -55,6 +55,6 @@ test('a histogram still takes the colours of the theme', async ({ page }) => {
   await expect(canvas).toBeVisible();
   const picture = () => canvas.evaluate((one: HTMLCanvasElement) => one.toDataURL());
   const light = await picture();
-  await page.getByRole('button', { name: 'Light or dark' }).click();
+  await page.getByRole('button', { name: 'Switch between light and dark' }).click();
   await expect.poll(picture).not.toBe(light);
 });

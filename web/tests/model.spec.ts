@@ -122,10 +122,10 @@ test('parameters, settings and memory', async ({ page }) => {
   await expect(page.locator('.tile').nth(1)).toContainText('16 other elements');
   await expect(page.locator('.model-head')).toContainText('llama · 13M · Q4_K_M');
   await expect(fact(page, 'KV heads')).toHaveText('2');
-  await expect(fact(page, 'Rope base')).toHaveText('500000.5');
-  await expect(fact(page, 'Key length')).toHaveText('32worked out');
+  await expect(fact(page, 'RoPE base')).toHaveText('500000.5');
+  await expect(fact(page, 'Key length')).toHaveText('32derived');
   // 16 layers × 2 heads × (32 + 32) × 131,072 positions × 2 bytes.
-  await expect(fact(page, 'KV cache')).toContainText('512 MiB (4.00 KiB for each position)');
+  await expect(fact(page, 'KV cache')).toContainText('512 MiB (4.00 KiB per position)');
   await page.getByLabel('Context length', { exact: true }).fill('8192');
   await expect(fact(page, 'KV cache')).toContainText('32.0 MiB');
   await page.getByRole('button', { name: 'q8_0' }).click();
@@ -142,11 +142,11 @@ test('the state of layers takes the same for any context', async ({ page }) => {
   const tensor = { type: 0, shape: [2], data: Buffer.from(Float32Array.of(1, 2).buffer) };
   await openModel(page, 'model.gguf', gguf({ 'general.architecture': 'mamba', 'mamba.block_count': 2, ...keys }, { 'blk.0.ssm_d': tensor }));
   // 2 layers × (3 × 8 + 16 × 8) elements × 4 bytes.
-  await expect(fact(page, 'State')).toHaveText('1.19 KiB of 2 layers');
-  await expect(fact(page, 'Layers with a state')).toContainText('2');
+  await expect(fact(page, 'State')).toHaveText('1.19 KiB in 2 layers');
+  await expect(fact(page, 'Layers with state')).toContainText('2');
   await page.getByLabel('Context length', { exact: true }).fill('9');
   await expect(fact(page, 'KV cache')).toContainText('0 B');
-  await expect(fact(page, 'Together')).toHaveText('1.20 KiB');
+  await expect(fact(page, 'Total')).toHaveText('1.20 KiB');
 });
 
 test('tokens are found by text, id and type, and copied as they are', async ({ page, context }) => {
@@ -170,7 +170,7 @@ test('tokens are found by text, id and type, and copied as they are', async ({ p
   await grid.focus();
   await page.keyboard.press('End');
   await expect(rows.filter({ hasText: '255999' })).toHaveAttribute('aria-selected', 'true');
-  const search = page.getByRole('searchbox', { name: 'Search tokens by text or id' });
+  const search = page.getByRole('searchbox', { name: 'Search tokens by text or ID' });
   await search.fill(' the');
   await expect(page.locator('.tokens [role=status]')).toHaveText(/^\d+ of 256,000 tokens$/);
   await expect(rows.first()).toContainText('␣the');
@@ -205,7 +205,7 @@ test('tokens are found by text, id and type, and copied as they are', async ({ p
   console.log(`search among 256,000 tokens: ${took.toFixed(0)} ms`);
   within(took, 160);
   await page.getByRole('button', { name: 'Merges' }).click();
-  await page.getByRole('searchbox', { name: 'Search tokens by text or id' }).fill('');
+  await page.getByRole('searchbox', { name: 'Search tokens by text or ID' }).fill('');
   await expect(page.getByRole('grid', { name: 'Merges' })).toContainText('Ġ t');
 });
 
@@ -218,7 +218,7 @@ test('a template shows what it touches, and is not rendered', async ({ page }) =
   await expect(touched('Calls')).toHaveText(['raise_exception']);
   await expect(touched('Filters')).toHaveText(['tojson']);
   await expect(touched('Roles')).toHaveText(['assistant', 'system', 'tool', 'user']);
-  await expect(touched('Special tokens, tags')).toHaveText(['</tools>', '<tools>', '<|im_end|>', '<|im_start|>']);
+  await expect(touched('Special tokens and tags')).toHaveText(['</tools>', '<tools>', '<|im_end|>', '<|im_start|>']);
   await expect(page.locator('.template-text')).toHaveText(CHAT);
   await expect(page.locator('.template-warning')).toHaveCount(0);
   await page.getByRole('button', { name: 'attack' }).click();
@@ -253,11 +253,11 @@ test('a card, names and shapes, and a config.json', async ({ page }) => {
   await openFiles(page, paths[0]);
   await page.getByRole('tab', { name: 'Model', exact: true }).click();
   await expect(page.locator('.model-head h2')).toHaveText('A <b>title</b>\\u{202e}');
-  await expect(page.locator('.model-head')).toContainText('The architecture is not recorded');
+  await expect(page.locator('.model-head')).toContainText('Architecture not specified');
   await expect(fact(page, 'Blocks')).toHaveText('1from names');
   await expect(fact(page, 'Vocabulary')).toHaveText('20from shapes');
   await expect(fact(page, 'Heads')).toHaveCount(0);
-  await expect(fact(page, 'KV cache')).toContainText('16 B for each position');
+  await expect(fact(page, 'KV cache')).toContainText('16 B per position');
   await inner(page, /^Card/).click();
   await expect(fact(page, 'training started at')).toContainText('2023-11-14 22:13:20 UTC');
   await expect(fact(page, 'thumbnail')).toContainText('not shown');
@@ -268,7 +268,7 @@ test('a card, names and shapes, and a config.json', async ({ page }) => {
   await inner(page, /^Overview/).click();
   await page.getByLabel('A config.json').setInputFiles(paths[1]);
   await expect(fact(page, 'Heads')).toHaveText('2config.json');
-  await expect(fact(page, 'Rope factor')).toHaveText('8config.json');
+  await expect(fact(page, 'RoPE factor')).toHaveText('8config.json');
   await expect(page.locator('.model-head')).toContainText('llama');
   // The result is the same when both are opened together.
   await openFiles(page, paths);
@@ -284,7 +284,7 @@ test('settings that cannot be true are noted', async ({ page }) => {
   );
   await expect(page.locator('.model-notes li')).toHaveText([/block_count is 4000000000/, /head_count is 0/, /rope_base is "NaN"/]);
   await expect(page.locator('.model-head h2')).toHaveText('\\u{202e}eman\\u{0}');
-  await expect(page.getByRole('region', { name: 'Memory' })).toContainText('is not claimed: the number of blocks, 4000000000, is not believable');
+  await expect(page.getByRole('region', { name: 'Memory' })).toContainText('The size of the KV cache is unknown: the number of blocks, 4000000000, is not believable');
   await inner(page, /^Tokenizer/).click();
   await expect(page.locator('.tokens [role=status]')).toHaveText('4,096 tokens');
 });

@@ -133,11 +133,11 @@ test('a file that is cut off is called that, and a sound one nothing', async ({ 
   await page.goto('./');
   await page.locator('input[type=file]').setInputFiles({ name: 'cut.stb', mimeType: '', buffer: bytes.subarray(0, bytes.length - 1) });
   await settled(page);
-  await expect(page.locator('.verdict-head')).toHaveText('Cut off');
+  await expect(page.locator('.verdict-head')).toHaveText('Truncated');
   await expect(page.locator('.verdict-counts')).toHaveText('1 byte short: download it again');
   await expect(page.locator('.verdict-diagnosis')).toBeHidden();
   await openFiles(page, sampleFile('micro.stb'));
-  await expect(page.locator('.verdict-head')).not.toHaveText('Cut off');
+  await expect(page.locator('.verdict-head')).not.toHaveText('Truncated');
 });
 
 test('files are closed one by one, down to the start page', async ({ page }) => {

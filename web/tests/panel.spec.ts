@@ -26,7 +26,7 @@ test('statistics are those of known values', async ({ page }) => {
   await expect(fact(page, 'Zeros')).toHaveText('1 (1.04 %)');
   await expect(fact(page, 'NaN')).toHaveText('0');
   const histogram = page.locator('.histogram');
-  await histogram.getByText('As a table').click();
+  await histogram.getByText('Show as table').click();
   const counts = async () => (await histogram.locator('tbody td:last-child').allTextContents()).map(Number);
   await expect.poll(async () => (await counts()).reduce((sum, n) => sum + n, 0)).toBe(96);
   await page.getByRole('button', { name: 'Logarithmic' }).click();
@@ -160,5 +160,5 @@ test('a tensor without data says so', async ({ page }) => {
   await openSample(page, 'oinf');
   await openTensor(page, 'test.declared');
   await panelTab(page, 'Hex');
-  await expect(page.locator('.panel-hex')).toHaveText('No bytes belong to this tensor.');
+  await expect(page.locator('.panel-hex')).toHaveText('This tensor has no data.');
 });

@@ -24,7 +24,7 @@ test('terms are words, globs, expressions, types, shapes, sizes', () => {
     expect([query, matches(query) && parseQuery(query).word === undefined]).toEqual([query, false]);
   }
   expect(parseQuery('bias')).toEqual({ terms: [], expressions: [], word: 'bias' });
-  for (const [query, fault] of [['/(/', 'no regular expression'], ['shape:big', 'no shape'], ['size:>huge', 'no size']]) {
+  for (const [query, fault] of [['/(/', 'not a valid regular expression'], ['shape:big', 'not a valid shape'], ['size:>huge', 'not a valid size']]) {
     expect(parseQuery(query).fault).toContain(fault);
   }
 });
@@ -89,7 +89,7 @@ test('a search narrows list, totals and tree, and says when nothing matches', as
   await expect(page.getByRole('treegrid')).toBeHidden();
   await search(page, '/(/');
   await expect(page.getByRole('searchbox')).toHaveAttribute('aria-invalid', 'true');
-  await expect(page.locator('.no-match')).toContainText('/(/ is no regular expression.');
+  await expect(page.locator('.no-match')).toContainText('/(/ is not a valid regular expression.');
   expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
   await page.getByRole('button', { name: 'Clear search and filters' }).click();
   await expect(page.locator('.no-match')).toBeHidden();

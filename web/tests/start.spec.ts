@@ -59,7 +59,7 @@ test('what was opened is forgotten on request', async ({ page }) => {
   await page.getByRole('button', { name: 'Open files…' }).click();
   await settled(page);
   await page.getByRole('button', { name: 'Close model.safetensors' }).click();
-  await page.getByRole('button', { name: 'Forget them' }).click();
+  await page.getByRole('button', { name: 'Clear list' }).click();
   await expect(page.getByRole('region', { name: 'Recent files' })).toBeHidden();
   await page.reload();
   await expect(page.locator('.sample').first()).toBeVisible();

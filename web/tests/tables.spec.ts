@@ -23,7 +23,7 @@ test('times of a data view are times', { tag: '@deep' }, async ({ page }) => {
   await expect(when.nth(0)).toHaveText('2024-01-01 00:00:00');
   await expect(when.nth(1)).toHaveText('2024-01-01 00:01:00');
   await page.getByRole('tab', { name: /^Metadata/ }).click();
-  await expect(page.locator('.lists .empty')).toContainText('choose a column');
+  await expect(page.locator('.lists .empty')).toContainText('select a column');
 });
 
 test('metadata in full, with its place', { tag: '@deep' }, async ({ page }) => {

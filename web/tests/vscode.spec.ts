@@ -158,7 +158,7 @@ test('an editor of 6 GB reads ranges only, and no others than those of the file'
     }
     return found;
   });
-  expect(answers.map((answer) => (answer as { failure: string }).failure)).toEqual(Array(5).fill(expect.stringContaining('are not to be had')));
+  expect(answers.map((answer) => (answer as { failure: string }).failure)).toEqual(Array(5).fill(expect.stringContaining('are out of range')));
 });
 
 test('shards beside an index are found, on the desktop', async ({ page, serve }) => {
@@ -182,7 +182,7 @@ test('shards beside an index are found, on the desktop', async ({ page, serve })
     }
     return found;
   });
-  expect(answers.map((answer) => (answer as { failure: string }).failure)).toEqual(Array(8).fill('only files of tensors in the same folder are looked for'));
+  expect(answers.map((answer) => (answer as { failure: string }).failure)).toEqual(Array(8).fill('only tensor files in the same folder can be opened'));
 });
 
 test('in the browser files are read as a whole, up to a limit', { tag: '@deep' }, async ({ page, serve }) => {
@@ -196,7 +196,7 @@ test('in the browser files are read as a whole, up to a limit', { tag: '@deep' }
 test('a file above the limit is refused in one sentence', { tag: '@deep' }, async ({ page, serve }) => {
   const { editors } = start('web.js');
   await edit(page, serve, editors['weighbridge.viewer'], new Uri('vscode-vfs', resolve(TRIALS, 'big.stb')));
-  await expect(page.locator('body')).toContainText('those above 256 MiB are not opened');
+  await expect(page.locator('body')).toContainText('files above 256 MiB are not opened');
 });
 
 test('a file that has become shorter can be reloaded', { tag: '@deep' }, async ({ page, serve }) => {
@@ -212,5 +212,5 @@ test('a file that has become shorter can be reloaded', { tag: '@deep' }, async (
   await expect(viewer(page).locator('.verdict')).toContainText('Changed on disk');
   await viewer(page).getByRole('button', { name: 'Reload' }).click();
   await expect(viewer(page).locator('.verdict')).toHaveAttribute('data-state', 'invalid');
-  await expect(viewer(page).locator('.verdict-head')).toHaveText('Cut off');
+  await expect(viewer(page).locator('.verdict-head')).toHaveText('Truncated');
 });

@@ -70,7 +70,7 @@ test('one action finds what is wrong, and says so beside the structure', async (
   await expect(item('constant')).toContainText('All 32 elements are 1.');
   await expect(item('zero-rows')).toContainText('2 of 32 rows are all zeros.');
   await expect(item('outlier')).toContainText(/lies \d+ standard deviations from the mean: the range is .* to 1000000\./);
-  await expect(item('duplicate')).toContainText('The elements are those of layers.1.mlp.up.weight.');
+  await expect(item('duplicate')).toContainText('The elements are identical to those of layers.1.mlp.up.weight.');
   await item('duplicate').getByRole('button', { name: 'Open tensor layers.7.mlp.up.weight' }).click();
   await expect(page.locator('.panel-name')).toHaveText('layers.7.mlp.up.weight');
 });
@@ -176,7 +176,7 @@ test.describe('over a network', () => {
     const stage = page.locator('.stage-weights');
     await expect(stage).toContainText('nothing suspicious in 2 tensors; 4 tensors not scanned (6 of 8 scanned)');
     await expect(stage).toHaveAttribute('data-state', 'unchecked');
-    await stage.getByRole('button', { name: 'Go on weights' }).click();
+    await stage.getByRole('button', { name: 'Resume scanning weights' }).click();
     await expect(stage).toHaveText('Weights: nothing suspicious in 4 tensors; 4 tensors not scanned');
     await expect(stage).toHaveAttribute('data-state', 'unchecked');
     expect(asked.filter((tensor) => tensor >= 0)).toEqual([0, 1, 2, 2, 3]);

@@ -78,7 +78,7 @@ test('a widget shows what the kernel reads, in two cells', async ({ page, serve 
     (window as unknown as Scope).keys = [];
     document.body.addEventListener('keydown', ({ key }) => (window as unknown as Scope).keys.push(key));
   });
-  await cell.getByRole('grid').first().focus();
+  await cell.getByRole('tab', { name: 'Model' }).focus();
   await page.keyboard.press('d');
   await expect(page.locator('#cell')).toHaveAttribute('data-lm-suppress-shortcuts');
   await page.keyboard.press('Control+s');

@@ -91,7 +91,7 @@ pub(crate) fn samples() -> Vec<Sample> {
             "gguf-broken",
             "tiny-lm-broken.gguf",
             false,
-            "A name that occurs twice, rows that end within a block",
+            "A duplicate name, rows that end within a block",
             broken.bytes,
         ),
     ]

@@ -94,7 +94,7 @@ pub(crate) fn samples() -> Vec<Sample> {
             "idv-broken",
             "taxi-broken.idv",
             false,
-            "A row count that the blocks contradict, and a broken end mark",
+            "A row count that contradicts the blocks, and a broken end mark",
             broken.bytes,
         ),
     ]

@@ -232,12 +232,12 @@ pub(crate) fn npy() -> Vec<Sample> {
     let text = String::from_utf8_lossy(&broken.dictionary).replace("(48, 32)", "(48L, 33)");
     broken.dictionary = text.into_bytes();
     let mut samples = vec![
-        make("npy", "embedding.npy", true, "One array of NumPy", one.encode()),
+        make("npy", "embedding.npy", true, "One NumPy array", one.encode()),
         make(
             "npy-broken",
             "embedding-broken.npy",
             false,
-            "An integer of Python 2, and less data than the shape says",
+            "A Python 2 integer, and less data than the shape requires",
             broken.encode(),
         ),
     ];
@@ -257,18 +257,12 @@ pub(crate) fn npy() -> Vec<Sample> {
     broken.members[2].local.name = Some(b"idx.npy".to_vec());
     broken.comment = b"exported by hand".to_vec();
     samples.extend([
-        make(
-            "npz",
-            "classifier.npz",
-            true,
-            "Four arrays of NumPy, two compressed",
-            file().encode(),
-        ),
+        make("npz", "classifier.npz", true, "Four NumPy arrays, two compressed", file().encode()),
         make(
             "npz-broken",
             "classifier-broken.npz",
             false,
-            "A wrong CRC, a name that leads out of the folder, headers that contradict",
+            "A wrong CRC, a name that points outside the folder, contradictory headers",
             broken.encode(),
         ),
     ]);
@@ -300,7 +294,7 @@ pub(crate) fn stb() -> Vec<Sample> {
             "stb-broken",
             "micro-broken.stb",
             false,
-            "An id that occurs twice, wrong sizes",
+            "A duplicate id, wrong sizes",
             broken.encode(),
         ),
     ]
@@ -345,7 +339,7 @@ pub(crate) fn safetensors() -> Vec<Sample> {
             "safetensors-broken",
             "adapter-broken.safetensors",
             false,
-            "A name that occurs twice, an unknown type, a shape that does not fit",
+            "A duplicate name, an unknown type, a shape that does not fit",
             broken().encode(),
         ),
     ]

@@ -219,7 +219,7 @@ export function viewer(start: () => Worker) {
       this.#current = entry;
       this.#entries.forEach((one) => one.tab.setAttribute('aria-current', String(one === entry)));
       this.#tabs.hidden = this.#entries.length < 2;
-      const shown = entry?.view.element ?? h('p', { class: 'empty' }, this.#given.length === 0 ? 'No file.' : 'Opening…');
+      const shown = entry?.view.element ?? h('p', { class: 'empty' }, this.#given.length === 0 ? 'No file open.' : 'Opening…');
       this.#frame.replaceChildren(this.#tabs, shown, this.#tasks.element, this.#tasks.alert, this.#tasks.spoken);
     }
 

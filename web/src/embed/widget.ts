@@ -61,7 +61,7 @@ export function widget(create: () => Viewer) {
         const name = model.get('name') as string;
         const opened = ask({ kind: 'open' });
         try {
-          const { size = 0, opening = 0, beside: others } = await patiently(opened, 'Asking the kernel');
+          const { size = 0, opening = 0, beside: others } = await patiently(opened, 'Waiting for the kernel');
           // The kernel handles requests in order and completes each one.
           const reader = (part?: string): Ranges['read'] => async (offset, length) => (await ask({ kind: 'read', opening, part, offset, length })).bytes;
           const beside: Ranges['beside'] = async (other) => {

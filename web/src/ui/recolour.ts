@@ -3,9 +3,9 @@
 /** Dispatched on `window`, which carries other events too. */
 const EVENT = 'weighbridge-theme';
 
-/** Redraws all canvases. */
+/** Redraws all canvases in the next frame, when the new styles apply. */
 export function recolour(): void {
-  dispatchEvent(new Event(EVENT));
+  requestAnimationFrame(() => dispatchEvent(new Event(EVENT)));
 }
 
 /** Calls `draw` whenever the colours change, until `signal` is aborted. */

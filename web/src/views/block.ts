@@ -127,7 +127,7 @@ export class BlockView {
                 h('th', { scope: 'row' }, String(row * ROW)),
                 ...Array.from(quant.subarray(row * ROW, (row + 1) * ROW), (code, i) => {
                   const element = value[row * ROW + i];
-                  const told = `${real(code)} stands for ${real(element)}`;
+                  const told = `${real(code)} decodes to ${real(element)}`;
                   return h('td', { title: told }, this.#what === 'quant' ? String(code) : short(element + 0));
                 }),
               ),

@@ -37,9 +37,9 @@ export function blockChart({ blocks, parts }: ModelSummary): HTMLElement {
     'section',
     { class: 'model-part model-blocks', 'aria-label': 'Blocks' },
     h('h3', {}, 'Blocks'),
-    h('p', { class: 'legend' }, ...present.map(({ name }) => h('span', {}, h('span', { class: 'swatch part', 'data-part': name }), ` ${name}`)), h('span', { class: 'muted' }, 'A column is as high as what is stored of its block; arrow keys read them.')),
+    h('p', { class: 'legend' }, ...present.map(({ name }) => h('span', {}, h('span', { class: 'swatch part', 'data-part': name }), ` ${name}`)), h('span', { class: 'muted' }, 'Column height is the stored size of the block; use the arrow keys to read the values.')),
     ...sorted.slice(0, MOST_STACKS).map(([stack, all]) => chart(stack, all, parts)),
-    sorted.length > MOST_STACKS && h('p', { class: 'note' }, `${counted(sorted.length - MOST_STACKS, 'smaller stack')} not drawn.`),
+    sorted.length > MOST_STACKS && h('p', { class: 'note' }, `${counted(sorted.length - MOST_STACKS, 'smaller stack')} not shown.`),
   );
 }
 
@@ -68,7 +68,7 @@ function chart(stack: string, all: Block[], parts: ModelSummary['parts']): HTMLE
     return `block ${number}: ${parameters(own)} parameters, ${size(bytes)} in ${counted(tensors, 'tensor')}`;
   };
   const sizes = new Set(drawn.map(({ bytes }) => bytes));
-  const range = `${sizes.size === 1 ? `${size(drawn[0].bytes)} each` : 'up to ' + size(BigInt(most))}${all.length > drawn.length ? `; the first ${count(drawn.length)} are drawn` : ''}`;
+  const range = `${sizes.size === 1 ? `${size(drawn[0].bytes)} each` : 'up to ' + size(BigInt(most))}${all.length > drawn.length ? `; the first ${count(drawn.length)} are shown` : ''}`;
   const readout = h('span', { class: 'muted' }, range);
   const stage = h('div', {
     class: 'block-stage',

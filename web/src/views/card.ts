@@ -8,7 +8,7 @@ import { visible } from './metadata.ts';
 const GROUPS = [
   ['Model', /^(?:general|modelspec)\./],
   ['Training', /^ss_/],
-  ['Others', /^/],
+  ['Other', /^/],
 ] as const;
 
 /** Characters above which a value is collapsed. */
@@ -37,7 +37,7 @@ function value(key: string, text: string): HTMLElement {
     return h('span', {}, `${new Date(1000 * Number(text)).toISOString().slice(0, 19).replace('T', ' ')} UTC `, h('span', { class: 'muted' }, text));
   }
   if (text.startsWith('data:')) {
-    return h('span', { class: 'muted' }, `${visible(text.slice(0, 40))}…, embedded data that is not shown`);
+    return h('span', { class: 'muted' }, `${visible(text.slice(0, 40))}… (embedded data, not shown)`);
   }
   const json = /^\s*[[{]/.test(text) ? pretty(text) : undefined;
   const whole = visible(json ?? text);

@@ -24,7 +24,7 @@ export function chatTemplate(file: OpenFile, templates: { name: string; index: n
   // Template names come from the file, so the choice is identified by index.
   const choices = templates.slice(0, MOST_TEMPLATES).map(({ name, index }) => [String(index), visible(name || 'default').slice(0, 60)] as const);
   return h('div', { class: 'scroll', tabindex: '0' }, choices.length > 1 && h('div', { class: 'toolbar' }, segmented('Templates', choices, choices[0][0], (index) => void show(Number(index)))),
-    templates.length > MOST_TEMPLATES && h('p', { class: 'note' }, `${counted(templates.length - MOST_TEMPLATES, 'template')} more were not looked at.`),
+    templates.length > MOST_TEMPLATES && h('p', { class: 'note' }, `${counted(templates.length - MOST_TEMPLATES, 'more template')} not shown.`),
     body,
   );
 }
@@ -47,8 +47,8 @@ function draw(body: HTMLElement, { found, pieces, shown, length, left }: Templat
       h(
         'div',
         { class: 'template-warning', role: 'note' },
-        h('h2', {}, icon('fatal'), ' This template reaches where no chat needs to'),
-        h('p', {}, 'Do not render it outside of a sandbox. It was read here, and not rendered.'),
+        h('h2', {}, icon('fatal'), ' This template accesses more than a chat template needs'),
+        h('p', {}, 'Do not render it outside a sandbox. This page has parsed it but not rendered it.'),
         h('ul', {}, ...warnings.map(({ line, text: what, why }) => h('li', {}, `Line ${count(line)}: `, h('code', {}, visible(what)), ` ${why}.`))),
       ),
     h(
@@ -57,11 +57,11 @@ function draw(body: HTMLElement, { found, pieces, shown, length, left }: Templat
       names('Reads', variables, 'no variables'),
       names('Calls', functions, 'no functions'),
       names('Filters', filters, 'none'),
-      names('Roles', roles, 'none by name'),
-      names('Special tokens, tags', markers, 'none'),
+      names('Roles', roles, 'none named'),
+      names('Special tokens and tags', markers, 'none'),
     ),
     text,
     shown < length && h('p', { class: 'note' }, `The first ${count(shown)} of ${counted(length, 'character')} are shown. `, shown < MOST && button('Show more', more, { class: 'link' })),
-    left > 0 && h('p', { class: 'note' }, `${counted(left, 'byte')} at the end were not looked at.`),
+    left > 0 && h('p', { class: 'note' }, `${counted(left, 'byte')} at the end not analysed.`),
   );
 }

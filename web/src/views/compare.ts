@@ -105,7 +105,7 @@ export class CompareView {
           'details',
           { class: 'compare-rename' },
           h('summary', {}, 'Match names'),
-          h('p', { class: 'muted' }, 'Tensors are matched by name, then as llama.cpp names those of transformers. Other names can be matched by a regular expression.'),
+          h('p', { class: 'muted' }, 'Tensors are matched by name, then by the names that llama.cpp gives to transformers tensors. Use a regular expression to match other names.'),
           h(
             'form',
             {
@@ -116,7 +116,7 @@ export class CompareView {
               },
             },
             h('label', {}, 'Replace ', this.#pattern),
-            h('label', {}, ' by ', this.#replacement),
+            h('label', {}, ' with ', this.#replacement),
             h('button', { type: 'submit' }, 'Match'),
             this.#wrong,
           ),
@@ -360,7 +360,7 @@ export class CompareView {
     this.#filter();
     const failed = lines.filter(({ error }) => error !== undefined);
     if (failed.length > 0) {
-      this.#file.tasks.fail(`${failed[0].name}: ${failed[0].error}${failed.length > 1 ? ` (${failed.length - 1} more tensors too)` : ''}`);
+      this.#file.tasks.fail(`${failed[0].name}: ${failed[0].error}${failed.length > 1 ? ` (and ${failed.length - 1} more)` : ''}`);
     }
   }
 

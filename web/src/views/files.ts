@@ -26,7 +26,7 @@ export class FilesView {
     const words = [
       `${count(open)} of ${counted(open + missing + unread, indexed ? 'shard' : 'part')}`,
       missing > 0 && `${count(missing)} missing${this.#file.droppable ? `: drop ${missing === 1 ? 'it' : 'them'} here too` : ''}`,
-      unread > 0 && `${count(unread)} not readable`,
+      unread > 0 && `${count(unread)} unreadable`,
       surplus > 0 && `${count(surplus)} not in the index`,
     ];
     const heads = [['File', ''], ['Size', 'number'], ['Tensors', 'number'], ...(indexed ? [['Listed', 'number extra'], ['Found', 'number extra']] : []), ['State', '']];
@@ -52,7 +52,7 @@ function row(part: Part, indexed: boolean): HTMLElement {
     index: [undefined, 'index'],
     open: !valid ? ['fatal', 'invalid'] : indexed && found < listed ? ['fatal', `${counted(listed - found, 'tensor')} missing`] : ['valid', 'open'],
     missing: ['fatal', 'missing'],
-    unread: ['unchecked', `not readable: ${why}`],
+    unread: ['unchecked', `unreadable: ${why}`],
     surplus: ['lint', 'not in the index'],
   }[state] as [Icon | undefined, string];
   return h(

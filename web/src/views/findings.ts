@@ -2,7 +2,7 @@
 
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, type Icon } from '../ui/dom.ts';
-import { count } from '../ui/format.ts';
+import { count, counted } from '../ui/format.ts';
 import type { Finding } from '../worker/tables.ts';
 import { SEVERITY } from './verdict.ts';
 
@@ -64,16 +64,16 @@ export class FindingsView {
     fill(
       this.#empty,
       dropped > 0
-        ? `${count(dropped)} more findings were counted but not kept: ${(verdict?.notListed ?? []).map((it) => `${it.rule} ${count(it.count)}`).join(', ')}.`
+        ? `${count(dropped)} more findings were counted but not listed: ${(verdict?.notListed ?? []).map((it) => `${it.rule} ${count(it.count)}`).join(', ')}.`
         : verdict === undefined
           ? 'Checking…'
           : !verdict.checked.includes('structure')
-            ? 'Nothing found so far. The structure has not been checked.'
+            ? 'No findings so far. The structure has not been checked.'
             : !verdict.checkable
-              ? 'Nothing found in the structure. There are no rules for what the payloads of this file contain.'
+              ? 'No findings in the structure. There are no rules for the payloads of this file.'
               : verdict.checked.includes('payloads')
-                ? 'Nothing found in the structure or the payloads.'
-                : 'Nothing found so far. The payloads have not been read.',
+                ? 'No findings in the structure or the payloads.'
+                : 'No findings so far. The payloads have not been read.',
     );
   }
 
@@ -100,7 +100,7 @@ export class FindingsView {
         { class: 'finding-where' },
         button(whole ? `from ${this.#file.hex(at)}` : this.#file.range(at, len), () => this.#file.reveal(at, whole ? 1n : BigInt(len)), {
           class: 'link mono',
-          title: `Show byte ${at}${whole ? '' : `, ${len} long`}, in the hex view`,
+          title: `Show ${whole ? 'byte' : `${counted(len, 'byte')} at offset`} ${at} in the hex view`,
         }),
         about && button('Open tensor', () => this.#openTensor(entry), { class: 'link' }),
       ),

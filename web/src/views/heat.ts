@@ -89,11 +89,11 @@ export class HeatView {
     this.#slice = this.#controls.slice;
     this.#viewport = new Viewport(this.#slice.rows, this.#slice.columns);
     const why = accessOf(tensor) === undefined
-      ? `${tensor.dtype} has no heat map.`
+      ? `Heat maps are not available for ${tensor.dtype}.`
       : tensor.shape.length < 2
-        ? 'A heat map needs two axes. The values are in the next tab.'
+        ? 'A heat map needs at least two axes. See the Values tab.'
         : tensor.layout !== 'row-major' || tensor.elements === 0n
-          ? 'Only dense tensors that are not empty have a heat map.'
+          ? 'Heat maps are only available for dense, non-empty tensors.'
           : undefined;
     if (why !== undefined) {
       this.element = h('p', { class: 'empty' }, why);
@@ -113,7 +113,7 @@ export class HeatView {
       },
     );
     const what = segmented(
-      'What',
+      'Show',
       [
         ['values', 'Values'],
         ['scales', 'Scales'],

@@ -43,7 +43,7 @@ export class Histogram {
     const rows = this.#bins.filter(({ count }) => count > 0);
     fill(
       this.#twin,
-      h('summary', {}, 'As a table'),
+      h('summary', {}, 'Show as table'),
       h(
         'table',
         { class: 'plain' },
@@ -97,7 +97,7 @@ export class Histogram {
         ? `${real(bin.lo)} to ${real(bin.hi)}: ${count(bin.count)}`
         : this.#bins.length === 0
           ? 'No finite elements'
-          : `${count(summary.count)} elements, at most ${count(most.count)} in a bin`,
+          : `${count(summary.count)} elements, at most ${count(most.count)} per bin`,
     );
     this.draw();
   }

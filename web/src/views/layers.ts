@@ -101,5 +101,5 @@ export function layerBars(lines: readonly Line[], choose: (line: Line) => void):
       choose(all[at].worst);
     }
   });
-  return h('section', { 'aria-label': 'Along the layers' }, h('p', {}, 'Relative error by layer: ', readout), stage);
+  return h('section', { 'aria-label': 'Across layers' }, h('p', {}, 'Relative error by layer: ', readout), stage);
 }

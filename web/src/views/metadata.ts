@@ -70,7 +70,7 @@ export class MetadataView {
             'p',
             { class: 'empty' },
             file.isTable
-              ? 'A data view has metadata per column only: choose a column to see its key values, slot names and other annotations.'
+              ? 'A data view only has per-column metadata: select a column to see its key values, slot names and other annotations.'
               : 'This file has no metadata.',
           )
         : h('div', { class: 'metadata' }, grid, this.#value);

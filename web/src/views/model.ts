@@ -37,7 +37,7 @@ export class ModelView {
     const file = this.#file;
     const facts = await file.tasks.run('Summarising the model', (options) => file.client.with(options).model(file.id, file.config), file.closing.signal);
     if (facts === undefined) {
-      fill(this.element, h('p', { class: 'empty' }, icon('unchecked'), ' There is no summary. ', button('Try again', () => void this.#load(), { class: 'link' })));
+      fill(this.element, h('p', { class: 'empty' }, icon('unchecked'), ' No summary available. ', button('Try again', () => void this.#load(), { class: 'link' })));
       return;
     }
     this.#draw(facts);

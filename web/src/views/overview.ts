@@ -24,21 +24,21 @@ const LABELS: Record<string, string> = {
   kv_lora_rank: 'KV rank',
   q_lora_rank: 'Query rank',
   sliding_window: 'Sliding window',
-  sliding_window_pattern: 'Windows by block',
-  layer_types: 'Types of layers',
-  attention_layer_count: 'Layers with attention',
-  state_layer_count: 'Layers with a state',
-  kv_shared_layer_count: 'Layers without own keys',
-  nextn_layer_count: 'Layers that predict ahead',
+  sliding_window_pattern: 'Window per block',
+  layer_types: 'Layer types',
+  attention_layer_count: 'Attention layers',
+  state_layer_count: 'Layers with state',
+  kv_shared_layer_count: 'Layers with shared KV',
+  nextn_layer_count: 'Multi-token prediction layers',
   expert_count: 'Experts',
-  expert_layer_count: 'Layers with experts',
+  expert_layer_count: 'Expert layers',
   expert_used_count: 'Experts per token',
   expert_shared_count: 'Shared experts',
   expert_feed_forward_length: 'Expert length',
-  rope_base: 'Rope base',
-  rope_dimension_count: 'Rope dims',
-  rope_scaling_type: 'Rope scaling',
-  rope_scaling_factor: 'Rope factor',
+  rope_base: 'RoPE base',
+  rope_dimension_count: 'RoPE dimensions',
+  rope_scaling_type: 'RoPE scaling',
+  rope_scaling_factor: 'RoPE factor',
   rope_original_context_length: 'Original context',
   norm_epsilon: 'Norm epsilon',
   vocab_size: 'Vocabulary',
@@ -49,7 +49,7 @@ const ORIGINS: Record<Fact['from'], string> = {
   config: 'config.json',
   names: 'from names',
   shapes: 'from shapes',
-  computed: 'worked out',
+  computed: 'derived',
 };
 
 function plain(value: unknown): string {
@@ -95,17 +95,17 @@ export function overview(file: OpenFile, { summary }: ModelFacts): HTMLElement {
       'div',
       { class: 'model-head' },
       h('h2', {}, h('bdi', {}, text('name') ?? file.info.name)),
-      h('p', { class: 'muted' }, ...[text('architecture') ?? 'The architecture is not recorded', text('size_label'), text('file_type')].filter((it) => it !== undefined).flatMap((it, i) => [i > 0 && ' · ', h('bdi', {}, it)])),
+      h('p', { class: 'muted' }, ...[text('architecture') ?? 'Architecture not specified', text('size_label'), text('file_type')].filter((it) => it !== undefined).flatMap((it, i) => [i > 0 && ' · ', h('bdi', {}, it)])),
     ),
-    notes.length > 0 && h('ul', { class: 'model-notes', 'aria-label': 'What does not fit together' }, ...notes.map((note) => h('li', {}, icon('lint'), h('span', {}, visible(note), '.')))),
+    notes.length > 0 && h('ul', { class: 'model-notes', 'aria-label': 'Inconsistencies' }, ...notes.map((note) => h('li', {}, icon('lint'), h('span', {}, visible(note), '.')))),
     h(
       'dl',
       { class: 'tiles' },
-      !noShares && tile('Parameters', parameters(all.parameters), count(all.parameters), active === undefined ? undefined : `${parameters(active)} active for each token`),
+      !noShares && tile('Parameters', parameters(all.parameters), count(all.parameters), active === undefined ? undefined : `${parameters(active)} active per token`),
       !noShares && tile('Bits per weight', bits(all), others > 0n ? `${counted(others, 'other element')}: scales, tables` : undefined),
       !noShares && tile('Weights', size(all.bytes), `${count(all.bytes)} B in ${counted(all.tensors, 'tensor')}`),
       context !== undefined && tile('Context', count(context), 'positions'),
-      vocabulary !== undefined && tile('Vocabulary', shown(vocabulary.value), vocabulary.from === 'shapes' ? 'rows of the embedding' : 'tokens'),
+      vocabulary !== undefined && tile('Vocabulary', shown(vocabulary.value), vocabulary.from === 'shapes' ? 'embedding rows' : 'tokens'),
     ),
     h(
       'div',
@@ -133,8 +133,8 @@ function architecture(file: OpenFile, facts: Fact[]): HTMLElement {
   const told = facts.some(({ from, key }) => from === 'metadata' && key.includes('.') && !key.startsWith('general.') && !key.startsWith('modelspec.'));
   return section(
     'Architecture',
-    list.length > 0 ? h('dl', { class: 'model-facts' }, ...list) : h('p', { class: 'note' }, 'The file has no settings of its architecture.'),
-    !told && h('p', { class: 'note' }, file.config === undefined ? 'A config.json says more than names and shapes. ' : 'With settings of a config.json. ', button(file.config === undefined ? 'Add config.json' : 'Choose another', () => picker.click(), { class: 'link' })),
+    list.length > 0 ? h('dl', { class: 'model-facts' }, ...list) : h('p', { class: 'note' }, 'The file contains no architecture settings.'),
+    !told && h('p', { class: 'note' }, file.config === undefined ? 'A config.json provides more than names and shapes. ' : 'Includes settings from a config.json. ', button(file.config === undefined ? 'Add config.json' : 'Choose another', () => picker.click(), { class: 'link' })),
     picker,
   );
 }
@@ -148,7 +148,7 @@ const CACHES = [
 
 function memory({ cache, state, assumes, noCache, all }: ModelSummary, context: number | undefined): HTMLElement {
   if (cache.length === 0 && state === undefined) {
-    return section('Memory', h('p', { class: 'note' }, `Weights take ${size(all.bytes)}. What the KV cache takes is not claimed: ${noCache ?? 'nothing is known of it'}.`));
+    return section('Memory', h('p', { class: 'note' }, `Weights take ${size(all.bytes)}. The size of the KV cache is unknown: ${noCache ?? 'no information'}.`));
   }
   let bytes: number = CACHES[0][2];
   const field = h('input', { type: 'number', min: '1', max: '100000000', step: '1', value: String(Math.min(context ?? 4096, 100_000_000)), 'aria-label': 'Context length' });
@@ -161,12 +161,12 @@ function memory({ cache, state, assumes, noCache, all }: ModelSummary, context: 
     const taken = elements * bytes;
     const together = Number(all.bytes) + taken + Number(state?.bytes ?? 0);
     setText(weights, size(all.bytes));
-    setText(kept, `${size(taken)}${positions > 0 ? ` (${size(taken / positions)} for each position)` : ''}`);
+    setText(kept, `${size(taken)}${positions > 0 ? ` (${size(taken / positions)} per position)` : ''}`);
     setText(sum, size(together));
     (bar.firstElementChild as HTMLElement).style.width = `${(100 * Number(all.bytes)) / Math.max(1, together)}%`;
   };
   field.addEventListener('input', draw);
-  const type = segmented('Type of the cache', CACHES.map(([value, label]) => [value, label] as const), 'f16', (choice) => {
+  const type = segmented('Cache type', CACHES.map(([value, label]) => [value, label] as const), 'f16', (choice) => {
     bytes = CACHES.find(([value]) => value === choice)![2];
     draw();
   });
@@ -187,8 +187,8 @@ function memory({ cache, state, assumes, noCache, all }: ModelSummary, context: 
       type,
     ),
     bar,
-    h('dl', { class: 'model-facts', 'aria-live': 'polite' }, swatched('Weights', 'stack-weights', weights), swatched('KV cache', 'stack-cache', kept), state !== undefined && pair('State', `${state.bytes === undefined ? 'Not known' : size(state.bytes)} of ${counted(state.layers, 'layer')}`), h('div', { class: 'pair' }, h('dt', {}, 'Together'), sum)),
-    h('details', { class: 'note' }, h('summary', {}, 'What is assumed'), h('ul', { class: 'assumes' }, ...assumes.map((line) => h('li', {}, `${visible(line)}.`)), h('li', {}, 'the weights as they are stored; what computing takes besides is not counted.'))),
+    h('dl', { class: 'model-facts', 'aria-live': 'polite' }, swatched('Weights', 'stack-weights', weights), swatched('KV cache', 'stack-cache', kept), state !== undefined && pair('State', `${state.bytes === undefined ? 'Unknown size' : size(state.bytes)} in ${counted(state.layers, 'layer')}`), h('div', { class: 'pair' }, h('dt', {}, 'Total'), sum)),
+    h('details', { class: 'note' }, h('summary', {}, 'Assumptions'), h('ul', { class: 'assumes' }, ...assumes.map((line) => h('li', {}, `${visible(line)}.`)), h('li', {}, 'the weights as they are stored; memory used by computation is not included.'))),
   );
 }
 

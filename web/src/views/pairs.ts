@@ -79,7 +79,7 @@ export function nans({ values }: Line): bigint | undefined {
 export const COLUMNS = [
   ['kind', 'Change', 'change'],
   ['name', 'Name', 'name'],
-  ['text', 'What', 'what'],
+  ['text', 'Details', 'what'],
   ['different', 'Differing', 'number differing'],
   ['most', 'Max |a - b|', 'number'],
   ['error', 'Rel. error', 'number'],
@@ -98,7 +98,7 @@ export function shown(line: Line, column: Column): string {
     case 'name':
       return line.name;
     case 'text':
-      return line.error !== undefined ? 'not readable' : line.text;
+      return line.error !== undefined ? 'unreadable' : line.text;
     case 'different':
       return values === undefined ? '' : count(values.different);
     case 'most':
@@ -160,7 +160,7 @@ export function sentence({ values, error, pair: { a, b } }: Line): string {
     return '';
   }
   const { count: all, different, finite, nanA, nanB, nanAt, maxAbs, maxAt, cosine, relativeRms, reordered } = values;
-  const order = reordered ? ' The rows of heads are compared in the order of GGUF.' : '';
+  const order = reordered ? ' Attention head rows are compared in GGUF order.' : '';
   if (different === 0n) {
     const as = /^[iu]64$/.test(a.dtype) ? ' as 64-bit floats' : '';
     return `All ${counted(all, 'value')} are equal${as}.${order}`;
@@ -221,7 +221,7 @@ export function totals(lines: readonly Line[]): string {
   }
   const failed = lines.filter(({ error }) => error !== undefined).length;
   if (failed > 0) {
-    parts.push(`${count(failed)} not readable`);
+    parts.push(`${count(failed)} unreadable`);
   }
   return parts.join(' · ');
 }

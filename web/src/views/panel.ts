@@ -22,7 +22,7 @@ const VERIFIED: Record<Verified, readonly [Icon, string]> = {
   right: ['valid', 'matches'],
   wrong: ['fatal', 'does not match'],
   unknown: ['unchecked', 'cannot be checked: unknown algorithm'],
-  none: ['valid', 'decodes; the file has no checksum'],
+  none: ['valid', 'decoded without errors; the file has no checksum'],
 };
 
 const TABS = [
@@ -192,13 +192,13 @@ export class TensorPanel {
     const page = await this.#chunks(tensor);
     const first = page?.chunks[0];
     if (first === undefined) {
-      fill(body, h('p', { class: 'empty' }, 'No bytes belong to this tensor.'));
+      fill(body, h('p', { class: 'empty' }, 'This tensor has no data.'));
       return;
     }
     const view = new HexView(this.#file, { at: first.offset, len: first.stored });
     fill(
       body,
-      page!.total > 1n && h('p', { class: 'note' }, `First of ${count(page!.total)} chunks.`),
+      page!.total > 1n && h('p', { class: 'note' }, `Showing the first of ${count(page!.total)} chunks.`),
       view.element,
     );
   }
@@ -245,7 +245,7 @@ export class TensorPanel {
         'div',
         { class: 'actions' },
         button('Save as .npy', () => void saveNpy(file, tensor), { disabled: tensor.status !== 'sound' || !isSavable(tensor) }),
-        accessOf(tensor) === 'dense' && tensor.layout === 'channels-last' && h('span', { class: 'muted' }, `${tensor.layout}: elements are saved in the order they have in the file`),
+        accessOf(tensor) === 'dense' && tensor.layout === 'channels-last' && h('span', { class: 'muted' }, `${tensor.layout}: elements are saved in file order`),
       ),
       tensor.quantization !== undefined && quantization(tensor.quantization),
       page !== undefined && page.chunks.length > 1 && this.#chunkTable(page),
@@ -255,7 +255,7 @@ export class TensorPanel {
 
   #span(at: bigint, len: bigint): HTMLElement {
     const own = at - (this.#file.partAt(at)?.base ?? 0n);
-    return button(range(own, len), () => this.#file.reveal(at, len), { class: 'link mono', title: `${count(len)} bytes from ${count(own)}` });
+    return button(range(own, len), () => this.#file.reveal(at, len), { class: 'link mono', title: `${count(len)} bytes at offset ${count(own)}` });
   }
 
   #checksum(tensor: TensorDetails): Node {

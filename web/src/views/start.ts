@@ -38,9 +38,9 @@ function policy(byUrl: boolean): HTMLElement {
     { class: 'muted small policy' },
     h('strong', {}, byUrl ? 'Your files stay in this tab.' : 'Nothing leaves this tab.'),
     byUrl
-      ? ' The page reads files on this computer and uploads nothing. It connects only to the address that you enter (for org/model, to huggingface.co) and to where that leads, to read from there, without cookies or sign-in.'
-      : " The browser itself blocks connections to other servers (Content-Security-Policy: connect-src 'self'); from its own the page loads its code and the samples, and sends nothing.",
-    ' No account, no cookies, no statistics of use; it works offline, and files are only read.',
+      ? ' The page reads local files and uploads nothing. It connects only to the address you enter (huggingface.co for org/model) and to the servers it redirects to, only to read, without cookies or sign-in.'
+      : " The browser itself blocks connections to other servers (Content-Security-Policy: connect-src 'self'); from its own server the page only loads its code and the samples, and it sends nothing.",
+    ' No account, no cookies, no usage statistics; it works offline and never modifies files.',
   );
 }
 
@@ -52,7 +52,7 @@ function recentList(actions: StartActions): { element: HTMLElement; refresh(): v
     { class: 'recent', 'aria-label': 'Recent files', hidden: true },
     h('h2', {}, 'Recent'),
     list,
-    h('p', { class: 'muted small' }, 'Kept in this browser only. ', button('Forget them', () => void forget().then(refresh), { class: 'link' })),
+    h('p', { class: 'muted small' }, 'Kept in this browser only. ', button('Clear list', () => void forget().then(refresh), { class: 'link' })),
   );
   async function refresh(): Promise<void> {
     const all = await recents();
@@ -87,7 +87,7 @@ export function startView(samples: Promise<Sample[]>, actions: StartActions): { 
     autocomplete: 'off',
     spellcheck: 'false',
     placeholder: 'https://… or org/model',
-    'aria-label': 'Address of a file, or a model of huggingface.co',
+    'aria-label': 'Address of a file, or of a model on huggingface.co',
     required: true,
   });
   const element = h(
@@ -98,7 +98,7 @@ export function startView(samples: Promise<Sample[]>, actions: StartActions): { 
       { class: 'drop' },
       icon('folder'),
       h('h1', {}, 'Drop a tensor file'),
-      h('p', { class: 'purpose' }, 'Shows what is inside a safetensors or GGUF checkpoint, or a file of seven other formats, whether it is valid, and whether its weights are healthy.'),
+      h('p', { class: 'purpose' }, 'Shows what is inside a safetensors or GGUF checkpoint, or a file in seven other formats, whether it is valid, and whether its weights are healthy.'),
       h('p', {}, button('Open files…', actions.pick, { class: 'primary' })),
       actions.openUrl !== undefined &&
         h(
@@ -113,7 +113,7 @@ export function startView(samples: Promise<Sample[]>, actions: StartActions): { 
           address,
           h('button', { type: 'submit' }, 'Open address'),
         ),
-      h('p', { class: 'muted small' }, 'Drop it anywhere in this window. Files of any size: only the parts you look at are read.'),
+      h('p', { class: 'muted small' }, 'Drop it anywhere in this window. Files can be any size: only the parts you view are read.'),
       policy(actions.openUrl !== undefined),
     ),
     h(

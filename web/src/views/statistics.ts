@@ -38,7 +38,7 @@ export class StatisticsView {
   show(tensor: TensorDetails, into: HTMLElement, signal: AbortSignal): void {
     const known = this.#file.statistics.get(tensor.index);
     if (accessOf(tensor) === undefined) {
-      fill(into, h('p', { class: 'empty' }, `There are no statistics for ${tensor.dtype}.`));
+      fill(into, h('p', { class: 'empty' }, `Statistics are not available for ${tensor.dtype}.`));
     } else if (known !== undefined) {
       this.#draw(tensor, known, into);
     } else if (tensor.stored > SMALL || this.#file.info.remote) {

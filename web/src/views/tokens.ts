@@ -18,7 +18,7 @@ export class TokensView {
   readonly #blocks: Blocks<Token>;
   readonly #list: VirtualList;
   readonly #grid: HTMLElement;
-  readonly #search = h('input', { type: 'search', placeholder: 'Text or id', 'aria-label': 'Search tokens by text or id', spellcheck: 'false', autocomplete: 'off' });
+  readonly #search = h('input', { type: 'search', placeholder: 'Text or ID', 'aria-label': 'Search tokens by text or ID', spellcheck: 'false', autocomplete: 'off' });
   readonly #kind = h('select', { 'aria-label': 'Type' });
   readonly #status = h('span', { class: 'muted', role: 'status' });
   readonly #prefix = uniqueId('token');
@@ -47,7 +47,7 @@ export class TokensView {
       { role: 'rowgroup' },
     );
     const head = [
-      ['Id', 'number id'],
+      ['ID', 'number id'],
       ['Token', 'token'],
       ['In the file', 'raw'],
       ['Type', 'kind'],

@@ -23,7 +23,7 @@ export class VerdictView {
   readonly #head = h('h1', { class: 'verdict-head' });
   readonly #counts = h('p', { class: 'verdict-counts' });
   readonly #diagnosis = h('p', { class: 'verdict-diagnosis' });
-  readonly #checked = h('ul', { class: 'verdict-checked', 'aria-label': 'What was checked' });
+  readonly #checked = h('ul', { class: 'verdict-checked', 'aria-label': 'Checks' });
 
   readonly #showWeights: () => void;
 
@@ -40,7 +40,7 @@ export class VerdictView {
       file.profile,
       (choice) => void file.validate(choice),
     );
-    profile.title = 'Lenient accepts what the specification forbids but readers can still read safely';
+    profile.title = 'Lenient accepts violations of the specification that readers can still handle safely';
     this.#counts.addEventListener('click', showFindings);
     this.element = h(
       'section',
@@ -73,7 +73,7 @@ export class VerdictView {
     if (outdated !== undefined) {
       this.element.dataset.state = 'outdated';
       fill(this.#head, icon('violation'), 'Changed on disk');
-      fill(this.#counts, `${outdated} The page shows it as it was.`);
+      fill(this.#counts, `${outdated} The page shows the previous contents.`);
       fill(this.#checked, h('li', {}, button('Reload', () => this.#file.reload(), { class: 'primary' })));
       return;
     }
@@ -88,7 +88,7 @@ export class VerdictView {
       const valid = checkable && checked.includes('payloads') ? 'Valid' : checked.includes('structure') ? 'Structure valid' : 'Valid so far';
       const states: Record<typeof verdict.verdict, [string, Icon, string]> = {
         unsupported: ['unsupported', 'unchecked', verdict.diagnosis === undefined ? 'Not supported' : `Not supported: ${verdict.diagnosis}`],
-        invalid: ['invalid', 'fatal', verdict.missing === undefined ? 'Invalid' : 'Cut off'],
+        invalid: ['invalid', 'fatal', verdict.missing === undefined ? 'Invalid' : 'Truncated'],
         valid: remarks > 0 ? ['remarks', 'lint', `${valid}, with remarks`] : ['valid', 'valid', valid],
       };
       const [state, mark, text] = states[verdict.verdict];
@@ -138,7 +138,7 @@ export class VerdictView {
       icon(faulty ? 'fatal' : suspicious > 0 ? 'lint' : partly ? 'unchecked' : 'valid'),
       h('span', {}, 'Weights: ', said),
       done < total && h('span', {}, ` (${count(done)} of ${count(total)} scanned)`),
-      done < total && scan('Go on'),
+      done < total && scan('Resume scanning'),
     );
   }
 

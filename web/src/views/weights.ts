@@ -56,7 +56,7 @@ export class WeightsView {
   constructor(file: OpenFile) {
     this.#file = file;
     const measure = segmented(
-      'Along the layers',
+      'Across layers',
       [
         ['deviation', 'Std'],
         ['most', 'Max |x|'],
@@ -69,8 +69,8 @@ export class WeightsView {
     );
     this.#along = h(
       'section',
-      { class: 'weights-part', 'aria-label': 'Along the layers' },
-      h('div', { class: 'weights-bar' }, h('h3', {}, 'Along the layers'), measure, h('span', { class: 'muted small' }, 'A dot marks a suspicious tensor; Enter or a click opens one.')),
+      { class: 'weights-part', 'aria-label': 'Across layers' },
+      h('div', { class: 'weights-bar' }, h('h3', {}, 'Across layers'), measure, h('span', { class: 'muted small' }, 'A dot marks a suspicious tensor; press Enter or click to open it.')),
       this.#charts,
       this.#rest,
     );
@@ -86,7 +86,7 @@ export class WeightsView {
     this.#suspicious.hidden = !known;
     if (!known) {
       this.#along.hidden = true;
-      const cost = info.remote ? `${size(info.size)} will be downloaded.` : `${size(info.size)} will be read, once.`;
+      const cost = info.remote ? `${size(info.size)} will be downloaded.` : `${size(info.size)} will be read once.`;
       fill(
         this.#head,
         h('h2', {}, sweeping ? 'Scanning…' : 'The weights have not been scanned'),
@@ -106,7 +106,7 @@ export class WeightsView {
       h(
         'p',
         { class: 'weights-actions' },
-        done < total && scan(sweeping ? 'Scanning…' : 'Go on'),
+        done < total && scan(sweeping ? 'Scanning…' : 'Resume scanning'),
         save('Export as CSV', (id) => this.#file.api.weightsCsv(id), 'csv'),
         save('Export as JSON', (id) => this.#file.api.weightsJson(id), 'json'),
       ),
@@ -168,7 +168,7 @@ export class WeightsView {
         h('bdi', { class: 'finding-name', title: name }, name),
       ),
       ...said,
-      twin !== undefined && h('p', { class: 'message' }, 'The elements are those of ', button(twin.name, () => this.#file.select(twin.tensor), { class: 'link mono' }), '.'),
+      twin !== undefined && h('p', { class: 'message' }, 'The elements are identical to those of ', button(twin.name, () => this.#file.select(twin.tensor), { class: 'link mono' }), '.'),
       why !== undefined && h('p', { class: 'message' }, why),
       h('p', { class: 'finding-where' }, button('Open tensor', () => this.#file.select(tensor), { class: 'link', 'aria-label': `Open tensor ${name}` })),
     );

@@ -89,7 +89,7 @@ function filled({ data, ends, indices, lengths }: Values): Numbers {
     return data;
   }
   if (total > LONGEST) {
-    throw new TooLong(`Rows of ${total} elements are too long to compute with.`);
+    throw new TooLong(`Rows of ${total} elements are too long to process.`);
   }
   const all = new (data.constructor as new (length: number) => Numbers)(total);
   let at = 0;

@@ -58,7 +58,7 @@ function attempt({ names, ...expression }: Expression, signal: AbortSignal): Pro
       reject(error);
     };
     const { source } = expression;
-    const why = `/${source}/ was stopped after ${PATIENCE / 1000} s on ${names.length} names: it tries too many ways to match. Nested repetitions like (a+)+ do`;
+    const why = `/${source}/ was stopped after ${PATIENCE / 1000} s on ${names.length} names: it backtracks too much. Avoid nested repetitions such as (a+)+`;
     const timer = setTimeout(() => give(new Endless(why)), PATIENCE);
     const options = { signal: listening.signal };
     listening.signal.addEventListener('abort', () => clearTimeout(timer));

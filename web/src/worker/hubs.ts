@@ -71,10 +71,10 @@ export function direct(address: string): URL {
   try {
     url = new URL(address);
   } catch {
-    throw new Error(`${address} is not an address.`);
+    throw new Error(`${address} is not a valid address.`);
   }
   if (!isOpenable(url)) {
-    throw new Error('Only https addresses can be opened, and http on this computer.');
+    throw new Error('Only https addresses can be opened, or http addresses on this computer.');
   }
   const { hostname, pathname } = url;
   if (hostname === 'huggingface.co' || hostname === 'hf.co') {

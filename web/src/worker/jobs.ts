@@ -52,7 +52,7 @@ export async function statistics(context: Context, id: number, tensor: number): 
   const about = await details(file, tensor, context);
   const access = accessOf(about);
   if (access === undefined) {
-    throw new Error(`there are no statistics for ${about.dtype} in ${about.layout} layout`);
+    throw new Error(`statistics are not available for ${about.dtype} in ${about.layout} layout`);
   }
   // Elements that have to be decoded come in their in-memory type.
   const dense = access === 'dense';
@@ -152,7 +152,7 @@ export async function block(context: Context, id: number, tensor: number, number
   const [, len] = library.unit(dtype);
   const page = await file.settle(() => file.document.chunks(tensor, 0, 2), context);
   if (page.total !== 1n || file.word(page.encoding[0]) !== 'raw') {
-    throw new Error('the blocks of this tensor are not stored one after the other');
+    throw new Error('the blocks of this tensor are not stored contiguously');
   }
   const at = page.offset[0] + BigInt(number) * BigInt(len);
   const bytes = await file.read(at, len, context.signal);
@@ -276,10 +276,10 @@ export async function difference(
     details(second, tensorB, context),
   ]);
   if (accessOf(left) !== 'dense' || accessOf(right) !== 'dense') {
-    throw new Error('only dense tensors of numbers can be compared');
+    throw new Error('only dense numeric tensors can be compared');
   }
   if (left.elements !== right.elements || left.status === 'broken' || right.status === 'broken') {
-    throw new Error('one of the files does not hold as many values');
+    throw new Error('the tensors differ in size, or one of them is broken');
   }
   const heads = await headsOf([first, second], [left, right], context);
   const types = [left.dtype, left.endianness, right.dtype, right.endianness] as const;

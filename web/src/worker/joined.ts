@@ -319,7 +319,7 @@ export async function together(source: Source, document: Document, context: Cont
   const open = async (part: Member) => {
     try {
       if (part.name !== source.name && missing >= MOST_MISSING) {
-        throw new Error(`it was not looked for, after ${MOST_MISSING} others that could not be read`);
+        throw new Error(`it was skipped because ${MOST_MISSING} other files could not be read`);
       }
       part.source = part.name === source.name ? source : await beside.open(part.name);
       const { source: found } = part;
@@ -365,7 +365,7 @@ export async function together(source: Source, document: Document, context: Cont
   const bases = basesOf(there.map((one) => one.source!.size));
   if (there.length > 0 && bases.at(-1)! + there.at(-1)!.source!.size >= LONGEST) {
     there.forEach((one) => one.document!.free());
-    throw new Error('its files say that they are longer than any disk');
+    throw new Error('the sizes of its files are implausible');
   }
   let [first, firstEntry] = [0, 0];
   there.forEach((one, i) => {

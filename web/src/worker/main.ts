@@ -83,7 +83,7 @@ function parts(_: Context, id: number) {
 
 /** Access to the hub, in the build with URL access only. */
 const hub: () => Promise<typeof import('./repository.ts')> =
-  import.meta.env.MODE === 'url' ? () => import('./repository.ts') : () => Promise.reject(new Error('this page connects to no hub'));
+  import.meta.env.MODE === 'url' ? () => import('./repository.ts') : () => Promise.reject(new Error('this page does not connect to a model hub'));
 
 /** The files and sets of a hub repository that can be opened. */
 async function listing(context: Context, of: Repository): Promise<Listing> {

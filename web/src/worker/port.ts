@@ -59,7 +59,7 @@ export function offer(ranges: Ranges): Offer {
     }
     reading.delete(id);
     if (stop.signal.aborted) {
-      answer = { id, failure: 'given up' };
+      answer = { id, failure: 'cancelled' };
     }
     port1.postMessage(answer, 'beside' in answer && answer.beside !== undefined ? [answer.beside.port] : []);
   };
@@ -121,7 +121,7 @@ export function fromPort({ name, size, port, looks }: Offer): Sibling {
     const answer = await ask({ offset, length }, signal);
     const bytes = new Uint8Array('bytes' in answer ? answer.bytes : new ArrayBuffer());
     if (bytes.length > length) {
-      throw new Error(`${bytes.length} bytes came from offset ${offset}, where ${length} were asked for.`);
+      throw new Error(`Received ${bytes.length} bytes at offset ${offset}, expected ${length}.`);
     }
     return bytes;
   }

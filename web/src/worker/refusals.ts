@@ -9,7 +9,7 @@ export async function unreachable(url: URL): Promise<string> {
   // The event is dispatched after the failure.
   await new Promise((resolve) => setTimeout(resolve));
   if ([...blocked].some((uri) => uri === url.href || uri === url.origin)) {
-    return `This page is not allowed to connect to ${url.origin}: its policy permits https, and http on this computer only.`;
+    return `This page is not allowed to connect to ${url.origin}: its policy permits only https, or http on this computer.`;
   }
   if (!navigator.onLine) {
     return `${url.host} could not be reached: this computer is offline.`;
@@ -20,7 +20,7 @@ export async function unreachable(url: URL): Promise<string> {
     () => false,
   );
   return there
-    ? `${url.host} does not let other pages read its files (it sends no CORS headers). Download the file and open it from disk.`
+    ? `${url.host} does not let other sites read its files (it sends no CORS headers). Download the file and open it from disk.`
     : `${url.host} could not be reached: check the address and the connection.`;
 }
 
@@ -28,18 +28,18 @@ export async function unreachable(url: URL): Promise<string> {
 export function refusal({ status, headers }: Response, host: string, what: string): string {
   const code = headers.get('x-error-code');
   if (code === 'GatedRepo') {
-    return `${what} is only for people who have accepted its terms and are signed in, which this page is not. Download it and open it from disk.`;
+    return `${what} requires sign-in and acceptance of its terms, and this page cannot sign in. Download it and open it from disk.`;
   }
   switch (status) {
     case 401:
     case 403:
-      return `${what} is not for everybody, or does not exist (${host} answered ${status}), and this page does not sign in. If you may have it, download it and open it from disk.`;
+      return `${what} is private or does not exist (${host} returned ${status}), and this page cannot sign in. If you have access, download it and open it from disk.`;
     case 404:
     case 410:
-      return `${what} does not exist (${host} answered ${status}).`;
+      return `${what} does not exist (${host} returned ${status}).`;
     case 429:
-      return `${host} has had too many requests from your network. Wait some minutes and try again.`;
+      return `${host} has received too many requests from your network. Wait a few minutes and try again.`;
     default:
-      return status >= 500 ? `${host} is out of order (it answered ${status}). Try again later.` : `${host} answered ${status}.`;
+      return status >= 500 ? `${host} is unavailable (it returned ${status}). Try again later.` : `${host} returned ${status}.`;
   }
 }

@@ -84,7 +84,7 @@ function entriesOf(text: string): { type: string; path: string; size?: number }[
     return typeof type === 'string' && typeof path === 'string';
   };
   if (!Array.isArray(page) || !page.every(isEntry)) {
-    throw new Error(`${new URL(HUB).host} answered with something that is not a list of files.`);
+    throw new Error(`${new URL(HUB).host} returned an invalid list of files.`);
   }
   return page;
 }
@@ -97,7 +97,7 @@ function further(link: string | null, from: URL): URL | undefined {
   }
   const url = URL.canParse(text, from) ? new URL(text, from) : undefined;
   if (url?.origin !== from.origin) {
-    throw new Error(`${from.host} says that its list goes on at ${url?.origin ?? 'no address'}, which is another server. Nothing was read there.`);
+    throw new Error(`${from.host} continues its list on a different server (${url?.origin ?? 'invalid address'}). Nothing was read there.`);
   }
   return url;
 }
@@ -152,13 +152,13 @@ async function fetched(url: URL, limit: number, { kind, name, revision, path }: 
     );
     if (!response.ok) {
       const code = response.headers.get('x-error-code');
-      const what = { models: 'The model', datasets: 'The data set', spaces: 'The space' }[kind];
+      const what = { models: 'The model', datasets: 'The dataset', spaces: 'The space' }[kind];
       const which = code === 'RevisionNotFound' ? `The revision ${revision} of ${name}` : code === 'EntryNotFound' ? `The folder ${path} of ${name}` : `${what} ${name}`;
       throw new Error(refusal(response, url.host, which));
     }
     const { origin, host } = new URL(response.url);
     if (origin !== url.origin) {
-      throw new Error(`${url.host} leads to ${host}, which is another server.`);
+      throw new Error(`${url.host} redirects to ${host}, a different server.`);
     }
     const reader = (response.body ?? new Blob().stream()).getReader();
     const decoder = new TextDecoder();
@@ -170,7 +170,7 @@ async function fetched(url: URL, limit: number, { kind, name, revision, path }: 
       }
       taken += value.length;
       if (taken > limit) {
-        throw new Error(`${url.host} sends more than ${limit >> 20} MiB at once. The rest was not read.`);
+        throw new Error(`${url.host} sent more than ${limit >> 20} MiB in one response. The rest was not read.`);
       }
       text += decoder.decode(value, { stream: true });
     }

@@ -57,7 +57,7 @@ export class Session {
   async #supply(signal: AbortSignal): Promise<void> {
     const need = this.document.need();
     if (need.length === 0) {
-      throw new Error('the document waits for nothing');
+      throw new Error('the document needs no more bytes');
     }
     const reads: Promise<Uint8Array>[] = [];
     for (let i = 0; i < need.length; i += 2) {
@@ -101,7 +101,7 @@ function observed(source: Source, changed: (message: string) => void): Source {
       try {
         const bytes = await source.read(at, len, signal);
         if (bytes.length < len) {
-          throw new FileChanged(`${source.name} has become shorter since it was opened: there are ${bytes.length} of ${len} bytes at offset ${at}.`);
+          throw new FileChanged(`${source.name} has become shorter since it was opened: read ${bytes.length} of ${len} bytes at offset ${at}.`);
         }
         return bytes;
       } catch (error) {

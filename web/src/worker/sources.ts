@@ -109,8 +109,8 @@ export class NoRanges extends Error {
   override name = 'NoRanges';
   constructor(host: string) {
     super(
-      `${host} does not answer requests for part of a file, or does not show this page the size ` +
-        '(it must expose the header Content-Range). The file was not downloaded.',
+      `${host} does not support range requests, or hides the file size from this page ` +
+        '(it must expose the Content-Range header). The file was not downloaded.',
     );
   }
 }
@@ -215,7 +215,7 @@ export async function fromUrl(address: string, signal: AbortSignal): Promise<Sou
     }
     if (given !== wanted) {
       const many = given > wanted ? 'more than' : `only ${given} of`;
-      throw new Error(`${url.host} sent ${many} the ${wanted} bytes that it was asked for from offset ${at} on.`);
+      throw new Error(`${url.host} sent ${many} the ${wanted} bytes requested at offset ${at}.`);
     }
   }
 

@@ -86,7 +86,7 @@ async function plan(file: Session, found: Measurements, context: Context): Promi
       const access = accessOf({ dtype, layout });
       const status = file.word(page.status[i]);
       if (status !== 'sound' || access === undefined) {
-        found.skip(tensor, status === 'sound' ? `elements of ${dtype} in ${layout} layout are not numbers that can be read` : `its entry is ${status}`);
+        found.skip(tensor, status === 'sound' ? `elements of ${dtype} in ${layout} layout cannot be read as numbers` : `its entry is ${status}`);
         continue;
       }
       bytes += Number(page.stored[i]);

@@ -45,7 +45,7 @@ const openRanges: Open = async (uri) => {
       // files are links to one place.
       const folders = [await realpath(Uri.joinPath(uri, '..').fsPath), dirname(await realpath(uri.fsPath))];
       if (folders.every((folder) => leadsOut(relative(folder, there)))) {
-        throw new Error('it is a link that leads out of the folder');
+        throw new Error('it is a link that points outside the folder');
       }
       if (!(await stat(other.fsPath)).isFile()) {
         throw new Error('it is not a file');

@@ -101,13 +101,13 @@ export class ViewerProvider implements vscode.CustomReadonlyEditorProvider {
         try {
           const file = await files[asked.file];
           if (file === undefined || !isRange(offset, length, file.size)) {
-            throw new Error(`${length} bytes at offset ${offset} are not to be had`);
+            throw new Error(`${length} bytes at offset ${offset} are out of range`);
           }
           answer = { kind: 'read', id, bytes: await file.read(offset, length) };
         } catch (error) {
           answer = { kind: 'read', id, failure: said(error) };
         }
-        post(wanted.delete(id) ? answer : { kind: 'read', id, failure: 'given up' });
+        post(wanted.delete(id) ? answer : { kind: 'read', id, failure: 'cancelled' });
       } else if (asked.kind === 'cancel') {
         wanted.delete(asked.id);
       } else if (asked.kind === 'beside') {
@@ -115,7 +115,7 @@ export class ViewerProvider implements vscode.CustomReadonlyEditorProvider {
         const all = files;
         try {
           if (!isBeside(name)) {
-            throw new Error('only files of tensors in the same folder are looked for');
+            throw new Error('only tensor files in the same folder can be opened');
           }
           const found = (await all[0])?.beside?.(name);
           const size = (await found)?.size;

@@ -9,7 +9,7 @@ export const MOST = 256 << 20;
 export async function openWhole(uri: vscode.Uri): Promise<Opened> {
   const { size } = await vscode.workspace.fs.stat(uri);
   if (size > MOST) {
-    throw new Error(`The file has ${size} bytes. Here VS Code reads files as a whole only, so those above ${MOST >> 20} MiB are not opened: open them on the desktop, or on the page.`);
+    throw new Error(`The file has ${size} bytes. VS Code can only read whole files here, so files above ${MOST >> 20} MiB are not opened: open them in VS Code on the desktop, or on the page.`);
   }
   let bytes: Uint8Array | undefined = await vscode.workspace.fs.readFile(uri);
   return {
