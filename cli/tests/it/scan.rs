@@ -204,6 +204,6 @@ fn a_build_without_servers_says_so() {
     let folder = Folder::new();
     for url in ["https://127.0.0.1/a.gguf", "s3://bucket/", "hf://me/model"] {
         let run = run(&folder, &["check", url, "--json"]);
-        assert!(run.code == 2 && run.err.contains("without the feature `remote`"), "{run:?}");
+        assert!(run.code == 2 && run.err.contains("without the `remote` feature"), "{run:?}");
     }
 }
