@@ -14,12 +14,12 @@ use values::{formats, rules};
 use weighbridge::remote::Servers;
 use weighbridge::{Format, Options, Profile};
 
-/// Checks, inspects and extracts tensor files from strangers.
+/// Checks, inspects and extracts untrusted tensor files.
 #[derive(Debug, Parser)]
 #[command(name = "weighbridge", version, propagate_version = true, max_term_width = 100)]
-#[command(after_help = "Exit status: 0 all that was asked for is valid, 1 a file is invalid, \
-2 wrong usage, nothing to check, or a file could not be read, 3 something could not be checked or \
-is of a format that is not read.")]
+#[command(after_help = "Exit status: 0 everything requested is valid, 1 a file is invalid, \
+2 usage error, nothing to check, or a file could not be read, 3 something could not be checked or \
+is in an unsupported format.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -35,11 +35,11 @@ pub(crate) enum Command {
     Extract(ExtractArgs),
     /// Print the SHA-256 of files and of each tensor in them, or compare two files
     Digest(DigestArgs),
-    /// Read all weights: statistics of each tensor, and what is noteworthy
+    /// Read all weights: statistics of each tensor, and anything noteworthy
     Stats(StatsArgs),
     /// Print the rule catalogue
     Rules(RulesArgs),
-    /// Explain a rule: its text, an example, and the advisories that it answers
+    /// Explain a rule: its text, an example, and the advisories it addresses
     Explain(ExplainArgs),
     /// Print a completion script for a shell
     Completions {
@@ -82,7 +82,7 @@ impl OpenArgs {
 pub(crate) struct VerdictArgs {
     #[command(flatten)]
     open: OpenArgs,
-    /// Accept what breaks the specification but can be read safely
+    /// Accept files that break the specification but can be read safely
     #[arg(long)]
     pub(crate) lenient: bool,
 }
@@ -105,10 +105,10 @@ pub(crate) const fn profile(lenient: bool) -> Profile {
 /// How files on servers are read.
 #[derive(Args, Debug)]
 pub(crate) struct RemoteArgs {
-    /// Wait so long for a server to answer a request [default: 30]
+    /// Wait this long for a server to answer a request [default: 30]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
-    /// Repeat a request that fails so often [default: 10]
+    /// Retry a failed request up to N times [default: 10]
     #[arg(long, value_name = "N")]
     retries: Option<usize>,
 }
@@ -124,7 +124,7 @@ impl RemoteArgs {
 /// How a command prints what it found.
 #[derive(Args, Debug)]
 pub(crate) struct PrintArgs {
-    /// Print for people, or JSON
+    /// Output format
     #[arg(long, value_name = "KIND", value_enum, default_value_t)]
     output: Shape,
     /// The same as `--output json`
@@ -148,16 +148,16 @@ impl PrintArgs {
 /// How `check` prints what it found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Output {
-    /// Text for people
+    /// Human-readable text
     #[default]
     Human,
-    /// One JSON object a line, one line a file
+    /// JSON lines, one object per file
     Json,
     /// SARIF 2.1.0, for code scanning
     Sarif,
-    /// Annotations of GitHub Actions
+    /// GitHub Actions annotations
     Github,
-    /// XML as of JUnit, a test case for each file
+    /// JUnit XML, one test case per file
     Junit,
 }
 
@@ -174,8 +174,8 @@ pub(crate) struct CheckArgs {
     /// hf://owner/name[@revision][/path], s3://…, gs://…, az://…
     #[arg(required_unless_present = "files_from", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<PathBuf>,
-    /// Check what this file lists, a path a line, or each ended by a NUL; `-` is standard
-    /// input
+    /// Check the files listed in this file, one path per line or NUL-terminated; `-` is
+    /// standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files_from: Option<PathBuf>,
     #[command(flatten)]
@@ -183,35 +183,35 @@ pub(crate) struct CheckArgs {
     /// Stop before the payloads
     #[arg(long)]
     pub(crate) structure: bool,
-    /// Check the payloads of files on servers as well, which reads all of them
+    /// Also check the payloads of files on servers, which reads the whole files
     #[arg(long, conflicts_with = "structure")]
     pub(crate) payloads: bool,
-    /// Do this much work at most to decode payloads, in decoded bytes [default: 2 GiB
-    /// and 2048 for each byte of the file]; what is left is not checked
+    /// Limit the work of decoding payloads, in decoded bytes [default: 2 GiB plus 2048
+    /// for each byte of the file]; the rest is not checked
     #[arg(long, value_name = "N", conflicts_with = "structure")]
     pub(crate) max_work: Option<u64>,
-    /// Count as faults: `lint` for all remarks, `pickle` for files that can run code when
-    /// they are loaded, or the id of a rule
+    /// Treat as faults: `lint` for all lints, `pickle` for files that can run code when
+    /// loaded, or the id of a rule
     #[arg(long, value_name = "lint|pickle|RULE", value_parser = rules(&["lint", "pickle"]))]
     #[arg(hide_possible_values = true)]
     pub(crate) deny: Vec<String>,
-    /// Skip files in folders and lists that are of no known format, instead of failing
+    /// Skip files of unknown format in folders and lists, instead of failing
     #[arg(long)]
     pub(crate) skip_unknown: bool,
     /// Follow links in folders, and links to shards that leave the folder
     #[arg(long)]
     pub(crate) follow_links: bool,
-    /// Of what folders and lists hold, check only files that match
+    /// Check only matching files in folders and lists
     #[arg(long, value_name = "GLOB")]
     pub(crate) include: Vec<String>,
-    /// Leave out what matches, of what folders and lists hold
+    /// Leave out matching paths in folders and lists
     #[arg(long, value_name = "GLOB")]
     pub(crate) exclude: Vec<String>,
-    /// Take settings from this file, instead of the nearest weighbridge.toml in the current
-    /// folder and those above it
+    /// Read settings from this file, instead of the nearest weighbridge.toml in the current
+    /// folder or above it
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) config: Option<PathBuf>,
-    /// Take no settings from files
+    /// Ignore settings files
     #[arg(long, conflicts_with = "config")]
     pub(crate) no_config: bool,
     /// Print the SHA-256 of each file
@@ -221,21 +221,21 @@ pub(crate) struct CheckArgs {
     /// path alone
     #[arg(long, value_name = "K/N")]
     pub(crate) shard: Option<Shard>,
-    /// Note in this file what is checked, and skip what it has and has not changed since
+    /// Record checked files in this file, and skip recorded files that have not changed
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) resume: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) remote: RemoteArgs,
-    /// Check this many files at a time, 128 at most
+    /// Check this many files at a time, at most 128
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) jobs: NonZeroUsize,
-    /// What to print
+    /// Output format
     #[arg(long, value_name = "KIND", value_enum, default_value_t)]
     output: Output,
     /// The same as `--output json`
     #[arg(long, conflicts_with = "output")]
     json: bool,
-    /// Print nothing about files that are valid, and no summary
+    /// Print nothing about valid files, and no summary
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -263,10 +263,10 @@ pub(crate) struct InspectArgs {
     #[arg(long)]
     pub(crate) stats: bool,
     /// Print what the model is (parameters, settings, memory) instead of lists of metadata and
-    /// tensors; in JSON beside them
+    /// tensors; in JSON in addition to them
     #[arg(long, conflicts_with_all = ["values", "stats"])]
     pub(crate) summary: bool,
-    /// Print as many texts of a list in metadata as 64 KiB hold, instead of 256
+    /// Print up to 64 KiB of the texts in a metadata list, instead of the first 256
     #[arg(long)]
     pub(crate) full: bool,
     #[command(flatten)]
@@ -280,7 +280,7 @@ pub(crate) struct ExtractArgs {
     /// The file
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
-    /// Name of the tensor (of STB, its number)
+    /// Name of the tensor (for STB, its number)
     pub(crate) name: OsString,
     #[command(flatten)]
     pub(crate) open: OpenArgs,
@@ -291,8 +291,8 @@ pub(crate) struct ExtractArgs {
     /// Write the bytes of the payload as they are, without the .npy header
     #[arg(long)]
     pub(crate) raw: bool,
-    /// Write even where the checksum is wrong, the data breaks a rule that is fatal, or
-    /// several tensors have the name, of which the first is taken
+    /// Write even if the checksum is wrong, the data breaks a fatal rule, or several tensors
+    /// have the name (the first is written)
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -318,12 +318,12 @@ pub(crate) struct DigestArgs {
 /// How `stats` prints what it found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StatsOutput {
-    /// Text for people
+    /// Human-readable text
     #[default]
     Human,
     /// One JSON object
     Json,
-    /// One line for each tensor
+    /// CSV, one line per tensor
     Csv,
 }
 
@@ -334,7 +334,7 @@ pub(crate) struct StatsArgs {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) verdict: VerdictArgs,
-    /// What to print
+    /// Output format
     #[arg(long, value_name = "KIND", value_enum, default_value_t)]
     output: StatsOutput,
     /// The same as `--output json`
@@ -361,7 +361,7 @@ pub(crate) struct RulesArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct ExplainArgs {
-    /// The id of the rule; several formats may have one of that name
+    /// The id of the rule; several formats may share an id
     #[arg(value_name = "RULE", value_parser = rules(&[]), hide_possible_values = true)]
     pub(crate) rule: String,
     #[command(flatten)]

@@ -71,7 +71,9 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
     let mut journal = None;
     if let Some(path) = &args.resume {
         if args.output().is_document() {
-            return Err("--resume prints what is new, and this output is of all files".to_owned());
+            return Err(
+                "--resume prints only new results, but this output covers all files".to_owned()
+            );
         }
         let (known, open) = Journal::open(path, &task.settings(args.follow_links))?;
         (task.known, journal) = (Some(known), Some(open));

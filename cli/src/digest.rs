@@ -87,7 +87,7 @@ impl Digested {
         let mut outcome: Outcome = digests.verdict(profile).into();
         let file = Text::from(path);
         if digests.report.format() == Some(Format::Shards) {
-            terminal::complain(&file, "an index has no tensors: digest the files that it lists");
+            terminal::complain(&file, "an index contains no tensors: digest the files it lists");
             outcome.include(Outcome::Unchecked);
         }
         Ok(Digested { file, digests, outcome })

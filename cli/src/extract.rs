@@ -153,7 +153,7 @@ fn broken(tensor: &Tensor<'_, '_>) -> Result<String, Error> {
         Some(it) => {
             format!("tensor \"{name}\" is broken: {it} ({} at {})", it.rule.id(), it.offset)
         }
-        None => format!("tensor \"{name}\" is broken, as the rest of the file may be"),
+        None => format!("tensor \"{name}\" is broken, and the rest of the file may be too"),
     })
 }
 

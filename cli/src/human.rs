@@ -132,7 +132,7 @@ pub(crate) fn report(
         }
         let dropped = report.unchecked_not_listed();
         let beyond = all.saturating_sub(MOST) as u64;
-        more(out, beyond + dropped + left.more, dropped, "thing that was not checked")?;
+        more(out, beyond + dropped + left.more, dropped, "item that was not checked")?;
     }
     Ok(())
 }

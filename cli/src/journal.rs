@@ -108,11 +108,11 @@ impl Journal {
             if std::mem::take(&mut is_first) {
                 let before = serde_json::from_slice::<Before>(&line).ok();
                 match before.filter(|before| before.schema == SCHEMA) {
-                    None => return Err(format!("{shown}: is no journal of a scan")),
+                    None => return Err(format!("{shown}: is not a scan journal")),
                     Some(before) if before.settings != settings => {
                         return Err(format!(
-                            "{shown}: is of a scan with other settings, or of another version; \
-                             name another file"
+                            "{shown}: belongs to a scan with different settings or \
+                             another version; use another file"
                         ));
                     }
                     Some(_) => {}

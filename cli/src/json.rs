@@ -54,7 +54,7 @@ pub(crate) fn unchecked<'o>(
     object.list("checked")?.end()?;
     let mut list = object.list("unchecked")?;
     let why =
-        if error.is_some() { "the file could not be read" } else { "the file was not looked into" };
+        if error.is_some() { "the file could not be read" } else { "the file was not examined" };
     list.item(&Unchecked::new(None, why, true))?;
     list.end()?;
     object.list("findings")?.end()?;

@@ -38,7 +38,7 @@ impl Output {
     pub(crate) fn named(path: &Path, input: &Path) -> io::Result<Self> {
         if let Ok(metadata) = fs::metadata(path) {
             if is_same(&metadata, path, input) {
-                return Err(io::Error::other("is the file that is read"));
+                return Err(io::Error::other("is the input file"));
             }
             if metadata.is_dir() {
                 return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder"));
@@ -63,7 +63,7 @@ impl Output {
     pub(crate) fn standard() -> io::Result<Self> {
         let out = io::stdout();
         if out.is_terminal() {
-            return Err(io::Error::other("is a terminal, and the data is not text"));
+            return Err(io::Error::other("is a terminal, but the data is binary"));
         }
         Ok(Output { to: BufWriter::new(Sink::Standard(out)), place: Place::Standard })
     }
@@ -111,7 +111,7 @@ impl Output {
                         Err(err) => return Err(err.error),
                     }
                 }
-                Err(io::Error::new(io::ErrorKind::AlreadyExists, "every number is taken"))
+                Err(io::Error::new(io::ErrorKind::AlreadyExists, "no file name is free"))
             }
         }
     }

@@ -194,8 +194,8 @@ impl Tally {
         let parts = [
             (self.valid, "valid"),
             (self.invalid, "invalid"),
-            (self.unsupported, "of formats that are not read"),
-            (self.unchecked, "not checked completely"),
+            (self.unsupported, "in unsupported formats"),
+            (self.unchecked, "not fully checked"),
             (self.failed, "not read"),
         ];
         let parts: Vec<_> = parts

@@ -30,7 +30,7 @@ impl FromStr for Shard {
         let parsed = text.split_once('/').and_then(|(k, n)| Some((number(k)?, number(n)?)));
         match parsed {
             Some((k, n)) if k <= n => Ok(Shard { k, n }),
-            _ => Err("it is to be K/N, with K from 1 to N".to_owned()),
+            _ => Err("it must be K/N, with K from 1 to N".to_owned()),
         }
     }
 }

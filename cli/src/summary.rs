@@ -20,10 +20,10 @@ pub(crate) fn show(out: &mut dyn Write, summary: &ModelSummary) -> io::Result<()
     let all = &summary.all;
     writeln!(out, "{} {}", bold("parameters"), line(all))?;
     if let Some(active) = summary.active {
-        writeln!(out, "  {} for each token", thousands(active))?;
+        writeln!(out, "  {} active per token", thousands(active))?;
     }
     if summary.others > 0 {
-        writeln!(out, "  {} are no parameters", plural(summary.others, "element"))?;
+        writeln!(out, "  {} are not parameters", plural(summary.others, "element"))?;
     }
     for (name, share) in &summary.parts {
         writeln!(out, "  {:12}  {}", name.name(), line(share))?;

@@ -19,7 +19,7 @@ pub(crate) fn write<E: From<Error>>(
     (length, width): (u64, usize),
     out: &mut dyn FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let undecodable = || E::from(unsupported("a block of it cannot be decoded"));
+    let undecodable = || E::from(unsupported("one of its blocks cannot be decoded"));
     let codec = access.ask(|source| Ok(header.codec(source, tensor)?))?;
     for i in 0..tensor.chunks.count() {
         let chunk = access.ask(|source| File::Idv(*header).chunk(source, tensor, i))?;
@@ -29,11 +29,11 @@ pub(crate) fn write<E: From<Error>>(
             Err(Trouble::Faulty) => return Err(undecodable()),
             Err(Trouble::NoMemory(len)) => {
                 let len = text::plural(len, "byte");
-                return Err(unsupported(&format!("there is no memory for a block of {len}")).into());
+                return Err(unsupported(&format!("not enough memory for a block of {len}")).into());
             }
             Err(Trouble::TooLarge(len)) => {
                 let (len, most) = (text::bytes(len), text::bytes(limits::BLOCK_BYTES));
-                let why = format!("a block of it has {len}, and at most {most} are decoded");
+                let why = format!("one of its blocks has {len}, but at most {most} are decoded");
                 return Err(unsupported(&why).into());
             }
         };
@@ -88,7 +88,7 @@ fn bytes_of(scalar: Option<Scalar<'_>>) -> Result<[u8; 8], &'static str> {
         Some(Scalar::Number(Element::F32(value))) => wide(value.to_le_bytes()),
         Some(Scalar::Number(Element::F64(value))) => value.to_le_bytes(),
         Some(Scalar::Bool(value)) => u64::from(value).to_le_bytes(),
-        Some(Scalar::Missing) => return Err("it has missing values, which NumPy cannot say"),
-        Some(_) => return Err("its values are no numbers"),
+        Some(Scalar::Missing) => return Err("it has missing values, which NumPy cannot represent"),
+        Some(_) => return Err("its values are not numeric"),
     })
 }

@@ -297,7 +297,7 @@ mod tests {
         let error = convert::<f32>(DType::F64, &[0; 8], Conversion::Widen).expect_err("narrower");
         assert_eq!(
             alloc::string::ToString::to_string(&error),
-            "not every f64 is a f32: choose a conversion, or a wider type"
+            "not every f64 fits in f32: choose a conversion or a wider type"
         );
     }
 

@@ -218,7 +218,7 @@ impl Diagnosis {
             Diagnosis::Empty => String::from("an empty file"),
             Diagnosis::Zeros(len) => {
                 let len = plural(*len, "byte");
-                format!("zeros: its first {len} are 0, as of a copy that failed")
+                format!("zeros: its first {len} are 0, as after a failed copy")
             }
             Diagnosis::CutOff { missing, tensors } => {
                 let past = match tensors {
@@ -355,7 +355,7 @@ fn text(head: &[u8]) -> Option<Diagnosis> {
         return Some(Diagnosis::Message("an XML document, as servers send in place of a file"));
     }
     if start.starts_with(b"{") && SERVER_KEYS.iter().any(says) {
-        return Some(Diagnosis::Message("the message of a server (JSON), in place of a file"));
+        return Some(Diagnosis::Message("a server's message (JSON) in place of a file"));
     }
     None
 }

@@ -117,23 +117,25 @@ impl fmt::Display for Error {
                 f.write_str(why)
             }
             Error::NoTensor(name) => write!(f, "there is no tensor \"{name}\""),
-            Error::Broken(name) => write!(f, "tensor \"{name}\" is broken: a check says why"),
+            Error::Broken(name) => {
+                write!(f, "tensor \"{name}\" is broken: check the file for details")
+            }
             Error::Undecodable(fault) => write!(f, "its data cannot be decoded: {fault}"),
             Error::Lossy { from, to } => {
                 let (from, to) = (from.name(), to.name());
-                write!(f, "not every {from} is a {to}: choose a conversion, or a wider type")
+                write!(f, "not every {from} fits in {to}: choose a conversion or a wider type")
             }
             Error::Inexact { element, value, to } => {
                 let (value, to) = (crate::Value::from(*value), to.name());
-                write!(f, "element {element} is {value}, which is no {to}")
+                write!(f, "element {element} is {value}, which is not representable as {to}")
             }
             Error::Length { expected, found } => {
-                write!(f, "{} and room for {found}", plural(*expected, "element"))
+                write!(f, "length mismatch: {}, room for {found}", plural(*expected, "element"))
             }
             Error::Memory(bytes) => write!(f, "{} of memory needed", plural(*bytes, "byte")),
             Error::Internal(Span { offset, len }) => {
                 let bytes = plural(*len, "byte");
-                write!(f, "internal error: {bytes} at offset {offset} asked for twice")
+                write!(f, "internal error: {bytes} at offset {offset} requested twice")
             }
             Error::Shard(name, error) => write!(f, "\"{name}\": {error}"),
         }

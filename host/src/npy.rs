@@ -44,7 +44,7 @@ impl<'m, 'a> Npy<'m, 'a> {
         }
         let len = tensor.decoded_len()?;
         if tensor.bytes().is_none_or(|bytes| bytes > len) {
-            return Err(Error::Unsupported("its data are not as long as its shape".into()));
+            return Err(Error::Unsupported("its data is too short for its shape".into()));
         }
         // If the extents are not in the file, the elements are written as a row.
         let shape = tensor.shape().known().unwrap_or_else(|| [tensor.elements()].into());
@@ -57,7 +57,7 @@ impl<'m, 'a> Npy<'m, 'a> {
     /// A column of a data view.
     fn column(tensor: &Tensor<'m, 'a>, form: Form) -> Result<Self, Error> {
         let Some(shape) = tensor.shape().known() else {
-            let why = "its vectors have no fixed length, so they are no array";
+            let why = "its vectors have no fixed length, so they do not form an array";
             return Err(Error::Unsupported(why.into()));
         };
         let product = |extents: &[u64]| extents.iter().try_fold(1_u64, |n, it| n.checked_mul(*it));
@@ -71,7 +71,7 @@ impl<'m, 'a> Npy<'m, 'a> {
                 None => "2^64 bytes or more".into(),
             };
             let most = text::thousands(most);
-            let why = format!("its rows would fill {bytes}, and at most {most} are written");
+            let why = format!("its rows would take {bytes}, but at most {most} are written");
             return Err(Error::Unsupported(why));
         };
         let header = array(&form, &shape, false)?;
@@ -137,7 +137,7 @@ impl<'m, 'a> Npy<'m, 'a> {
 fn array(form: &Form, shape: &[u64], fortran: bool) -> Result<Vec<u8>, Error> {
     if shape.len() > MOST_AXES {
         let axes = text::thousands(shape.len() as u64);
-        let why = format!("it has {axes} dims, and arrays of NumPy have at most {MOST_AXES}");
+        let why = format!("it has {axes} dimensions, but NumPy arrays have at most {MOST_AXES}");
         return Err(Error::NoArray(why));
     }
     Ok(header(form.descr, shape, fortran))
@@ -153,7 +153,7 @@ fn notes(tensor: &Tensor<'_, '_>, form: &Form, order: &Order) -> Vec<String> {
     let ordered = matches!(order, Order::Columns(_));
     if !ordered && (tensor.layout() == Layout::ChannelsLast || *order == Order::Unknown) {
         let layout = tensor.layout().name();
-        notes.push(format!("its layout is {layout}; elements are in the order of the file"));
+        notes.push(format!("its layout is {layout}; elements are in file order"));
     }
     if tensor.tensor.dims.encoding == DimEncoding::External {
         notes.push("its extents are not in the file; elements are written as a row".to_string());

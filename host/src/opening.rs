@@ -260,7 +260,7 @@ fn not_opened(access: &Access<'_>) -> Error {
     let whole = |it: &&Diagnosis| it.is_other() || **it == Diagnosis::Empty;
     let fatal = report.findings().iter().find(|found| found.severity() == Severity::Fatal);
     let why = match (report.diagnosis().filter(whole), fatal) {
-        (Some(other), _) => format!("is not opened: {other}"),
+        (Some(other), _) => format!("cannot be opened: {other}"),
         (None, Some(it)) => format!("{} at {}: {}", it.rule(), it.offset(), it.message()),
         (None, None) => "cannot be opened".to_string(),
     };

@@ -178,6 +178,6 @@ fn weights(tensor: &Tensor<'_, '_>, seed: u64, left: &mut u64) -> Result<Weights
     let unsupported = |why: &str| Error::Unsupported(why.to_owned());
     let work = tensor.bytes().or(tensor.span().map(|span| span.len)).unwrap_or(0);
     *left = left.checked_sub(work).ok_or_else(|| unsupported("reading all data takes too long"))?;
-    let none = "its elements are not numbers, or are not stored one after the other";
+    let none = "its elements are not numeric, or are not stored contiguously";
     tensor.weights(seed)?.ok_or_else(|| unsupported(none))
 }

@@ -256,7 +256,7 @@ def test_shards_elsewhere(places: Places, files: Dict[str, bytes]) -> None:
 
 def test_an_index_in_memory_has_no_files_beside_it(files: Dict[str, bytes]) -> None:
     for load in (lambda: wb.load(files[INDEX]), lambda: wb.load_file(io.BytesIO(files[INDEX]))):
-        with pytest.raises(wb.WeighbridgeError, match="not looked at"):
+        with pytest.raises(wb.WeighbridgeError, match="not checked"):
             load()
 
 

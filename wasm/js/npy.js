@@ -37,7 +37,7 @@ function widened(dtype) {
 /** Magic, version, length and text, padded to a multiple of 64 bytes. */
 function header(descr, shape, fortran) {
   if (shape.length > MOST_AXES) {
-    throw failure(`it has ${shape.length} dims, and arrays of NumPy have at most ${MOST_AXES}`);
+    throw failure(`it has ${shape.length} dimensions, but NumPy arrays have at most ${MOST_AXES}`);
   }
   const tuple = `(${shape.join(', ')}${shape.length === 1 ? ',' : ''})`;
   const text = `{'descr': '${descr}', 'fortran_order': ${fortran ? 'True' : 'False'}, 'shape': ${tuple}, }`;

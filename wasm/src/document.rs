@@ -331,7 +331,7 @@ impl Document {
         }
         match self.session.file()? {
             #[cfg(feature = "full")]
-            File::Shards(_) => Some("the files that it lists were not looked at"),
+            File::Shards(_) => Some("the files it lists were not checked"),
             _ if self.part.0.is_one_of_many() => {
                 Some("the other parts of its set were not looked for")
             }

@@ -154,7 +154,7 @@ test('tokens are found by text, id and type, and copied as they are', async ({ p
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const count = 256_000;
   await openModel(page, 'vocabulary.gguf', llama({ 'tokenizer.ggml.padding_token_id': 999999 }, count));
-  await expect(page.locator('.model-notes')).toContainText('the tokenizer has 256000 tokens, and the embedding 4096 rows.');
+  await expect(page.locator('.model-notes')).toContainText('the tokenizer has 256000 tokens, but the embedding has 4096 rows.');
   await inner(page, /^Tokenizer/).click();
   const grid = page.getByRole('grid', { name: 'Tokens' });
   const rows = grid.locator('.v-list [role=row]');
@@ -284,7 +284,7 @@ test('settings that cannot be true are noted', async ({ page }) => {
   );
   await expect(page.locator('.model-notes li')).toHaveText([/block_count is 4000000000/, /head_count is 0/, /rope_base is "NaN"/]);
   await expect(page.locator('.model-head h2')).toHaveText('\\u{202e}eman\\u{0}');
-  await expect(page.getByRole('region', { name: 'Memory' })).toContainText('The size of the KV cache is unknown: the number of blocks, 4000000000, is not believable');
+  await expect(page.getByRole('region', { name: 'Memory' })).toContainText('The size of the KV cache is unknown: the number of blocks, 4000000000, is implausible');
   await inner(page, /^Tokenizer/).click();
   await expect(page.locator('.tokens [role=status]')).toHaveText('4,096 tokens');
 });

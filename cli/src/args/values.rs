@@ -16,7 +16,7 @@ use weighbridge::core::general;
 fn by_name(name: &str) -> Result<Format, String> {
     Format::by_name(name).filter(|format| format.is_available()).ok_or_else(|| {
         let known: Vec<_> = available().map(Format::name).collect();
-        format!("unknown format {name:?}; known are {}", known.join(", "))
+        format!("unknown format {name:?}; known formats: {}", known.join(", "))
     })
 }
 

@@ -164,7 +164,7 @@ fn a_column_that_would_fill_the_disk_is_refused() {
     assert_eq!(run.code, 3, "{run:?}");
     let bytes = 16 * i64::from(huge);
     let err = run.err.replace(',', "");
-    assert!(err.contains(&format!("its rows would fill {bytes} bytes")), "{run:?}");
+    assert!(err.contains(&format!("its rows would take {bytes} bytes")), "{run:?}");
     assert_eq!(folder.names(), ["a.idv"]);
 }
 
@@ -330,7 +330,7 @@ fn more_axes_than_numpy_has_are_refused() {
     assert_eq!(run(&folder, &["extract", "a.safetensors", "64", "-o", "64.npy"]).code, 0);
     let refused = run(&folder, &["extract", "a.safetensors", "65"]);
     assert_eq!(refused.code, 3, "{refused:?}");
-    assert!(refused.err.contains("it has 65 dims, and arrays of NumPy have at most 64"));
+    assert!(refused.err.contains("it has 65 dimensions, but NumPy arrays have at most 64"));
     assert_eq!(folder.names(), ["64.npy", "a.safetensors"]);
     assert_eq!(run(&folder, &["extract", "a.safetensors", "65", "--raw"]).code, 0);
 }

@@ -20,7 +20,7 @@ fn the_catalogue_lists_every_rule() {
         assert_eq!(run(&folder, &["rules", format.name()]).code, 0, "{format}");
     }
     let unknown = run(&folder, &["rules", "tar"]);
-    assert!(unknown.err.contains("unknown format \"tar\"; known are stb, "), "{unknown:?}");
+    assert!(unknown.err.contains("unknown format \"tar\"; known formats: stb, "), "{unknown:?}");
     let human = run(&folder, &["rules", "--format", "stb"]).out;
     assert!(human.contains("T-OFF-ALIGN") && !human.contains("UNKNOWN-FORMAT"));
 }

@@ -166,7 +166,7 @@ fn what_is_not_recognised_counts_and_is_named() {
     let human = run(&folder, &["check", "."]);
     assert_eq!(human.code, 3, "{human:?}");
     assert!(human.out.contains("of no known format"), "{human:?}");
-    assert!(human.out.contains("3 files: 1 valid, 2 of formats that are not read"), "{human:?}");
+    assert!(human.out.contains("3 files: 1 valid, 2 in unsupported formats"), "{human:?}");
     let lines = run(&folder, &["check", ".", "--json"]).lines();
     let said =
         |i: usize| ["file", "format", "verdict", "diagnosis"].map(|key| lines[i][key].clone());

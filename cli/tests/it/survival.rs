@@ -325,7 +325,7 @@ fn the_input_is_never_replaced() {
         for raw in [true, false] {
             let mut args = vec!["extract", "a.stb", "0", "-o", name];
             args.extend(raw.then_some("--raw"));
-            reports(&run(&folder, &args), "is the file that is read");
+            reports(&run(&folder, &args), "is the input file");
         }
         assert_eq!(fs::read(folder.path().join(name)).expect("reads"), bytes, "{name}");
     }

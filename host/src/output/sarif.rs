@@ -80,9 +80,8 @@ impl Report {
     pub fn to_sarif(&self) -> String {
         let (mut out, mut log) = (Vec::new(), Log::default());
         let (unnamed, ignored) = (Text::from("-"), self.ignored());
-        let why = |rule: &str| {
-            ignored.iter().any(|it| it.rule == rule).then_some("the rule was to be ignored")
-        };
+        let why =
+            |rule: &str| ignored.iter().any(|it| it.rule == rule).then_some("the rule is ignored");
         // Writing to a vector does not fail.
         let _ = log.begin(&mut out);
         let name = self.name().unwrap_or(&unnamed);
@@ -158,7 +157,7 @@ impl Log {
         }
         for unchecked in unchecked(report) {
             let said = Said {
-                rule: own("NOT-CHECKED", "Something of the file could not be checked"),
+                rule: own("NOT-CHECKED", "Part of the file could not be checked"),
                 level: "warning",
                 text: Text::from(unchecked.why()).to_string(),
                 entry: unchecked.entry(),
@@ -209,7 +208,7 @@ impl Log {
 
     fn unsupported(&mut self, out: &mut dyn Write, name: &Text, what: &str) -> io::Result<()> {
         let said = Said {
-            rule: own("NOT-READ", "The file is of a format that is not read"),
+            rule: own("NOT-READ", "The file is in an unsupported format"),
             level: "warning",
             text: format!("The file was not checked: {what}"),
             entry: None,
@@ -300,7 +299,7 @@ fn of_finding(found: &Found) -> Rule {
         _ => "note",
     };
     let help = format!(
-        "{}.\n\nSeverity: {}. `weighbridge explain {}` says more.",
+        "{}.\n\nSeverity: {}. `weighbridge explain {}` gives details.",
         info.spec,
         info.severity.name(),
         info.id
@@ -314,7 +313,7 @@ fn of_finding(found: &Found) -> Rule {
 /// A rule of the command itself, for a result that is not a breach.
 fn own(id: &str, text: &str) -> Rule {
     let id = format!("{}/{id}", TOOL.name);
-    let help = format!("{text}. A gate that has to be sure refuses it; the exit status is 3.");
+    let help = format!("{text}. A strict gate rejects the file; the exit status is 3.");
     describe(id, text, text, help, "warning")
 }
 

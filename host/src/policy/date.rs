@@ -48,7 +48,9 @@ impl<'de> Deserialize<'de> for Date {
             Datetime { date: Some(date), time: None, offset: None } => {
                 Ok(Date { year: date.year.into(), month: date.month, day: date.day })
             }
-            other => Err(D::Error::custom(format!("{other} is not a day, such as 2030-12-31"))),
+            other => {
+                Err(D::Error::custom(format!("{other} is not a plain date such as 2030-12-31")))
+            }
         }
     }
 }

@@ -348,7 +348,10 @@ mod tests {
             ("profile = \"loose\"", "loose"),
             ("[[ignore]]\nrule = \"GAP\"\nuntil = 2999-01-01", "reason"),
             ("[[ignore]]\nrule = \"GAP\"\nreason = \"x\"", "until"),
-            ("[[ignore]]\nrule = \"GAP\"\nreason = \"x\"\nuntil = 2999-01-01T10:00:00", "a day"),
+            (
+                "[[ignore]]\nrule = \"GAP\"\nreason = \"x\"\nuntil = 2999-01-01T10:00:00",
+                "a plain date",
+            ),
         ] {
             let why = Policy::parse(text).expect_err(text);
             assert!(why.contains(words), "{why}");

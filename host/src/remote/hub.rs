@@ -59,9 +59,7 @@ impl<'u> Repository<'u> {
             .iter()
             .any(|part| part.is_empty() || *part == "." || *part == "..")
         {
-            return Err(
-                "it is to be hf://owner/name, hf://owner/name@revision/path or the like".to_owned()
-            );
+            return Err("use hf://owner/name, hf://owner/name@revision/path or similar".to_owned());
         }
         let path = parts.next().unwrap_or_default();
         // Branches of pull requests contain slashes.
@@ -85,12 +83,12 @@ impl Hub {
         let endpoint = get("HF_ENDPOINT").unwrap_or_else(|| ENDPOINT.to_owned());
         let endpoint = endpoint.trim().trim_end_matches('/').to_owned();
         let server = endpoint.parse::<Uri>().ok().and_then(|uri| uri.authority().cloned());
-        let server: Authority = server.ok_or("HF_ENDPOINT is no URL")?;
+        let server: Authority = server.ok_or("HF_ENDPOINT is not a valid URL")?;
         let token = match get("HF_TOKEN") {
             None => None,
             Some(token) => {
                 let mut header = HeaderValue::try_from(format!("Bearer {}", token.trim()))
-                    .map_err(|_| "HF_TOKEN is no token")?;
+                    .map_err(|_| "HF_TOKEN is not a valid token")?;
                 header.set_sensitive(true);
                 Some(Token { server, header })
             }
@@ -239,7 +237,9 @@ async fn page(stores: &Stores, url: &str) -> Result<Page, String> {
                     Some(why) => why,
                     None => match serde_json::from_slice(&bytes) {
                         Ok(nodes) => return Ok(Page { nodes, next }),
-                        Err(err) => (format!("the listing is no JSON of files: {err}"), true),
+                        Err(err) => {
+                            (format!("the listing is not a JSON list of files: {err}"), true)
+                        }
                     },
                 }
             }
@@ -247,7 +247,7 @@ async fn page(stores: &Stores, url: &str) -> Result<Page, String> {
                 let status = response.status();
                 let may_recover =
                     status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
-                (format!("the server answers {status}"), !may_recover)
+                (format!("the server answered {status}"), !may_recover)
             }
             Err(err) => (root(&err), false),
         };
@@ -281,7 +281,7 @@ fn next_of(links: &str) -> Result<Option<String>, String> {
     plain.retain(|c| !c.is_ascii_whitespace() && c != '"');
     match next {
         None if plain.contains("rel=next") => {
-            Err("the next page of the listing makes no sense".to_owned())
+            Err("the link to the next page of the listing is malformed".to_owned())
         }
         next => Ok(next),
     }

@@ -65,7 +65,7 @@ impl Meter {
         // The named file, and those beside it.
         if self.files.fetch_add(1, Ordering::Relaxed) > FILES {
             let files = thousands(FILES);
-            let why = format!("it needs more than {files} files beside it: check a copy of it");
+            let why = format!("it needs more than {files} files next to it: check a local copy");
             return Err(ReadError::Other(why));
         }
         self.round_trip();
@@ -131,9 +131,11 @@ impl HttpService for Metered {
             }
             Err(error) => {
                 let why = match error.kind() {
-                    HttpErrorKind::Timeout => format!("{server} does not answer in time"),
-                    HttpErrorKind::Connect => format!("{server} is not reached: {}", root(&error)),
-                    _ => format!("{server} ends the connection: {}", root(&error)),
+                    HttpErrorKind::Timeout => format!("{server} did not answer in time"),
+                    HttpErrorKind::Connect => {
+                        format!("{server} cannot be reached: {}", root(&error))
+                    }
+                    _ => format!("{server} closed the connection: {}", root(&error)),
                 };
                 traffic.note(Some(Trouble { status: None, why }));
                 Err(error)
@@ -153,16 +155,16 @@ fn trouble(server: &str, ranged: bool, response: &HttpResponse) -> Option<Troubl
     let status = response.status();
     let why = if ranged && status.is_success() {
         if status != StatusCode::PARTIAL_CONTENT {
-            format!("{server} serves no ranges: it answers {status} with the whole file")
+            format!("{server} does not support ranges: it answered {status} with the whole file")
         } else if !is_plausible(response) {
-            format!("{server} answers with a Content-Range that makes no sense")
+            format!("{server} sent a Content-Range that makes no sense")
         } else {
             return None;
         }
     } else if status.is_success() {
         return None;
     } else {
-        format!("{server} answers {status}")
+        format!("{server} answered {status}")
     };
     Some(Trouble { status: Some(status), why })
 }

@@ -94,7 +94,7 @@ impl Place for Object {
     }
 
     fn open(&self) -> Result<Box<dyn Input + '_>, ReadError> {
-        let url = Url::parse(&self.url).ok_or(ReadError::NotAFile("no URL"))?;
+        let url = Url::parse(&self.url).ok_or(ReadError::NotAFile("an invalid URL"))?;
         // The library would drop a trailing slash and read another object.
         if url.is_folder() {
             return Err(ReadError::NotAFile("a folder"));
@@ -170,7 +170,7 @@ impl<'o> Opened<'o> {
                     let head = head.map_err(|error| opened.why(&error))?;
                     return match head.meta.size {
                         0 => Ok(opened),
-                        _ => Err(opened.lies("no range of it can be read")),
+                        _ => Err(opened.lies("no range of the file can be read")),
                     };
                 }
                 Err(error) => return Err(opened.why(&error)),
@@ -224,11 +224,13 @@ impl<'o> Opened<'o> {
             && !matches!(encoding.as_ref(), "" | "identity" | "aws-chunked")
         {
             let encoding = Text::from(encoding.as_ref());
-            return Err(Failure::Final(self.lies(&format!("it is sent as \"{encoding}\""))));
+            return Err(Failure::Final(
+                self.lies(&format!("the file is sent with the encoding \"{encoding}\"")),
+            ));
         }
         let len = range.end - range.start;
         if answer.range != range {
-            return Err(Failure::Final(self.lies("another range is sent than was asked for")));
+            return Err(Failure::Final(self.lies("it sent a different range")));
         }
         let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or_default());
         let mut pieces = answer.into_stream();
@@ -237,12 +239,12 @@ impl<'o> Opened<'o> {
                 piece.map_err(|error| Failure::Broken(self.broken(&error, bytes.len(), len)))?;
             self.object.meter.received(piece.len());
             if (bytes.len() + piece.len()) as u64 > len {
-                return Err(Failure::Final(self.lies("more bytes are sent than were asked for")));
+                return Err(Failure::Final(self.lies("it sent more bytes than requested")));
             }
             bytes.extend_from_slice(&piece);
         }
         if bytes.len() as u64 != len {
-            return Err(Failure::Broken(format!("{} of {len} bytes arrived", bytes.len())));
+            return Err(Failure::Broken(format!("received {} of {len} bytes", bytes.len())));
         }
         Ok(bytes.into())
     }
@@ -252,7 +254,7 @@ impl<'o> Opened<'o> {
         let most = allowance(self.len);
         if self.trips.fetch_add(1, Ordering::Relaxed) >= most {
             let trips = thousands(most);
-            let why = format!("it takes more than {trips} round trips: check a copy of it");
+            let why = format!("reading it takes more than {trips} round trips: check a local copy");
             return Err(ReadError::Other(why));
         }
         self.object.meter.round_trip();
@@ -277,11 +279,11 @@ impl<'o> Opened<'o> {
     }
 
     fn broken(&self, error: &Error, arrived: usize, len: u64) -> String {
-        format!("{arrived} of {len} bytes arrived: {}", root(error))
+        format!("received {arrived} of {len} bytes: {}", root(error))
     }
 
     fn lies(&self, what: &str) -> ReadError {
-        ReadError::Other(format!("the server is not to be relied on: {what}"))
+        ReadError::Other(format!("the server is unreliable: {what}"))
     }
 
     /// The bytes of a range, if the first request fetched them.

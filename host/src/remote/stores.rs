@@ -59,7 +59,7 @@ impl Stores {
         let runtime = Builder::new_multi_thread().worker_threads(THREADS).enable_all().build();
         let timeout = limits.timeout;
         Ok(Stores {
-            runtime: runtime.map_err(|err| format!("threads for servers: {err}"))?,
+            runtime: runtime.map_err(|err| format!("cannot start threads for servers: {err}"))?,
             limits,
             plain: Connector::sharing(None, true, timeout),
             secure: Connector::sharing(None, false, timeout),
@@ -96,10 +96,11 @@ impl Stores {
                 // The library would drop the slash and read another object.
                 if key.starts_with('/') {
                     return Err(
-                        "its name begins with a slash: such objects are not read".to_owned()
+                        "its name begins with a slash: such objects are not supported".to_owned()
                     );
                 }
-                let path = Path::parse(key).map_err(|err| format!("its name: {}", root(&err)))?;
+                let path = Path::parse(key)
+                    .map_err(|err| format!("its name is invalid: {}", root(&err)))?;
                 Ok(Located { store: self.bucket(url.scheme, bucket)?, path })
             }
         }
@@ -171,7 +172,7 @@ impl Stores {
                     continue;
                 }
                 if !seen.insert(hasher.hash_one(&object.location)) {
-                    let why = "cannot be listed: two names differ by a slash only";
+                    let why = "cannot be listed: two names differ only by a slash";
                     return Some(Err(why.to_owned()));
                 }
                 let key = object.location.as_ref();

@@ -17,7 +17,7 @@ impl Stores {
     /// # Errors
     /// Always.
     pub(super) fn new(_: Limits) -> Result<Self, String> {
-        let why = "this build reads no servers: it is without the feature `remote`";
+        let why = "this build cannot read from servers (built without the `remote` feature)";
         Err(why.to_owned())
     }
 

@@ -114,7 +114,7 @@ impl Report {
         }
         report.enter(check.collected.kept.clone(), names);
         if report.file.is_some_and(|file| file.format() == Format::Shards) {
-            let why = "the files that it lists were not looked at";
+            let why = "the files it lists were not checked";
             report.unchecked.push(Unchecked::new(None, why, true));
         }
         report

@@ -100,13 +100,13 @@ pub(super) fn of(
     cache.assumes.push("one sequence; a reader may reserve more".to_owned());
     if layers.ahead > 0 {
         let ahead = plural(layers.ahead, "block");
-        cache.assumes.push(format!("{ahead} for the prediction of further tokens not counted"));
+        cache.assumes.push(format!("{ahead} for predicting further tokens not counted"));
     }
     if layers.shared > 0 {
         let shared = plural(layers.shared, "layer");
         cache.assumes.push(format!("the last {shared} without keys and values of their own"));
     }
-    let missing = |what: &str| format!("{what} is not said");
+    let missing = |what: &str| format!("{what} is not specified");
     let heads = Heads::of(facts, layers);
     let mut windows = None;
     for (layer, kind) in layers.all().enumerate() {
@@ -142,17 +142,15 @@ pub(super) fn of(
         cache.state = Some(CacheState { layers: states, elements });
         let states = plural(states, "layer");
         cache.assumes.push(match elements {
-            Some(_) => format!("the state of {states} is in f32, as in llama.cpp, and takes the same for any length"),
-            None => format!("the state of {states} is not counted: its size is not said"),
+            Some(_) => format!("the state of {states} is in f32, as in llama.cpp, and its size does not depend on the length"),
+            None => format!("the state of {states} is not counted: its size is not specified"),
         });
     }
     if ["attention.indexer.key_length", "index_head_dim"]
         .iter()
         .any(|key| settings.says(key).is_some())
     {
-        cache
-            .assumes
-            .push("the keys of the index that chooses positions are not counted".to_owned());
+        cache.assumes.push("the keys of the attention indexer are not counted".to_owned());
     }
     if cache.groups.is_empty() && states == 0 {
         return Err(missing("the number of heads"));
@@ -174,7 +172,7 @@ impl<'f> Heads<'f> {
         let number = |name: &str| Fact::number(facts, name);
         if let Some(rank) = number("kv_lora_rank").filter(|rank| *rank > 0) {
             let rope = number("rope_dimension_count");
-            let rope = rope.ok_or("the part of a latent key that is rotated")?;
+            let rope = rope.ok_or("the rotated part of a latent key")?;
             return Ok(Heads::Latent { rank, rope });
         }
         let heads = Fact::value(facts, "head_count_kv").ok_or("the number of heads")?;
@@ -203,7 +201,7 @@ impl<'f> Heads<'f> {
             Value::List(list) => list.get(layer).and_then(whole_number),
             heads => whole_number(heads),
         };
-        let heads = heads.ok_or("the number of heads is not said")?;
+        let heads = heads.ok_or("the number of heads is not specified")?;
         // Gemma 4's global layers have longer heads, and may have fewer.
         if let (Kind::Attention, Some(length)) =
             (kind, settings.configured_number("global_head_dim"))
@@ -247,10 +245,10 @@ impl Windows {
         if layers.windowed {
             let any = layers.all().any(|kind| kind == Kind::Window);
             if any && used && window.is_none() {
-                return Err("the length of the window is not said".to_owned());
+                return Err("the window length is not specified".to_owned());
             }
             if let Some(window) = window.filter(|_| any) {
-                cache.assumes.push(format!("layers with a window keep its {window} positions"));
+                cache.assumes.push(format!("layers with a window keep {window} positions"));
             }
             return Ok(Windows { window, pattern: None });
         }
@@ -262,9 +260,9 @@ impl Windows {
         };
         if let Some(window) = window {
             cache.assumes.push(if known {
-                format!("layers with a window keep its {window} positions")
+                format!("layers with a window keep {window} positions")
             } else {
-                format!("every layer keeps all positions: which of them have the window of {window} is not said, so this is the most that it takes")
+                format!("every layer is assumed to keep all positions: which layers have the window of {window} is not specified, so this is an upper bound")
             });
         }
         Ok(Windows { window: window.filter(|_| known), pattern })
@@ -292,7 +290,7 @@ impl Windows {
 fn from_shapes(counted: &Counted, mut cache: Cache) -> Result<Cache, String> {
     if counted.rows.len() as u64 > MOST_LAYERS {
         let layers = counted.rows.len();
-        return Err(format!("the number of blocks, {layers}, is not believable"));
+        return Err(format!("the number of blocks, {layers}, is implausible"));
     }
     let mut seen = 0;
     for rows in &counted.rows {
@@ -305,12 +303,12 @@ fn from_shapes(counted: &Counted, mut cache: Cache) -> Result<Cache, String> {
         cache.add(elements, None);
     }
     if seen == 0 || seen < counted.rows.len() {
-        let why = "neither settings nor the shapes of all blocks say how many keys and values a layer keeps";
+        let why = "neither the settings nor the shapes of all blocks say how many keys and values a layer keeps";
         return Err(why.to_owned());
     }
     cache.assumes = alloc::vec![
         "one sequence; a reader may reserve more".to_owned(),
-        "from shapes, for a model that writes text: every layer keeps a row of its key and value projections for each position, without a window".to_owned(),
+        "derived from shapes, assuming a model that generates text: every layer keeps a row of its key and value projections for each position, without a window".to_owned(),
     ];
     Ok(cache)
 }

@@ -199,7 +199,7 @@ impl Counts {
             note(
                 &mut summary.notes,
                 format!(
-                    "{tensors} may hold several parameters in each element, which neither shapes nor settings say: elements are counted"
+                    "{tensors} may pack several parameters into each element, but neither shapes nor settings say so: elements are counted"
                 ),
             );
         }

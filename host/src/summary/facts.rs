@@ -231,14 +231,17 @@ fn work_out(
         && blocks != said.saturating_add(ahead)
     {
         let of = if said > blocks { "; the others may be in other files" } else { "" };
-        note(notes, format!("block_count is {said}, and tensors are in {blocks} blocks{of}"));
+        note(notes, format!("block_count is {said}, but the tensors form {blocks} blocks{of}"));
     }
     add(facts, "block_count", (blocks > 0).then_some(blocks), Origin::Names);
     let tokens = settings.tokens;
     if let (Some(tokens), Some([rows, _])) = (tokens, counted.embedding)
         && tokens != rows
     {
-        note(notes, format!("the tokenizer has {tokens} tokens, and the embedding {rows} rows"));
+        note(
+            notes,
+            format!("the tokenizer has {tokens} tokens, but the embedding has {rows} rows"),
+        );
     }
     add(facts, "vocab_size", tokens, Origin::Metadata);
     add(facts, "vocab_size", counted.embedding.map(|[rows, _]| rows), Origin::Shapes);
@@ -248,7 +251,7 @@ fn work_out(
     {
         note(
             notes,
-            format!("embedding_length is {said}, and rows of the embedding have {width} elements"),
+            format!("embedding_length is {said}, but embedding rows have {width} elements"),
         );
     }
     add(facts, "embedding_length", width, Origin::Shapes);

@@ -101,18 +101,18 @@ pub(super) fn of(settings: &Settings, facts: &[Fact]) -> Result<Option<Layers>, 
         return if keeps_states(settings) { Err(which()) } else { Ok(None) };
     };
     if blocks == 0 || blocks > MOST_LAYERS {
-        return Err(format!("the number of blocks, {blocks}, is not believable"));
+        return Err(format!("the number of blocks, {blocks}, is implausible"));
     }
     let optional = |name: &str| match Fact::value(facts, name) {
         None => Ok(0),
         Some(value) => match whole_number(value).filter(|number| *number < blocks) {
             Some(number) => Ok(number),
-            None => Err(format!("{name} is {value}, of {blocks} blocks")),
+            None => Err(format!("{name} is {value}, but there are {blocks} blocks")),
         },
     };
     let ahead = optional("nextn_layer_count")?;
     if ahead > 0 && said == Origin::Names {
-        return Err("how many layers a token passes is not said".to_owned());
+        return Err("how many layers a token passes through is not specified".to_owned());
     }
     // A config.json does not count layers that predict further tokens; metadata does.
     let count = if said == Origin::Metadata { blocks - ahead } else { blocks };
@@ -132,11 +132,12 @@ pub(super) fn of(settings: &Settings, facts: &[Fact]) -> Result<Option<Layers>, 
 }
 
 fn which() -> String {
-    "some layers keep a state instead of keys and values, and which ones is not said".to_owned()
+    "some layers keep a state instead of keys and values, but which ones is not specified"
+        .to_owned()
 }
 
 fn wrong_length(key: &str, len: usize, layers: &Layers) -> String {
-    format!("{key} has {len} items, and there are {} layers", layers.count)
+    format!("{key} has {len} items, but there are {} layers", layers.count)
 }
 
 /// Reads layer kinds from GGUF keys.
@@ -200,7 +201,7 @@ fn in_config(settings: &Settings, layers: &Layers) -> Result<(Option<Vec<Kind>>,
             return Err(wrong_length(&key, list.len(), layers));
         }
         let kind = |value: &Value| {
-            let unknown = || format!("what layers of the type {value} keep is not known");
+            let unknown = || format!("it is unknown what layers of the type {value} keep");
             value.as_str().and_then(Kind::of).ok_or_else(unknown)
         };
         return Ok((Some(list.iter().map(kind).collect::<Result<_, _>>()?), true));
@@ -212,7 +213,7 @@ fn in_config(settings: &Settings, layers: &Layers) -> Result<(Option<Vec<Kind>>,
             return Err(wrong_length(&key, len, layers));
         }
         let kind = |letter| {
-            let unknown = || format!("what layers of the type {letter:?} keep is not known");
+            let unknown = || format!("it is unknown what layers of the type {letter:?} keep");
             Kind::of_letter(letter).ok_or_else(unknown)
         };
         return Ok((Some(pattern.chars().map(kind).collect::<Result<_, _>>()?), false));
@@ -234,7 +235,12 @@ fn in_config(settings: &Settings, layers: &Layers) -> Result<(Option<Vec<Kind>>,
             let layer = whole_number(index).and_then(|layer| usize::try_from(layer).ok());
             match layer.and_then(|layer| kinds.get_mut(layer)) {
                 Some(kind) => *kind = Kind::Attention,
-                None => return Err(format!("{key} has {index}, of {} layers", layers.count)),
+                None => {
+                    return Err(format!(
+                        "{key} contains {index}, but there are {} layers",
+                        layers.count
+                    ));
+                }
             }
         }
         return Ok((Some(kinds), false));
@@ -322,7 +328,7 @@ pub(super) fn describe(
         None => note(
             notes,
             format!(
-                "expert_layer_period is {period}, and expert_layer_offset {offset}: which layers have experts is not known"
+                "expert_layer_period is {period}, and expert_layer_offset {offset}: which layers have experts is unknown"
             ),
         ),
     }

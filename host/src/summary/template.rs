@@ -64,9 +64,10 @@ pub struct TemplatePiece<'t> {
     pub text: &'t str,
 }
 
-const UNDERSCORES: &str = "names with two underscores lead to what Python keeps inside, as in the attack of CVE-2024-34359";
-const INNER: &str = "leads to what Python keeps inside";
-const BY_NAME: &str = "reaches for attributes by name";
+const UNDERSCORES: &str =
+    "names with two underscores lead to Python internals, as in the attack of CVE-2024-34359";
+const INNER: &str = "leads to Python internals";
+const BY_NAME: &str = "accesses attributes by name";
 const OTHERS: &str = "loads another template";
 
 /// Attributes without underscores that give access beyond a template.

@@ -84,7 +84,7 @@ impl Tensor<'_, '_> {
             return no("its elements are not an array");
         }
         if self.layout() == Layout::ChannelsLast && self.elements() > 1 {
-            return no("nothing says which axis holds its channels");
+            return no("its channel axis is not specified");
         }
         self.decoded_len()?;
         let order = self.order()?;
@@ -100,7 +100,7 @@ impl Tensor<'_, '_> {
             _ => return no("its blocks are big-endian"),
         };
         if swapped > 1 && !data::is_plain(&self.tensor) {
-            return no("its elements are no numbers");
+            return no("its elements are not numeric");
         }
         Ok((swapped, order))
     }

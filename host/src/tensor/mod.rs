@@ -206,17 +206,19 @@ impl<'m, 'a> Tensor<'m, 'a> {
         match self.chunk_count() {
             0 => return unsupported("it has no data in the file"),
             1 => {}
-            _ => return unsupported("its data are in several pieces"),
+            _ => return unsupported("its data is split across several chunks"),
         }
         let Model { access, file, .. } = self.model;
         let chunk = access.ask(|source| file.chunk(source, &self.tensor, 0))?;
         let Some(chunk) = chunk.filter(|chunk| Decoder::decodes(chunk.encoding)) else {
             let encoding = self.encoding().name();
-            return unsupported(&format!("its data are stored as {encoding}, which is not known"));
+            return unsupported(&format!(
+                "its data is stored as {encoding}, which is not supported"
+            ));
         };
         match data::len(&chunk) {
             Some(len) => Ok(len),
-            None => unsupported("nothing tells how long its data are"),
+            None => unsupported("the length of its data is unknown"),
         }
     }
 

@@ -80,7 +80,7 @@ impl<'a> Tensor<'_, 'a> {
     /// # Errors
     /// Those of [`slice`](Self::slice).
     pub fn rows<T: Number>(&self, range: Range<u64>) -> Result<Vec<T>, Error> {
-        let unknown = || Error::Unsupported("its extents are not known".into());
+        let unknown = || Error::Unsupported("its extents are unknown".into());
         let shape = self.shape().known().ok_or_else(unknown)?;
         let (rows, row) = match shape.split_first() {
             Some((rows, others)) => {
@@ -129,7 +129,8 @@ impl<'a> Tensor<'_, 'a> {
     /// [`Error::Unsupported`] with the reason: the file is not in memory, the type or the byte
     /// order differs, or the data is encoded or not aligned.
     pub fn as_slice<T: Number>(&self) -> Result<&'a [T], Error> {
-        let no = |why: &str| Err(Error::Unsupported(format!("it is no slice: {why}")));
+        let no =
+            |why: &str| Err(Error::Unsupported(format!("it cannot be borrowed as a slice: {why}")));
         self.usable()?;
         let Some(span) = self.tensor.raw() else { return no("its data is encoded") };
         if self.order()? != Order::Rows {
@@ -138,13 +139,13 @@ impl<'a> Tensor<'_, 'a> {
         let Some(bytes) = self.model.access.lent(span) else {
             let kept = self.model.access.resident(span).is_some();
             return no(if kept {
-                "the model keeps its bytes"
+                "its bytes are owned by the model"
             } else {
                 "the file is not in memory"
             });
         };
         if self.dtype() != T::DTYPE {
-            return no("its elements are of another type");
+            return no("its elements have a different type");
         }
         match self.tensor.slice_of(bytes) {
             Some(slice) => Ok(slice),
@@ -253,7 +254,7 @@ impl<'a> Tensor<'_, 'a> {
         let no = |why: &str| Err(Error::Unsupported(why.into()));
         if self.is_column() {
             let Some(shape) = self.shape().known() else {
-                return no("its vectors have no fixed length, so they are no array");
+                return no("its vectors have no fixed length, so they do not form an array");
             };
             let product = shape.iter().try_fold(1_u64, |n, extent| n.checked_mul(*extent));
             return product.ok_or(Error::Memory(u64::MAX));
@@ -267,7 +268,7 @@ impl<'a> Tensor<'_, 'a> {
             return Err(Error::NoArray(format!("{dtype} data is not read as numbers")));
         }
         if !data::is_plain(&self.tensor) {
-            return no("its data is in several pieces, or in an encoding that is not known");
+            return no("its data is split across several chunks, or its encoding is unknown");
         }
         if self.order()? == Order::Unknown {
             return no("its extents are not in the file, so the order of its elements is unknown");

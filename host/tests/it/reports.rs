@@ -48,7 +48,7 @@ fn what_was_not_checked_is_no_valid_file() {
     assert_eq!(report.format(), Some(Format::Shards));
     assert_eq!(report.verdict(Profile::Strict), Verdict::Unchecked);
     let why = report.unchecked()[0].why();
-    assert_eq!(why, "the files that it lists were not looked at");
+    assert_eq!(why, "the files it lists were not checked");
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn what_is_another_format_is_unsupported_unless_it_was_chosen() {
     let report = check_with(bytes, &chosen).expect("read");
     assert_eq!(report.verdict(Profile::Lenient), Verdict::Invalid);
     let error = Model::from_bytes(bytes).expect_err("not opened").to_string();
-    assert_eq!(error, "is not opened: an HDF5 file");
+    assert_eq!(error, "cannot be opened: an HDF5 file");
 }
 
 #[cfg(feature = "serde")]

@@ -34,7 +34,7 @@ fn one_flag_says_that_heads_share_a_key() {
     assert_eq!(of_config(&falcon(&[("n_head_kv", INT(8))])), layer(8));
     assert_eq!(of_config(&falcon(&[("multi_query", no.clone())])), layer(71));
     for more in [vec![], vec![newer], vec![("multi_query", Value::from("yes"))]] {
-        assert!(refused(&falcon(&more)).contains("number of heads is not said"));
+        assert!(refused(&falcon(&more)).contains("number of heads is not specified"));
     }
     let code = [
         ("model_type", Value::from("gpt_bigcode")),
@@ -120,7 +120,7 @@ fn the_last_layers_may_use_what_earlier_ones_keep() {
     }
     let mut without = gemma(INT(3));
     without.retain(|(key, _)| !key.ends_with("sliding_window"));
-    assert!(refused(&without).contains("window is not said"));
+    assert!(refused(&without).contains("window length is not specified"));
 }
 
 /// Blocks with experts of 4 × 100 parameters and 50 others.
@@ -189,5 +189,5 @@ fn layers_that_predict_further_tokens_are_no_part_of_a_pass() {
     // More blocks than both together are a contradiction.
     let mut summariser = config(&settings("num_hidden_layers", "num_nextn_predict_layers", 3));
     blocks(&mut summariser, "model.layers.", 0..5);
-    assert!(summariser.finish().notes[0].contains("block_count is 3, and tensors are in 5"));
+    assert!(summariser.finish().notes[0].contains("block_count is 3, but the tensors form 5"));
 }

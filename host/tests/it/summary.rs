@@ -166,7 +166,7 @@ fn windows_and_lists_of_heads_are_followed() {
     // Without the pattern, it is unknown which layers have a window.
     let found = with(&[window]);
     assert_eq!(bytes(&found), Some(f64::from(2 * 2 * 16 * 4096 * 2)));
-    assert!(found.cache.expect("at most").assumes.iter().any(|it| it.contains("the most")));
+    assert!(found.cache.expect("at most").assumes.iter().any(|it| it.contains("an upper bound")));
     let mut lists = settings();
     lists[7].1 = gguf::Value::Array(4, vec![number(0), number(2)]);
     let found = summary(&gguf(&lists, llama()));
@@ -192,8 +192,8 @@ fn hostile_settings_are_noted_and_nothing_is_claimed() {
     assert_eq!(
         found.notes,
         [
-            "block_count is 4294967295, and tensors are in 2 blocks; the others may be in other files",
-            "the tokenizer has 3 tokens, and the embedding 100 rows",
+            "block_count is 4294967295, but the tensors form 2 blocks; the others may be in other files",
+            "the tokenizer has 3 tokens, but the embedding has 100 rows",
             "head_count is 0",
             "rope_base is \"NaN\", not a finite number",
         ]

@@ -61,10 +61,10 @@ fn views_are_refused_with_a_reason() {
     let model = Model::from_bytes(&bytes).expect("opens");
     let emb = model.tensor("emb").expect("is there");
     let error = emb.as_slice::<f32>().expect_err("another type").to_string();
-    assert_eq!(error, "it is no slice: its elements are of another type");
+    assert_eq!(error, "it cannot be borrowed as a slice: its elements have a different type");
     let read = Model::from_reader(std::io::Cursor::new(&bytes)).expect("opens");
     let error = read.tensor("emb").expect("is there").as_slice::<bf16>().expect_err("not here");
-    assert_eq!(error.to_string(), "it is no slice: the file is not in memory");
+    assert_eq!(error.to_string(), "it cannot be borrowed as a slice: the file is not in memory");
 }
 
 #[test]

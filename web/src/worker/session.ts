@@ -57,7 +57,7 @@ export class Session {
   async #supply(signal: AbortSignal): Promise<void> {
     const need = this.document.need();
     if (need.length === 0) {
-      throw new Error('the document needs no more bytes');
+      throw new Error('the document is not waiting for any bytes');
     }
     const reads: Promise<Uint8Array>[] = [];
     for (let i = 0; i < need.length; i += 2) {

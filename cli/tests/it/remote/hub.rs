@@ -94,7 +94,7 @@ fn files_and_folders_of_a_revision() {
     let missing = check_hub(&hub, &["hf://me/other", "hf://me/other/a.stb"]);
     assert_eq!(missing.code, 2);
     assert!(
-        missing.err.contains("hf://me/other/: cannot be listed: the server answers 404"),
+        missing.err.contains("hf://me/other/: cannot be listed: the server answered 404"),
         "{missing:?}"
     );
 }
@@ -118,7 +118,7 @@ fn a_next_page_that_cannot_be_read_is_an_error() {
     for (link, why) in [
         ("<https://hub.example/api>; rel=\"next\"", "another server"),
         ("</api/models/me/model/tree/main?cursor=2>; rel=next", "another server"),
-        ("/api; rel=\"next\"", "makes no sense"),
+        ("/api; rel=\"next\"", "is malformed"),
     ] {
         let hub = Server::new(move |_| Answer {
             headers: vec![("Link", "<a>; rel=\"first\"".to_owned()), ("Link", link.to_owned())],
