@@ -172,7 +172,7 @@ fn a_hub_that_talks_nonsense_is_an_error() {
     for answer in ["<html>", "{\"error\":\"x\"}", "[{\"type\":\"file\"}]"] {
         let hub = Server::new(move |_| Answer::text(answer));
         let run = check_hub(&hub, &["hf://me/model"]);
-        assert!(run.code == 2 && run.err.contains("no JSON of files"), "{run:?}");
+        assert!(run.code == 2 && run.err.contains("not a JSON list of files"), "{run:?}");
     }
     let run = check_hub(&Server::new(|_| Answer::text("[]")), &["hf://me/model"]);
     assert!(run.code == 2 && run.err.contains("nothing was checked"), "{run:?}");
