@@ -33,7 +33,7 @@ export async function mistakes(): Promise<void> {
   document.rows(0, 1, 'colour');
   // @ts-expect-error the small module does not compute
   library.Statistics;
-  // bytes may be missing
+  // @ts-expect-error bytes may be missing
   document.tensor(0).name;
   await open(fromBytes(new Uint8Array(0)));
 }
