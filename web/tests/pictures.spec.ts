@@ -170,8 +170,11 @@ test('each layer that was compared has a bar', async ({ page }) => {
       ),
     );
   await openFiles(page, written({ 'a.safetensors': model(() => 0), 'b.safetensors': model((layer) => layer / 100) }));
-  await page.getByRole('tab', { name: 'Compare' }).click();
-  await page.getByRole('button', { name: 'Compare all values' }).click();
+  // Asked for before the tensors are paired.
+  await page.getByRole('tab', { name: 'Compare' }).evaluate((tab: HTMLElement) => {
+    tab.click();
+    [...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Compare all values')!.click();
+  });
   const bars = page.getByRole('slider', { name: /^Relative error of each layer: 8 layers/ });
   await expect(bars.locator('.layer')).toHaveCount(8);
   await bars.focus();

@@ -40,6 +40,8 @@ export class CompareView {
   /** The selected line, wherever it is sorted to. */
   #chosen: Line | undefined;
   #other: OpenFile | undefined;
+  /** Settles once the tensors of both files are paired. */
+  #paired: Promise<void> = Promise.resolve();
 
   constructor(file: OpenFile, others: () => OpenFile[]) {
     this.#file = file;
@@ -146,16 +148,19 @@ export class CompareView {
   }
 
   /** Lists the open files. Keeps the comparison while the other file and the names are the same. */
-  async load(): Promise<void> {
+  load(): Promise<void> {
     const others = this.#others();
     const chosen = this.#choice.value;
     this.#choice.replaceChildren(...others.map((other) => h('option', { value: other.id, selected: String(other.id) === chosen }, other.info.name)));
     const other = others.find(({ id }) => String(id) === this.#choice.value);
-    if (other !== undefined && other === this.#other) {
-      return;
+    if (other === undefined || other !== this.#other) {
+      this.#other = other;
+      this.#paired = this.#pair(other, this.#rename);
     }
-    this.#other = other;
-    const rename = this.#rename;
+    return this.#paired;
+  }
+
+  async #pair(other: OpenFile | undefined, rename: Rename | undefined): Promise<void> {
     this.#lines = [];
     this.#chosen = undefined;
     if (other !== undefined) {
@@ -322,6 +327,7 @@ export class CompareView {
 
   /** Compares all values. Unreadable pairs are skipped and listed at the end. */
   async #all(): Promise<void> {
+    await this.#paired;
     const other = this.#other;
     const lines = this.#lines.filter((line) => line.values === undefined && comparable(line));
     if (other === undefined || lines.length === 0) {
