@@ -17,6 +17,8 @@ use block::{Block, doubles, ends, ends_of_codes, huge, shorts, singles};
 const BLOCK: usize = 1024;
 /// Most bytes of a block.
 const BYTES: usize = 4096;
+/// Number of bytes counted together, which 32 bits can count.
+const PIECE: usize = 1 << 20;
 /// Number of elements summed together in double precision.
 const CHUNK: usize = 512;
 
@@ -229,25 +231,30 @@ fn pieces(mut bytes: &[u8], len: usize) -> impl Iterator<Item = &[u8]> {
 /// Number of occurrences of each byte. Four tables keep equal bytes in a row from waiting for
 /// each other.
 fn occurrences(bytes: &[u8]) -> [u64; 256] {
-    let mut parts = [[0_u64; 256]; 4];
-    let (rows, rest) = bytes.as_chunks::<4>();
-    for row in rows {
-        for (part, byte) in parts.iter_mut().zip(row) {
-            if let Some(count) = part.get_mut(usize::from(*byte)) {
-                *count = count.wrapping_add(1);
+    let mut all = [0_u64; 256];
+    for piece in pieces(bytes, PIECE) {
+        let mut parts = [[0_u32; 256]; 4];
+        let (words, rest) = piece.as_chunks::<8>();
+        for word in words {
+            // One load for eight bytes.
+            let word = u64::from_le_bytes(*word).to_le_bytes();
+            for four in word.as_chunks::<4>().0 {
+                parts.iter_mut().zip(four).for_each(|(part, byte)| count(part, *byte));
             }
         }
-    }
-    let [mut all, parts @ ..] = parts;
-    for part in parts {
-        all.iter_mut().zip(part).for_each(|(all, count)| *all = all.wrapping_add(count));
-    }
-    for byte in rest {
-        if let Some(count) = all.get_mut(usize::from(*byte)) {
-            *count = count.wrapping_add(1);
+        let [first, ..] = &mut parts;
+        rest.iter().for_each(|byte| count(first, *byte));
+        for part in parts {
+            all.iter_mut().zip(part).for_each(|(all, more)| *all = all.wrapping_add(more.into()));
         }
     }
     all
+}
+
+fn count(counts: &mut [u32; 256], byte: u8) {
+    if let Some(count) = counts.get_mut(usize::from(byte)) {
+        *count = count.wrapping_add(1);
+    }
 }
 
 /// The elements in a byte.

@@ -3,11 +3,15 @@
 //! In nearly every file all tensor names differ. This is proved without sorting: the caller's
 //! slots hold three words per name, as a hash table filled to a third. Otherwise the names are
 //! sorted to find the equal ones.
+//!
+//! Names with different hashes differ, whatever the hash. Here it need not withstand attacks:
+//! names made to collide only have to be sorted, by a hash that does.
 
 use super::Audit;
 use crate::audit::Stage;
+use crate::base::widen;
 use crate::file::Slot;
-use crate::model::name;
+use crate::model::Name;
 use crate::parse::Reader;
 
 impl Audit {
@@ -32,7 +36,7 @@ impl Audit {
         let mut fresh = true;
         loop {
             self.swept.again(&self.file, r, &mut next, &mut |glance| {
-                fresh = seen.is_new(name::hash(self.seed, 0, &glance.name));
+                fresh = seen.is_new(hash(self.seed, &glance.name));
                 fresh
             });
             if !fresh {
@@ -43,13 +47,34 @@ impl Audit {
                 end => return matches!(end, Ok(None)),
             };
             if entry.is_named() {
-                let slot = self.slot(r, next.phase(), entry.kind, entry.index, &entry.name);
-                if !slot.is_ok_and(|slot| seen.is_new(slot.key)) {
+                let name = r.name(&entry.name);
+                if !name.is_ok_and(|name| seen.is_new(hash(self.seed, &name))) {
                     return false;
                 }
             }
         }
     }
+}
+
+/// A fast hash; 0 if the name is not stored as it reads.
+#[inline(always)]
+fn hash(seed: u64, name: &Name<'_>) -> u64 {
+    /// 2^64 divided by the golden ratio.
+    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+    let Some(bytes) = name.as_bytes() else { return 0 };
+    let (words, tail) = bytes.as_chunks::<8>();
+    let mut hash = seed ^ widen(bytes.len());
+    let mut add = |word: u64| {
+        hash = (hash ^ word).wrapping_mul(FACTOR);
+        hash ^= hash >> 32;
+    };
+    words.iter().for_each(|word| add(u64::from_le_bytes(*word)));
+    add(match bytes.last_chunk() {
+        // Overlaps the last word.
+        Some(last) => u64::from_le_bytes(*last),
+        None => tail.iter().fold(0, |word, byte| (word << 8) | u64::from(*byte)),
+    });
+    hash.wrapping_mul(FACTOR)
 }
 
 /// The hashes seen, each in the slot that its upper bits select or in a following one; 0 marks a
@@ -71,7 +96,7 @@ impl<'s> Seen<'s> {
     /// Adds `hash`; false if it was seen before, or if the search gave up.
     #[inline(always)]
     fn is_new(&mut self, hash: u64) -> bool {
-        let len = crate::base::widen(self.slots.len());
+        let len = widen(self.slots.len());
         let home = (hash >> 32).wrapping_mul(len) >> 32;
         let mut at = usize::try_from(home).unwrap_or(usize::MAX);
         loop {
@@ -111,7 +136,6 @@ mod tests {
     #[cfg(feature = "safetensors")]
     #[test]
     fn slots_are_left_alone_until_the_first_name_is_at_hand() {
-        use crate::base::widen;
         use crate::input::{Source, Window};
         use crate::parse::Stop;
 
@@ -135,6 +159,58 @@ mod tests {
         }
         assert_eq!(audit.step(&whole, &mut slots, &mut sink), Ok(()));
         assert_ne!(slots, kept);
+    }
+
+    #[test]
+    fn hashes_of_common_names_differ_and_spread() {
+        use crate::model::NameEncoding;
+        let patterns: [fn(u64) -> std::string::String; 5] = [
+            |i| std::format!("{i}"),
+            |i| std::format!("w{i:07}"),
+            |i| std::format!("model.layers.{}.mlp.experts.{}.down_proj.weight", i >> 6, i & 63),
+            |i| std::format!("{i:08}blk.attn_q.weight"),
+            |i| std::format!("blk.{i:016}"),
+        ];
+        for (pattern, seed) in patterns.iter().zip([0, 1, u64::MAX, 7 << 40, 3]) {
+            let mut slots = std::vec![Slot::EMPTY; 50_000];
+            let mut seen = Seen::among(&mut slots);
+            for i in 0..50_000 {
+                let name = pattern(i);
+                let hash = hash(seed, &Name::new(name.as_bytes(), NameEncoding::Plain));
+                assert!(seen.is_new(hash), "{name}");
+            }
+            // A random function takes 1,000 extra steps.
+            assert!(seen.patience > 48_000, "{seed}: {}", seen.patience);
+        }
+    }
+
+    #[cfg(feature = "safetensors")]
+    #[test]
+    fn names_made_to_collide_are_compared() {
+        use crate::input::Source;
+        use crate::model::NameEncoding;
+
+        const FORGED: [&str; 2] = ["aaaaaaaaaaaaaaaaaaaaaaaa", "`jlgclomn~FS[?MAaaaaaaaa"];
+        let of = |name: &str| hash(0, &Name::new(name.as_bytes(), NameEncoding::Plain));
+        assert_eq!(of(FORGED[0]), of(FORGED[1]));
+        let findings = |names: &[&str]| {
+            let entries = names.iter().enumerate().map(|(i, name)| {
+                let end = i + 1;
+                std::format!(r#""{name}":{{"dtype":"U8","shape":[1],"data_offsets":[{i},{end}]}}"#)
+            });
+            let header = std::format!("{{{}}}", entries.collect::<Vec<_>>().join(","));
+            let mut bytes = widen(header.len()).to_le_bytes().to_vec();
+            bytes.extend_from_slice(header.as_bytes());
+            bytes.resize(bytes.len() + names.len(), 0);
+            let (whole, mut count) = (Source::whole(&bytes), 0);
+            let mut sink = |_| count += 1;
+            let file = crate::File::open(&whole, &mut sink).unwrap();
+            let mut slots = std::vec![Slot::EMPTY; names.len()];
+            Audit::new(file).structure_only().step(&whole, &mut slots, &mut sink).unwrap();
+            count
+        };
+        assert_eq!(findings(&FORGED), 0);
+        assert_eq!(findings(&[FORGED[0], FORGED[1], FORGED[0]]), 1);
     }
 
     /// Number of these hashes that are new before the first that is not.
