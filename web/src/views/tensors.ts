@@ -121,7 +121,7 @@ export class TensorsView {
         void this.refresh();
       }
     });
-    file.selected.on((tensor) => tensor !== undefined && void this.table.follow(tensor));
+    file.selected.on(() => void this.table.follow());
   }
 
   focus(): void {
@@ -147,6 +147,11 @@ export class TensorsView {
       while (this.#stale) {
         this.#stale = false;
         await this.#fetch();
+      }
+    } catch (error) {
+      // Nothing is fetched from a closed file.
+      if (!this.#file.closing.signal.aborted) {
+        throw error;
       }
     } finally {
       this.#fetching = false;
