@@ -217,3 +217,31 @@ test('nodes of the tree that are opened at once have their own children, once', 
   await expect(page.locator('.tensor-table')).toHaveAttribute('aria-busy', 'false');
   expect(await names()).toEqual(open);
 });
+
+test('no key pressed on the strip is lost, and a late answer opens nothing', async ({ page }) => {
+  await openSample(page, 'oinf');
+  const bar = page.getByRole('slider', { name: 'Layout of the file' });
+  const said = () => bar.getAttribute('aria-valuetext');
+  const steps = ['Home', 'ArrowRight', 'ArrowRight', 'ArrowRight'];
+  const parts: (string | null)[] = [];
+  for (const key of steps) {
+    const before = await said();
+    await press(bar, key);
+    await expect(bar).not.toHaveAttribute('aria-valuetext', before!);
+    parts.push(await said());
+  }
+  await press(bar, ...steps);
+  await expect(bar).toHaveAttribute('aria-valuetext', parts[3]!);
+  await press(bar, 'Home', 'ArrowRight', 'Enter');
+  await expect(page).toHaveURL(new RegExp(`at=${Number(/0x[\dA-F]+/.exec(parts[1]!)![0])}$`));
+  await openTensor(page, 'test.ramp');
+  await press(bar, 'End');
+  await expect(bar).toHaveAttribute('aria-valuetext', /payload/);
+  await page.evaluate(() => {
+    document.querySelector('.strip-bar')!.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+    document.querySelector<HTMLElement>('.panel-close')!.click();
+  });
+  await press(bar, 'Home');
+  await expect(bar).toHaveAttribute('aria-valuetext', parts[0]!);
+  await expect(page.locator('.panel')).toBeHidden();
+});

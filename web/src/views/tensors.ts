@@ -1,6 +1,7 @@
 /** The list of tensors: filters, totals by type, table and tree. */
 
 import type { OpenFile } from '../file.ts';
+import { untilClosed } from '../ui/closed.ts';
 import { button, fill, h, icon, segmented } from '../ui/dom.ts';
 import { count, counted, parameters, parseSize, size } from '../ui/format.ts';
 import { parseQuery } from '../search.ts';
@@ -146,12 +147,7 @@ export class TensorsView {
     try {
       while (this.#stale) {
         this.#stale = false;
-        await this.#fetch();
-      }
-    } catch (error) {
-      // Nothing is fetched from a closed file.
-      if (!this.#file.closing.signal.aborted) {
-        throw error;
+        await untilClosed(this.#file.closing.signal, this.#fetch());
       }
     } finally {
       this.#fetching = false;
