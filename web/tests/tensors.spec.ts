@@ -245,3 +245,12 @@ test('no key pressed on the strip is lost, and a late answer opens nothing', asy
   await expect(bar).toHaveAttribute('aria-valuetext', parts[0]!);
   await expect(page.locator('.panel')).toBeHidden();
 });
+
+test('the last part of the layout opens although it has yet to be fetched', async ({ page }) => {
+  await openFiles(page, `${TRIALS}/many-10000.oinf`);
+  await page.getByRole('tab', { name: 'Layout' }).click();
+  const grid = page.getByRole('grid', { name: 'Parts of the file' });
+  await expect(grid.locator('.v-list [role=row]').first()).toBeVisible();
+  await press(grid, 'End', 'Enter');
+  await expect(page).toHaveURL(/(tensor|at)=/);
+});
