@@ -1,5 +1,5 @@
 import type { Locator, Page } from '@playwright/test';
-import { TRIALS, expect, openFiles, openSample, openTensor, test } from './page.ts';
+import { TRIALS, expect, openFiles, openSample, openTensor, panelTab, test } from './page.ts';
 
 const rows = '.tensor-table .v-list [role=row]:not([hidden])';
 
@@ -253,4 +253,44 @@ test('the last part of the layout opens although it has yet to be fetched', asyn
   await expect(grid.locator('.v-list [role=row]').first()).toBeVisible();
   await press(grid, 'End', 'Enter');
   await expect(page).toHaveURL(/(tensor|at)=/);
+});
+
+test('a tensor whose reading was cancelled can be chosen again, and its bytes too', async ({ page }) => {
+  await openSample(page, 'oinf');
+  const grid = page.getByRole('grid', { name: 'Tensors' });
+  await press(grid, 'Home');
+  await expect(page.locator('.panel-name')).toHaveText('embed.weight');
+  // Cancels whatever the next tensor has begun to read.
+  await page.evaluate(() => {
+    const written = history.replaceState.bind(history);
+    history.replaceState = (...args) => {
+      written(...args);
+      history.replaceState = written;
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'c', bubbles: true }));
+    };
+  });
+  await press(grid, 'ArrowDown');
+  await expect(page.locator('.panel')).toBeHidden();
+  await expect(page.locator(`${rows}[aria-selected=true]`)).toHaveCount(0);
+  await page.locator(rows).nth(1).click();
+  await expect(page.locator('.panel-name')).toHaveText('layers.0.attn.q.weight');
+  await page.evaluate(() => {
+    [...document.querySelectorAll<HTMLElement>('.panel [role=tab]')].find((tab) => tab.textContent === 'Hex')!.click();
+    document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'c', bubbles: true }));
+  });
+  await page.locator('.panel-hex').getByRole('button', { name: 'Try again' }).click();
+  await expect(page.locator('.panel .hex-list')).toBeVisible();
+});
+
+test('a view of a tensor that could not be fetched is tried again', async ({ page }) => {
+  let broken = true;
+  await page.route('**/assets/heat-*.js', (route) => (broken ? route.abort() : route.continue()));
+  await openSample(page, 'oinf');
+  await openTensor(page, 'test.ramp');
+  await panelTab(page, 'Heat map');
+  const again = page.locator('.panel-heat').getByRole('button', { name: 'Try again' });
+  await expect(again).toBeVisible();
+  broken = false;
+  await again.click();
+  await expect(page.locator('.heat-canvas')).toBeVisible();
 });
