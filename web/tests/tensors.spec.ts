@@ -294,3 +294,18 @@ test('a view of a tensor that could not be fetched is tried again', async ({ pag
   await again.click();
   await expect(page.locator('.heat-canvas')).toBeVisible();
 });
+
+test('closing the panel leaves the focus in the view beside it', async ({ page }) => {
+  await openSample(page, 'oinf');
+  await openTensor(page, 'test.ramp');
+  const tab = page.getByRole('tab', { name: 'Layout' });
+  await tab.click();
+  await page.getByRole('button', { name: 'Close the tensor panel' }).press('Enter');
+  await expect(tab).toBeFocused();
+  await page.goBack();
+  await expect(page.locator('.panel')).toBeVisible();
+  const grid = page.getByRole('grid', { name: 'Parts of the file' });
+  await grid.press('Escape');
+  await expect(page.locator('.panel')).toBeHidden();
+  await expect(grid).toBeFocused();
+});
