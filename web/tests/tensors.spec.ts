@@ -1,5 +1,5 @@
 import type { Locator, Page } from '@playwright/test';
-import { TRIALS, expect, openFiles, openSample, openTensor, panelTab, test } from './page.ts';
+import { TRIALS, expect, openFiles, openSample, openTensor, panelTab, sampleFile, settled, test } from './page.ts';
 
 const rows = '.tensor-table .v-list [role=row]:not([hidden])';
 
@@ -308,4 +308,16 @@ test('closing the panel leaves the focus in the view beside it', async ({ page }
   await grid.press('Escape');
   await expect(page.locator('.panel')).toBeHidden();
   await expect(grid).toBeFocused();
+});
+
+test('a list that was scrolled shows its rows after another file was shown', async ({ page }) => {
+  await openFiles(page, `${TRIALS}/many-10000.oinf`);
+  const list = page.locator('.tensor-table .v-list');
+  await list.evaluate((element) => (element.scrollTop = 100_000));
+  const middle = page.locator(`${rows}[data-rank="4170"]`);
+  await expect(middle).toBeInViewport();
+  await page.locator('input[type=file]').setInputFiles(sampleFile('micro.stb'));
+  await settled(page);
+  await page.getByRole('button', { name: 'many-10000.oinf', exact: true }).click();
+  await expect(middle).toBeInViewport();
 });
