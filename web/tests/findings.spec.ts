@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { expect, openSample, sampleFile, samples, test } from './page.ts';
+import { safetensors, written } from './files.ts';
+import { expect, openFiles, openSample, sampleFile, samples, test } from './page.ts';
 
 test('every finding has a rule, a sentence, the specification and a place', async ({ page }) => {
   await openSample(page, 'oinf-broken');
@@ -59,4 +60,30 @@ test('severity shows by shape and word, not by colour alone', { tag: '@deep' }, 
     await expect(first.locator('.icon')).toBeVisible();
     await expect(first.locator('.severity')).not.toBeEmpty();
   }
+});
+
+test('more findings are added once, stay, and take over the focus', async ({ page }) => {
+  // All tensors have the same bytes.
+  const tensors = Object.fromEntries(Array.from({ length: 251 }, (_, i) => [`t${i}`, { dtype: 'F32', data: Float32Array.of(1), from: 0 }]));
+  await openFiles(page, written({ 'model.safetensors': safetensors(tensors) }));
+  const findings = page.locator('.finding');
+  const total = Number(/\d+/.exec((await page.locator('.verdict-counts').textContent())!));
+  expect(total).toBeGreaterThan(200);
+  await expect(findings).toHaveCount(100);
+  const more = page.locator('.findings-view .more');
+  await more.evaluate((button: HTMLElement) => {
+    button.click();
+    button.click();
+  });
+  await expect(more).toHaveText(`Show ${total - 200} more of ${total - 200}`);
+  await expect(findings).toHaveCount(200);
+  await more.press('Enter');
+  await expect(more).toBeHidden();
+  await expect(findings).toHaveCount(total);
+  expect(new Set(await findings.allTextContents()).size).toBe(total);
+  await expect(findings.nth(200).getByRole('button').first()).toBeFocused();
+  // Drawn again, with another profile.
+  await page.getByRole('button', { name: 'Lenient' }).evaluate((button: HTMLElement) => button.click());
+  await expect(findings).toHaveCount(total);
+  await expect(findings.nth(200).getByRole('button').first()).toBeFocused();
 });

@@ -1,6 +1,18 @@
-import { TRIALS, expect, openFiles, openSample, openTensor, test } from './page.ts';
+import type { Locator, Page } from '@playwright/test';
+import { TRIALS, expect, openFiles, openSample, openTensor, panelTab, sampleFile, settled, test } from './page.ts';
 
 const rows = '.tensor-table .v-list [role=row]:not([hidden])';
+
+/** Presses keys one right after the other: no answer arrives in between. */
+const press = (target: Locator, ...keys: string[]) =>
+  target.evaluate((element, all) => all.forEach((key) => element.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))), keys);
+
+/** Clicks elements one right after the other. */
+const click = (page: Page, ...selectors: string[]) =>
+  page.evaluate((all) => all.forEach((selector) => document.querySelector<HTMLElement>(selector)!.click()), selectors);
+
+/** Waits until a pause in the keys, after which a row is selected, is over. */
+const paused = (page: Page) => page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 60)));
 
 test('search narrows the list, and the totals follow', async ({ page }) => {
   await openSample(page, 'oinf');
@@ -134,4 +146,178 @@ test('a link holds the place, and nothing out of the file', async ({ page }) => 
   await page.reload();
   await expect(page.locator('.panel-name')).toHaveText('test.ramp');
   await expect(page.locator('.value-grid')).toBeVisible();
+});
+
+test('a step right after sorting is kept, and one right before closing opens nothing', async ({ page }) => {
+  await openSample(page, 'oinf');
+  const grid = page.getByRole('grid', { name: 'Tensors' });
+  await press(grid, 'Home');
+  await expect(page.locator('.panel-name')).toHaveText('embed.weight');
+  await press(grid, 's', 'ArrowDown');
+  await expect(page.locator('.panel-name')).toHaveText('layers.0.attn.q.weight');
+  await expect(page.locator(`${rows}.active .name`)).toHaveText('layers.0.attn.q.weight');
+  await press(grid, 'ArrowDown', 'Escape');
+  await paused(page);
+  await expect(page.locator(`${rows}[aria-selected=true]`)).toHaveCount(0);
+  await expect(page.locator('.panel')).toBeHidden();
+});
+
+test('the row that was clicked is selected, even if the rows move at once', async ({ page }) => {
+  await openSample(page, 'oinf');
+  const name = await page.locator(`${rows}[data-rank="5"] .name`).innerText();
+  await click(page, '.tensor-table [data-rank="5"]', '.tensor-table .name button');
+  await expect(page.locator('.panel-name')).toHaveText(name);
+  await expect(page.locator(`${rows}.active .name`)).toHaveText(name);
+});
+
+test('the last row is selected although it has yet to be fetched', async ({ page }) => {
+  await openFiles(page, `${TRIALS}/many-10000.oinf`);
+  const grid = page.getByRole('grid', { name: 'Tensors' });
+  const total = Number(await grid.getAttribute('aria-rowcount')) - 1;
+  await press(grid, 'End');
+  await expect(page.locator(`${rows}[aria-selected=true]`)).toHaveAttribute('data-rank', String(total - 1));
+});
+
+test('closing a file ends what was begun in its list', async ({ page }) => {
+  await openSample(page, 'oinf');
+  await page.evaluate(() => {
+    document.querySelector('input[type=search]')!.dispatchEvent(new InputEvent('input'));
+    document.querySelector<HTMLElement>('.tensor-table [data-rank="1"]')!.click();
+    document.querySelector<HTMLElement>('.file-tab .icon-button')!.click();
+  });
+  await paused(page);
+  await expect(page.locator('.sample').first()).toBeVisible();
+  await expect(page.getByRole('alert')).toBeHidden();
+});
+
+test('nodes of the tree that are opened at once have their own children, once', async ({ page }) => {
+  await openSample(page, 'oinf');
+  await page.getByRole('button', { name: 'Tree' }).click();
+  const nodes = page.locator('.tree .v-list [role=row]');
+  const names = () => nodes.evaluateAll((all) => all.map((row) => `${row.getAttribute('aria-level')} ${row.querySelector('bdi')!.title}`));
+  await expect(nodes.first()).toBeVisible();
+  const groups = await page.locator('.tree [aria-expanded=false]').evaluateAll((all) => all.map((row) => `.tree [data-rank="${(row as HTMLElement).dataset.rank}"]`));
+  expect(groups.length).toBeGreaterThan(1);
+  // A node pressed twice, and the next one before the first has its children.
+  await click(page, groups[0], groups[0], groups[1]);
+  await expect(page.locator('.tree [aria-expanded=true]')).toHaveCount(2);
+  const open = await names();
+  expect(new Set(open).size).toBe(open.length);
+  let above: string[] = [];
+  for (const [level, name] of open.map((text) => [Number(text[0]), text.slice(2)] as const)) {
+    above = [...above.slice(0, level - 1), name];
+    expect(name.startsWith(above.at(-2) ?? '')).toBe(true);
+  }
+  await page.evaluate(() => {
+    const tree = [...document.querySelectorAll('button')].find((button) => button.textContent === 'Tree')!;
+    tree.click();
+    tree.click();
+  });
+  await page.getByRole('searchbox').fill('*');
+  await expect(page.locator('.tensor-table')).toHaveAttribute('aria-busy', 'false');
+  expect(await names()).toEqual(open);
+});
+
+test('no key pressed on the strip is lost, and a late answer opens nothing', async ({ page }) => {
+  await openSample(page, 'oinf');
+  const bar = page.getByRole('slider', { name: 'Layout of the file' });
+  const said = () => bar.getAttribute('aria-valuetext');
+  const steps = ['Home', 'ArrowRight', 'ArrowRight', 'ArrowRight'];
+  const parts: (string | null)[] = [];
+  for (const key of steps) {
+    const before = await said();
+    await press(bar, key);
+    await expect(bar).not.toHaveAttribute('aria-valuetext', before!);
+    parts.push(await said());
+  }
+  await press(bar, ...steps);
+  await expect(bar).toHaveAttribute('aria-valuetext', parts[3]!);
+  await press(bar, 'Home', 'ArrowRight', 'Enter');
+  await expect(page).toHaveURL(new RegExp(`at=${Number(/0x[\dA-F]+/.exec(parts[1]!)![0])}$`));
+  await openTensor(page, 'test.ramp');
+  await press(bar, 'End');
+  await expect(bar).toHaveAttribute('aria-valuetext', /payload/);
+  await page.evaluate(() => {
+    document.querySelector('.strip-bar')!.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+    document.querySelector<HTMLElement>('.panel-close')!.click();
+  });
+  await press(bar, 'Home');
+  await expect(bar).toHaveAttribute('aria-valuetext', parts[0]!);
+  await expect(page.locator('.panel')).toBeHidden();
+});
+
+test('the last part of the layout opens although it has yet to be fetched', async ({ page }) => {
+  await openFiles(page, `${TRIALS}/many-10000.oinf`);
+  await page.getByRole('tab', { name: 'Layout' }).click();
+  const grid = page.getByRole('grid', { name: 'Parts of the file' });
+  await expect(grid.locator('.v-list [role=row]').first()).toBeVisible();
+  await press(grid, 'End', 'Enter');
+  await expect(page).toHaveURL(/(tensor|at)=/);
+});
+
+test('a tensor whose reading was cancelled can be chosen again, and its bytes too', async ({ page }) => {
+  await openSample(page, 'oinf');
+  const grid = page.getByRole('grid', { name: 'Tensors' });
+  await press(grid, 'Home');
+  await expect(page.locator('.panel-name')).toHaveText('embed.weight');
+  // Cancels whatever the next tensor has begun to read.
+  await page.evaluate(() => {
+    const written = history.replaceState.bind(history);
+    history.replaceState = (...args) => {
+      written(...args);
+      history.replaceState = written;
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'c', bubbles: true }));
+    };
+  });
+  await press(grid, 'ArrowDown');
+  await expect(page.locator('.panel')).toBeHidden();
+  await expect(page.locator(`${rows}[aria-selected=true]`)).toHaveCount(0);
+  await page.locator(rows).nth(1).click();
+  await expect(page.locator('.panel-name')).toHaveText('layers.0.attn.q.weight');
+  await page.evaluate(() => {
+    [...document.querySelectorAll<HTMLElement>('.panel [role=tab]')].find((tab) => tab.textContent === 'Hex')!.click();
+    document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'c', bubbles: true }));
+  });
+  await page.locator('.panel-hex').getByRole('button', { name: 'Try again' }).click();
+  await expect(page.locator('.panel .hex-list')).toBeVisible();
+});
+
+test('a view of a tensor that could not be fetched is tried again', async ({ page }) => {
+  let broken = true;
+  await page.route('**/assets/heat-*.js', (route) => (broken ? route.abort() : route.continue()));
+  await openSample(page, 'oinf');
+  await openTensor(page, 'test.ramp');
+  await panelTab(page, 'Heat map');
+  const again = page.locator('.panel-heat').getByRole('button', { name: 'Try again' });
+  await expect(again).toBeVisible();
+  broken = false;
+  await again.click();
+  await expect(page.locator('.heat-canvas')).toBeVisible();
+});
+
+test('closing the panel leaves the focus in the view beside it', async ({ page }) => {
+  await openSample(page, 'oinf');
+  await openTensor(page, 'test.ramp');
+  const tab = page.getByRole('tab', { name: 'Layout' });
+  await tab.click();
+  await page.getByRole('button', { name: 'Close the tensor panel' }).press('Enter');
+  await expect(tab).toBeFocused();
+  await page.goBack();
+  await expect(page.locator('.panel')).toBeVisible();
+  const grid = page.getByRole('grid', { name: 'Parts of the file' });
+  await grid.press('Escape');
+  await expect(page.locator('.panel')).toBeHidden();
+  await expect(grid).toBeFocused();
+});
+
+test('a list that was scrolled shows its rows after another file was shown', async ({ page }) => {
+  await openFiles(page, `${TRIALS}/many-10000.oinf`);
+  const list = page.locator('.tensor-table .v-list');
+  await list.evaluate((element) => (element.scrollTop = 100_000));
+  const middle = page.locator(`${rows}[data-rank="4170"]`);
+  await expect(middle).toBeInViewport();
+  await page.locator('input[type=file]').setInputFiles(sampleFile('micro.stb'));
+  await settled(page);
+  await page.getByRole('button', { name: 'many-10000.oinf', exact: true }).click();
+  await expect(middle).toBeInViewport();
 });

@@ -202,6 +202,43 @@ test('exports have whole names, and charts come in portions', async ({ page }) =
   expect(lines.find((line) => line.startsWith('twin,'))).toMatch(new RegExp(`,duplicate,${long},$`));
 });
 
+test('more suspicious tensors are added once, and the next ones are not skipped', async ({ page }) => {
+  const tensors = Object.fromEntries(Array.from({ length: 250 }, (_, i) => [`t${i}`, f32(new Float32Array(8))]));
+  await openFiles(page, written({ 'model.safetensors': safetensors(tensors) }));
+  await scan(page);
+  await page.getByRole('tab', { name: /^Weights/ }).click();
+  const more = page.getByRole('region', { name: 'Suspicious' }).locator('.more');
+  await expect(more).toHaveText('Show 100 more of 150');
+  await more.evaluate((button: HTMLElement) => {
+    button.click();
+    button.click();
+  });
+  await expect(more).toHaveText('Show 50 more of 50');
+  await expect(page.locator('.suspects .finding')).toHaveCount(200);
+  await more.press('Enter');
+  await expect(more).toBeHidden();
+  const names = await page.locator('.suspects .finding-name').allTextContents();
+  expect([names.length, new Set(names).size]).toEqual([250, 250]);
+  await expect(page.locator('.suspects .finding').nth(200).getByRole('button').first()).toBeFocused();
+});
+
+test('the focus stays among the checks and in the view of the weights', async ({ page }) => {
+  await openFiles(page, written({ 'model.safetensors': damaged() }));
+  await page.getByRole('tab', { name: /^Weights/ }).click();
+  const button = page.getByRole('button', { name: 'Scan weights' }).first();
+  await button.focus();
+  // Drawn again, with another profile.
+  await page.getByRole('button', { name: 'Lenient' }).evaluate((one: HTMLElement) => one.click());
+  await expect(page.getByRole('button', { name: 'Lenient' })).toHaveAttribute('aria-pressed', 'true');
+  await expect(button).toBeFocused();
+  await button.press('Enter');
+  await expect(page.locator('.stage-weights')).toBeVisible();
+  await expect(page.getByRole('list', { name: 'Checks' })).toBeFocused();
+  await page.getByRole('button', { name: 'Export as CSV' }).focus();
+  await page.getByRole('button', { name: 'Strict' }).evaluate((one: HTMLElement) => one.click());
+  await expect(page.getByRole('button', { name: 'Export as CSV' })).toBeFocused();
+});
+
 test('samples of every format are scanned, encoded and quantised ones too', async ({ page }) => {
   for (const id of ['safetensors', 'gguf', 'npy', 'npz', 'oinf', 'stb', 'ztensor', 'bintensors']) {
     await page.goto('about:blank');

@@ -37,7 +37,13 @@ export class VirtualList {
     this.#spacer.append(this.#layer);
     this.element.addEventListener('scroll', () => this.#scrolled(), { passive: true });
     new ResizeObserver(() => {
+      const hidden = this.#height === 0;
       this.#height = this.element.clientHeight;
+      if (hidden) {
+        // An element that was taken out of the page has lost its place.
+        this.#setTop(this.#top);
+        this.#align();
+      }
       this.redraw();
     }).observe(this.element);
   }
@@ -99,11 +105,16 @@ export class VirtualList {
     const near = index < this.#top ? this.#top - index <= 2 : index - this.#top - page < 2;
     const target = near ? (index < this.#top ? index : index - page + 1) : index - page / 3;
     this.#setTop(target);
+    this.#align();
+    this.redraw();
+  }
+
+  /** Scrolls to the first visible row. */
+  #align(): void {
     this.element.scrollTop = this.#scaled
       ? (this.#top / Math.max(1, this.#lastTop())) * (MAX_HEIGHT - this.#height)
       : this.#top * this.#options.rowHeight;
     this.#lastScroll = this.element.scrollTop;
-    this.redraw();
   }
 
   /** Draws the visible rows. */

@@ -2,7 +2,8 @@
 
 import type { OpenFile } from '../file.ts';
 import type { Place } from '../address.ts';
-import { button, fill, h } from '../ui/dom.ts';
+import { h } from '../ui/dom.ts';
+import { fetched } from '../ui/fetched.ts';
 import { count } from '../ui/format.ts';
 import { Tabs } from '../ui/tabs.ts';
 import { CompareView } from './compare.ts';
@@ -21,12 +22,7 @@ import { WeightsView } from './weights.ts';
 /** A view that is loaded when first opened. */
 function later(kind: string, view: () => Promise<{ element: HTMLElement }>): HTMLElement {
   const place = h('div', { class: kind });
-  const fetch = () =>
-    view().then(
-      ({ element }) => fill(place, element),
-      () => fill(place, h('p', { class: 'empty' }, 'This part of the page could not be fetched. ', button('Try again', () => void fetch(), { class: 'link' }))),
-    );
-  void fetch();
+  void fetched(place, view);
   return place;
 }
 
@@ -96,8 +92,8 @@ export class FileView {
     );
     file.selected.on((tensor) => {
       body.classList.toggle('with-panel', tensor !== undefined);
-      if (tensor === undefined) {
-        this.#tensors.focus();
+      if (tensor === undefined && !this.tabs.panels.matches(':focus-within')) {
+        this.focus();
       }
     });
     file.revealed.on((span) => {

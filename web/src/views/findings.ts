@@ -3,6 +3,7 @@
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, type Icon } from '../ui/dom.ts';
 import { count, counted } from '../ui/format.ts';
+import { offer, renew } from '../ui/redraw.ts';
 import type { Finding } from '../worker/tables.ts';
 import { SEVERITY } from './verdict.ts';
 
@@ -20,7 +21,7 @@ export class FindingsView {
   readonly element: HTMLElement;
   readonly #file: OpenFile;
   readonly #list = h('ol', { class: 'findings', 'aria-label': 'Findings in file order' });
-  readonly #more = button('Show more', () => void this.#load(), { class: 'more', hidden: true });
+  readonly #more = button('Show more', () => void this.#load(this.#shown, this.#shown + PAGE), { class: 'more', hidden: true });
   readonly #empty = h('p', { class: 'empty' });
   readonly #openTensor: (tensor: number) => void;
   #shown = 0;
@@ -35,30 +36,28 @@ export class FindingsView {
   }
 
   #restart(): void {
-    this.#shown = 0;
     this.#round++;
-    void this.#load();
+    void this.#load(0, Math.max(PAGE, this.#shown));
   }
 
-  async #load(): Promise<void> {
+  async #load(from: number, to: number): Promise<void> {
     const { verdict } = this.#file;
     const total = verdict === undefined ? 0 : verdict.fatal + verdict.violation + verdict.lint + verdict.unchecked - verdict.dropped;
     const round = this.#round;
-    const from = this.#shown;
-    const page = total === 0 ? [] : await this.#file.api.findings(this.#file.id, from, from + PAGE);
-    if (round !== this.#round) {
+    const page = total === 0 ? [] : await this.#file.api.findings(this.#file.id, from, to);
+    // The list may have been drawn anew since, or the same page added.
+    if (round !== this.#round || (from > 0 && from !== this.#shown)) {
       return;
     }
     const items = page.map((finding) => this.#item(finding));
     if (from === 0) {
-      this.#list.replaceChildren(...items);
+      renew(this.#list, ...items);
     } else {
       this.#list.append(...items);
     }
     this.#shown = from + page.length;
     const left = total - this.#shown;
-    this.#more.hidden = left <= 0 || page.length === 0;
-    this.#more.textContent = `Show ${Math.min(PAGE, left)} more of ${count(left)}`;
+    offer(this.#more, left > 0 && page.length > 0 && `Show ${Math.min(PAGE, left)} more of ${count(left)}`, items);
     const dropped = verdict?.dropped ?? 0;
     this.#empty.hidden = total > 0 && dropped === 0;
     fill(

@@ -25,12 +25,19 @@ export class LayoutView {
   readonly #blocks: Blocks<Part>;
   readonly #prefix = uniqueId('part');
   #active = 0;
+  /** Whether to open the active part as soon as it has been fetched. */
+  #waiting = false;
 
   constructor(file: OpenFile) {
     this.#file = file;
     this.#blocks = new Blocks(
       async (from, to) => (await file.api.layout(file.id, from, to)).parts,
-      () => this.#list.redraw(),
+      () => {
+        this.#list.redraw();
+        if (this.#waiting) {
+          this.#act();
+        }
+      },
     );
     this.#list = new VirtualList(
       {
@@ -105,6 +112,7 @@ export class LayoutView {
 
   #move(index: number): void {
     this.#active = Math.max(0, Math.min(index, this.#list.count - 1));
+    this.#waiting = false;
     this.#list.scrollTo(this.#active);
     this.#list.redraw();
     this.element.setAttribute('aria-activedescendant', `${this.#prefix}-${this.#active}`);
@@ -112,6 +120,7 @@ export class LayoutView {
 
   #act(): void {
     const part = this.#blocks.get(this.#active);
+    this.#waiting = part === undefined;
     if (part?.kind === 'tensor' && part.entry !== undefined) {
       this.#file.select(part.entry);
     } else if (part !== undefined) {

@@ -4,6 +4,7 @@ import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, iconButton, pair, type Icon } from '../ui/dom.ts';
 import { count, counted, exactSize, range, size } from '../ui/format.ts';
 import { accessOf, hasBlocks, savedAs } from '../storage.ts';
+import { fetched } from '../ui/fetched.ts';
 import { Tabs } from '../ui/tabs.ts';
 import type { Verified } from '../worker/jobs.ts';
 import type { MetaEntry, TensorDetails } from '../worker/tables.ts';
@@ -93,7 +94,11 @@ export class TensorPanel {
       (options) => this.#file.client.with(options).tensor(this.#file.id, index),
       signal,
     );
-    if (tensor === undefined || signal.aborted) {
+    if (signal.aborted) {
+      return;
+    }
+    if (tensor === undefined) {
+      this.#file.select(undefined);
       return;
     }
     this.#tensor = tensor;
@@ -130,7 +135,7 @@ export class TensorPanel {
       return;
     }
     const again = await api.tensor(id, tensor.index);
-    if (again.status !== tensor.status && tensor === this.#tensor) {
+    if (again.status !== tensor.status && tensor === this.#tensor && tensor.index === this.#file.tensor) {
       await this.#show(tensor.index);
     }
   }
@@ -138,12 +143,14 @@ export class TensorPanel {
   #draw(): void {
     const tensor = this.#tensor;
     const id = this.tabs.current;
-    if (tensor === undefined || this.#drawn.get(id) === tensor.index) {
+    // Another tensor is drawn once it has been read.
+    if (tensor === undefined || tensor.index !== this.#file.tensor || this.#drawn.get(id) === tensor.index) {
       return;
     }
     this.#drawn.set(id, tensor.index);
     const body = this.#bodies.get(id)!;
     const file = this.#file;
+    const { signal } = this.#leave;
     if (tensor.status !== 'sound' && id !== 'overview' && id !== 'hex') {
       fill(body, h('p', { class: 'empty' }, `The data cannot be read because the entry is ${tensor.status}. See the findings.`));
       return;
@@ -153,13 +160,13 @@ export class TensorPanel {
         void this.#overview(tensor, body);
         break;
       case 'statistics':
-        this.#statistics.show(tensor, body, this.#leave.signal);
+        this.#statistics.show(tensor, body, signal);
         break;
       case 'heat':
-        void this.#load(body, async () => new (await import('./heat.ts')).HeatView(file, tensor, this.#leave.signal));
+        void fetched(body, async () => new (await import('./heat.ts')).HeatView(file, tensor, signal), signal);
         break;
       case 'blocks':
-        void this.#load(body, async () => new (await import('./block.ts')).BlockView(file, tensor, this.#leave.signal));
+        void fetched(body, async () => new (await import('./block.ts')).BlockView(file, tensor, signal), signal);
         break;
       case 'values':
         fill(body, new ValuesView(file, tensor).element);
@@ -167,16 +174,6 @@ export class TensorPanel {
       case 'hex':
         void this.#hex(tensor, body);
         break;
-    }
-  }
-
-  /** Shows a view whose code is loaded when first needed. */
-  async #load(body: HTMLElement, make: () => Promise<{ element: HTMLElement }>): Promise<void> {
-    const tensor = this.#tensor;
-    fill(body);
-    const { element } = await make();
-    if (this.#tensor === tensor) {
-      fill(body, element);
     }
   }
 
@@ -190,7 +187,15 @@ export class TensorPanel {
 
   async #hex(tensor: TensorDetails, body: HTMLElement): Promise<void> {
     const page = await this.#chunks(tensor);
-    const first = page?.chunks[0];
+    if (this.#tensor !== tensor) {
+      return;
+    }
+    if (page === undefined) {
+      const again = button('Try again', () => void this.#hex(tensor, body), { class: 'link' });
+      fill(body, h('p', { class: 'empty' }, 'The position of the data has not been read. ', again));
+      return;
+    }
+    const [first] = page.chunks;
     if (first === undefined) {
       fill(body, h('p', { class: 'empty' }, 'This tensor has no data.'));
       return;
@@ -198,7 +203,7 @@ export class TensorPanel {
     const view = new HexView(this.#file, { at: first.offset, len: first.stored });
     fill(
       body,
-      page!.total > 1n && h('p', { class: 'note' }, `Showing the first of ${count(page!.total)} chunks.`),
+      page.total > 1n && h('p', { class: 'note' }, `Showing the first of ${count(page.total)} chunks.`),
       view.element,
     );
   }

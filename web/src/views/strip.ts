@@ -1,6 +1,7 @@
 /** The whole file as a bar. */
 
 import type { OpenFile } from '../file.ts';
+import { untilClosed } from '../ui/closed.ts';
 import { fill, h, setText } from '../ui/dom.ts';
 import { size } from '../ui/format.ts';
 import { onRecolour } from '../ui/recolour.ts';
@@ -19,6 +20,8 @@ const KINDS = [
   [128, 'overlap'],
 ] as const;
 
+const KEYS = ['ArrowRight', 'ArrowLeft', 'Home', 'End', 'Enter', '+', '=', '-'];
+
 const FINDING = 256;
 /** Up to this many parts, each is drawn with an edge. */
 const EDGES = 512;
@@ -34,7 +37,9 @@ export class StripView {
   #at = 0n;
   #len: bigint;
   #cursor = 0n;
-  #columns: Uint16Array = new Uint16Array();
+  #round = 0;
+  /** The pending steps of the cursor: each begins where the previous one ends. */
+  #steps: Promise<void> = Promise.resolve();
 
   constructor(file: OpenFile) {
     this.#file = file;
@@ -60,9 +65,19 @@ export class StripView {
       h('div', { class: 'strip-foot' }, this.#legend, this.#note),
     );
     this.#note.textContent = 'Arrow keys step through the parts; + and - zoom';
-    this.#bar.addEventListener('click', (event) => void this.#go(this.#offsetAt(event), true));
-    this.#bar.addEventListener('pointermove', (event) => void this.#describe(this.#offsetAt(event)));
-    this.#bar.addEventListener('keydown', (event) => void this.#key(event));
+    this.#bar.addEventListener('click', (event) => this.#open(this.#offsetAt(event)));
+    this.#bar.addEventListener('pointermove', (event) => this.#wait(this.#describe(this.#offsetAt(event))));
+    this.#bar.addEventListener('keydown', (event) => {
+      const { key } = event;
+      if (KEYS.includes(key)) {
+        event.preventDefault();
+        if (key === 'Enter') {
+          this.#open();
+        } else {
+          this.#step(() => this.#key(key));
+        }
+      }
+    });
     this.#bar.addEventListener(
       'wheel',
       (event) => {
@@ -73,10 +88,10 @@ export class StripView {
       },
       { passive: false },
     );
-    new ResizeObserver(() => void this.draw()).observe(this.#bar);
-    file.validated.on(() => void this.draw());
-    file.selected.on(() => void this.draw());
-    onRecolour(() => void this.draw(), file.closing.signal);
+    new ResizeObserver(() => this.#draw()).observe(this.#bar);
+    file.validated.on(() => this.#draw());
+    file.selected.on(() => this.#draw());
+    onRecolour(() => this.#draw(), file.closing.signal);
   }
 
   #offsetAt(event: MouseEvent): bigint {
@@ -94,18 +109,29 @@ export class StripView {
     at = at < 0n ? 0n : at + len > all ? all - len : at;
     this.#at = at;
     this.#len = len;
-    void this.draw();
+    this.#draw();
   }
 
-  async draw(): Promise<void> {
+  #draw(): void {
+    this.#wait(this.#paint());
+  }
+
+  #wait(work: Promise<unknown>): void {
+    void untilClosed(this.#file.closing.signal, work);
+  }
+
+  async #paint(): Promise<void> {
     const ratio = devicePixelRatio || 1;
     const width = Math.floor(this.#bar.clientWidth * ratio);
     if (this.#file.depth === 'index' || width === 0 || this.#len === 0n) {
       return;
     }
     const { api, id } = this.#file;
-    this.#columns = await api.strip(id, this.#at, this.#len, width);
-    const parts = await this.#visible();
+    const round = ++this.#round;
+    const [columns, parts] = await Promise.all([api.strip(id, this.#at, this.#len, width), this.#visible()]);
+    if (round !== this.#round) {
+      return;
+    }
     this.#canvas.width = width;
     this.#canvas.height = Math.floor(HEIGHT * ratio);
     const paint = this.#canvas.getContext('2d')!;
@@ -115,7 +141,7 @@ export class StripView {
     const mark = Math.floor(5 * ratio);
     const seen = new Set<string>();
     for (let x = 0; x < width; x++) {
-      const bits = this.#columns[x];
+      const bits = columns[x];
       for (const [bit, name] of KINDS) {
         if ((bits & bit) === 0) {
           continue;
@@ -178,56 +204,58 @@ export class StripView {
     return { index, total, part: parts[0] };
   }
 
-  async #describe(offset: bigint): Promise<void> {
-    if (this.#file.depth === 'index') {
-      return;
+  /** Names the part at a byte, and returns it. */
+  async #describe(offset: bigint): Promise<Part | undefined> {
+    const part = this.#file.depth === 'index' ? undefined : (await this.#part(offset)).part;
+    if (part !== undefined) {
+      const name = partName(part);
+      const text = `${part.part}${name === '' ? '' : ` · ${name}`} · ${this.#file.range(part.at, part.len)} · ${size(part.len)}${part.overlap > 0n ? ` · ${shared(part)}` : ''}`;
+      setText(this.#note, text);
+      this.#bar.setAttribute('aria-valuetext', text);
+      this.#bar.setAttribute('aria-valuenow', String(Math.round((100 * Number(offset)) / (Number(this.#file.info.extent) || 1))));
     }
-    const { part } = await this.#part(offset);
-    if (part === undefined) {
-      return;
-    }
-    const name = partName(part);
-    const text = `${part.part}${name === '' ? '' : ` · ${name}`} · ${this.#file.range(part.at, part.len)} · ${size(part.len)}${part.overlap > 0n ? ` · ${shared(part)}` : ''}`;
-    setText(this.#note, text);
-    this.#bar.setAttribute('aria-valuetext', text);
-    this.#bar.setAttribute('aria-valuenow', String(Math.round((100 * Number(offset)) / (Number(this.#file.info.extent) || 1))));
+    return part;
   }
 
-  /** Moves the cursor to a byte; `open` shows the part there. */
-  async #go(offset: bigint, open: boolean): Promise<void> {
-    if (this.#file.depth === 'index') {
-      return;
-    }
+  /** Takes a step after those that are pending. */
+  #step(action: () => Promise<unknown>): void {
+    const run = () => untilClosed(this.#file.closing.signal, action());
+    this.#steps = this.#steps.then(run, run);
+  }
+
+  /** Moves the cursor to a byte and returns the part there. */
+  #go(offset: bigint): Promise<Part | undefined> {
     this.#cursor = offset;
-    await this.#describe(offset);
-    if (!open) {
-      return;
-    }
-    const { part } = await this.#part(offset);
-    if (part?.kind === 'tensor' && part.part === 'payload' && part.entry !== undefined) {
-      this.#file.select(part.entry);
-    } else if (part !== undefined) {
-      this.#file.reveal(part.at, part.len);
-    }
+    return this.#describe(offset);
   }
 
-  async #key(event: KeyboardEvent): Promise<void> {
-    if (!['ArrowRight', 'ArrowLeft', 'Home', 'End', 'Enter', '+', '=', '-'].includes(event.key)) {
-      return;
-    }
-    event.preventDefault();
-    if (event.key === 'Enter') {
-      await this.#go(this.#cursor, true);
-    } else if (event.key === '+' || event.key === '=') {
+  /** Opens the part at a byte or at the cursor, unless something else is opened before it is known. */
+  #open(offset?: bigint): void {
+    const { tensor, span } = this.#file;
+    this.#step(async () => {
+      const part = await this.#go(offset ?? this.#cursor);
+      if (part === undefined || tensor !== this.#file.tensor || span !== this.#file.span) {
+        return;
+      }
+      if (part.kind === 'tensor' && part.part === 'payload' && part.entry !== undefined) {
+        this.#file.select(part.entry);
+      } else {
+        this.#file.reveal(part.at, part.len);
+      }
+    });
+  }
+
+  async #key(key: string): Promise<void> {
+    if (key === '+' || key === '=') {
       this.#zoom(2, this.#cursor);
-    } else if (event.key === '-') {
+    } else if (key === '-') {
       this.#zoom(0.5, this.#cursor);
     } else {
       const { index, total } = await this.#part(this.#cursor);
-      const next = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: total - 1 }[event.key]!;
+      const next = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: total - 1 }[key]!;
       const { parts } = await this.#file.api.layout(this.#file.id, Math.max(0, Math.min(next, total - 1)), next + 1);
       if (parts.length > 0) {
-        await this.#go(parts[0].at, false);
+        await this.#go(parts[0].at);
       }
     }
   }

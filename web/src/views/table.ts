@@ -51,8 +51,8 @@ export class TensorTable {
   #columns: Columns = 'storage';
   #filter: Choice = {};
   #active = 0;
-  /** Counts the user's moves: an answer to an earlier request must not move the mark. */
-  #moves = 0;
+  /** The user's latest move until it selects a tensor, which is unknown while its row is being fetched. */
+  #pending: { tensor: number | undefined } | undefined;
   /** Width of the name column in characters; it only grows. */
   #widest = 24;
 
@@ -60,7 +60,10 @@ export class TensorTable {
     this.#file = file;
     this.#blocks = new Blocks(
       async (from, to) => (await file.api.rows(file.id, from, to, this.#sort, this.#filter)).rows,
-      () => this.#list.redraw(),
+      () => {
+        this.#list.redraw();
+        this.#resolve();
+      },
     );
     this.#list = new VirtualList(
       {
@@ -127,17 +130,18 @@ export class TensorTable {
     this.element.setAttribute('aria-busy', 'true');
   }
 
-  async refresh(filter: Choice): Promise<void> {
+  async refresh(filter: Choice, scroll = false): Promise<void> {
     this.expect(filter);
+    const sort = this.#sort;
     const from = Math.floor(this.#list.first / Blocks.SIZE);
     const { total, rows } = await this.#file.api.rows(
       this.#file.id,
       from * Blocks.SIZE,
       (from + 1) * Blocks.SIZE,
-      this.#sort,
+      sort,
       filter,
     );
-    if (filter !== this.#filter) {
+    if (filter !== this.#filter || sort !== this.#sort || this.#file.closing.signal.aborted) {
       return;
     }
     // Only now, so that the old rows stay until the new ones arrive.
@@ -147,19 +151,27 @@ export class TensorTable {
     this.#widest = Math.min(72, rows.reduce((widest, row) => Math.max(widest, row.name.length), this.#widest));
     this.element.style.setProperty('--name', String(this.#widest));
     this.#list.count = total;
+    this.#resolve();
     this.element.setAttribute('aria-busy', 'false');
     performance.mark('rows');
-    const { tensor } = this.#file;
-    if (tensor !== undefined) {
-      await this.follow(tensor, false);
-    }
+    await this.#follow(scroll);
   }
 
   /** Marks the row of a tensor selected elsewhere. */
-  async follow(tensor: number, scroll = true): Promise<void> {
-    const moves = this.#moves;
+  follow(): Promise<void> {
+    this.#pending = undefined;
+    return this.#follow(true);
+  }
+
+  /** Marks the row of the selected tensor or, after a move, of the one about to be selected. */
+  async #follow(scroll: boolean): Promise<void> {
+    const pending = this.#pending;
+    const tensor = pending === undefined ? this.#file.tensor : pending.tensor;
+    if (tensor === undefined) {
+      return;
+    }
     const rank = await this.#file.api.rankOf(this.#file.id, tensor, this.#sort, this.#filter);
-    if (moves !== this.#moves || tensor !== this.#file.tensor) {
+    if (pending !== this.#pending || (pending === undefined && tensor !== this.#file.tensor)) {
       return;
     }
     if (rank >= 0) {
@@ -236,15 +248,12 @@ export class TensorTable {
         this.#headers[i].setAttribute('aria-sort', direction);
       }
     });
-    void this.refresh(this.#filter).then(() => {
-      const { tensor } = this.#file;
-      return tensor === undefined ? undefined : this.follow(tensor);
-    });
+    void this.refresh(this.#filter, true);
   }
 
   #move(rank: number): void {
-    this.#moves++;
     this.#active = Math.max(0, Math.min(rank, this.#list.count - 1));
+    this.#pending = { tensor: this.#blocks.get(this.#active)?.index };
     this.#list.scrollTo(this.#active);
     this.#mark();
     this.#settle();
@@ -255,13 +264,25 @@ export class TensorTable {
     this.element.setAttribute('aria-activedescendant', `${this.#prefix}-${this.#active}`);
   }
 
-  #choose(): void {
-    const row = this.#blocks.get(this.#active);
-    if (row !== undefined) {
-      this.#file.select(row.index);
-      this.#list.redraw();
-    } else if (this.#active < this.#list.count) {
+  /** Finds the tensor of a row that was moved to before it had been fetched. */
+  #resolve(): void {
+    if (this.#pending === undefined || this.#pending.tensor !== undefined) {
+      return;
+    }
+    if (this.#active < this.#list.count) {
+      this.#pending.tensor = this.#blocks.get(this.#active)?.index;
       this.#settle();
+    } else {
+      this.#pending = undefined;
+    }
+  }
+
+  #choose(): void {
+    const tensor = this.#pending?.tensor;
+    if (tensor !== undefined && !this.#file.closing.signal.aborted) {
+      this.#pending = undefined;
+      this.#file.select(tensor);
+      this.#list.redraw();
     }
   }
 
@@ -285,9 +306,8 @@ export class TensorTable {
     if (to !== undefined) {
       event.preventDefault();
       this.#move(to);
-      if (event.key === 'Enter') {
-        this.element.dispatchEvent(new CustomEvent('enter', { bubbles: true }));
-      }
+    } else if (event.key === 'Escape') {
+      this.#pending = undefined;
     } else if (event.key === 's' || event.key === 'S') {
       // Next column to sort by, or the opposite direction.
       const bare = this.#sort.replace('-', '');

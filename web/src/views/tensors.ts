@@ -1,6 +1,7 @@
 /** The list of tensors: filters, totals by type, table and tree. */
 
 import type { OpenFile } from '../file.ts';
+import { untilClosed } from '../ui/closed.ts';
 import { button, fill, h, icon, segmented } from '../ui/dom.ts';
 import { count, counted, parameters, parseSize, size } from '../ui/format.ts';
 import { parseQuery } from '../search.ts';
@@ -121,7 +122,7 @@ export class TensorsView {
         void this.refresh();
       }
     });
-    file.selected.on((tensor) => tensor !== undefined && void this.table.follow(tensor));
+    file.selected.on(() => void this.table.follow());
   }
 
   focus(): void {
@@ -146,7 +147,7 @@ export class TensorsView {
     try {
       while (this.#stale) {
         this.#stale = false;
-        await this.#fetch();
+        await untilClosed(this.#file.closing.signal, this.#fetch());
       }
     } finally {
       this.#fetching = false;

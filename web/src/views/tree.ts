@@ -24,6 +24,7 @@ export class TensorTree {
   #nodes: Node[] = [];
   #filter: Choice = {};
   #active = 0;
+  #round = 0;
 
   constructor(file: OpenFile) {
     this.#file = file;
@@ -60,27 +61,43 @@ export class TensorTree {
 
   async refresh(filter: Choice): Promise<void> {
     this.#filter = filter;
-    this.#nodes = await this.#level('', 1);
-    // Nodes that were open stay open.
-    for (let i = 0; i < this.#nodes.length; i++) {
-      if (this.#open.has(this.#nodes[i].prefix) && this.#nodes[i].index === undefined) {
-        await this.#expand(i);
+    const round = ++this.#round;
+    const nodes = await this.#level('', 1);
+    if (round === this.#round) {
+      this.#nodes = nodes;
+      this.#update();
+    }
+  }
+
+  /** The nodes below a prefix; nodes that were open stay open. */
+  async #level(prefix: string, level: number): Promise<Node[]> {
+    const { api, id, closing } = this.#file;
+    const groups = closing.signal.aborted ? [] : await api.groups(id, prefix, this.#filter);
+    const nodes: Node[] = [];
+    for (const group of groups) {
+      const node = { ...group, prefix: prefix + group.key, level, open: false };
+      nodes.push(node);
+      if (group.index === undefined && this.#open.has(node.prefix)) {
+        node.open = true;
+        (await this.#level(node.prefix, level + 1)).forEach((below) => nodes.push(below));
       }
     }
-    this.#update();
+    return nodes;
   }
 
-  async #level(prefix: string, level: number): Promise<Node[]> {
-    const groups = await this.#file.api.groups(this.#file.id, prefix, this.#filter);
-    return groups.map((group) => ({ ...group, prefix: prefix + group.key, level, open: false }));
-  }
-
-  async #expand(at: number): Promise<void> {
-    const node = this.#nodes[at];
-    const below = await this.#level(node.prefix, node.level + 1);
-    node.open = true;
+  async #expand(node: Node): Promise<void> {
     this.#open.add(node.prefix);
+    const below = await this.#level(node.prefix, node.level + 1);
+    // Other nodes may have been opened or closed since.
+    const at = this.#nodes.indexOf(node);
+    if (at < 0 || node.open) {
+      return;
+    }
+    node.open = true;
     this.#nodes = [...this.#nodes.slice(0, at + 1), ...below, ...this.#nodes.slice(at + 1)];
+    if (this.#active > at) {
+      this.#active += below.length;
+    }
   }
 
   #collapse(at: number): void {
@@ -111,7 +128,7 @@ export class TensorTree {
     } else if (node.open) {
       this.#collapse(this.#active);
     } else {
-      await this.#expand(this.#active);
+      await this.#expand(node);
     }
     this.#update();
   }

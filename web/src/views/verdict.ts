@@ -3,6 +3,7 @@
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, segmented, type Icon } from '../ui/dom.ts';
 import { count, counted, exactSize, parameters } from '../ui/format.ts';
+import { renew } from '../ui/redraw.ts';
 
 /** Severities for use in sentences. */
 export const SEVERITY: Record<string, string> = {
@@ -23,7 +24,7 @@ export class VerdictView {
   readonly #head = h('h1', { class: 'verdict-head' });
   readonly #counts = h('p', { class: 'verdict-counts' });
   readonly #diagnosis = h('p', { class: 'verdict-diagnosis' });
-  readonly #checked = h('ul', { class: 'verdict-checked', 'aria-label': 'Checks' });
+  readonly #checked = h('ul', { class: 'verdict-checked', tabindex: '-1', 'aria-label': 'Checks' });
 
   readonly #showWeights: () => void;
 
@@ -74,7 +75,7 @@ export class VerdictView {
       this.element.dataset.state = 'outdated';
       fill(this.#head, icon('violation'), 'Changed on disk');
       fill(this.#counts, `${outdated} The page shows the previous contents.`);
-      fill(this.#checked, h('li', {}, button('Reload', () => this.#file.reload(), { class: 'primary' })));
+      renew(this.#checked, h('li', {}, button('Reload', () => this.#file.reload(), { class: 'primary' })));
       return;
     }
     this.element.dataset.state = 'busy';
@@ -104,7 +105,7 @@ export class VerdictView {
     }
     const done = verdict?.checked ?? [];
     const { refused } = this.#file.info;
-    fill(
+    renew(
       this.#checked,
       !refused && (verdict?.checkable !== false || !verdict.valid || !done.includes('structure')) && this.#stage('Structure', done.includes('structure'), checking && depth === 'index'),
       !refused && verdict?.checkable === true && this.#stage('Payloads', done.includes('payloads'), checking && depth !== 'index'),

@@ -1,8 +1,9 @@
 /** The weights: scans them on request, then shows suspects and charts across the layers. */
 
 import type { OpenFile } from '../file.ts';
-import { button, fill, h, icon, segmented } from '../ui/dom.ts';
+import { button, h, icon, segmented } from '../ui/dom.ts';
 import { count, counted, real, size } from '../ui/format.ts';
+import { offer, renew } from '../ui/redraw.ts';
 import type { Course, Suspect } from '../worker/swept.ts';
 import { courseChart, type Measure } from './course.ts';
 import { base, download } from './export.ts';
@@ -42,10 +43,10 @@ export class WeightsView {
   readonly #file: OpenFile;
   readonly #head = h('div', { class: 'weights-head' });
   readonly #list = h('ol', { class: 'findings suspects', 'aria-label': 'Suspicious tensors, faults first' });
-  readonly #more = button('Show more', () => void this.#load(), { class: 'more', hidden: true });
+  readonly #more = button('Show more', () => void this.#load(this.#shown, this.#shown + PAGE), { class: 'more', hidden: true });
   readonly #suspicious = h('section', { class: 'weights-part', 'aria-label': 'Suspicious' }, h('h3', {}, 'Suspicious'), this.#list, this.#more);
   readonly #charts = h('ul', { class: 'courses' });
-  readonly #rest = button('Show more', () => this.#moreCharts(), { class: 'more', hidden: true });
+  readonly #rest = button('Show more', () => this.#drawCharts(this.#drawn), { class: 'more', hidden: true });
   readonly #along: HTMLElement;
   #measure: Measure = 'deviation';
   #courses: Course[] = [];
@@ -87,7 +88,7 @@ export class WeightsView {
     if (!known) {
       this.#along.hidden = true;
       const cost = info.remote ? `${size(info.size)} will be downloaded.` : `${size(info.size)} will be read once.`;
-      fill(
+      renew(
         this.#head,
         h('h2', {}, sweeping ? 'Scanning…' : 'The weights have not been scanned'),
         h('p', { class: 'muted' }, `Finds NaN, infinities, zeros, constant tensors, outliers, rows of zeros and duplicates. ${cost}`),
@@ -99,7 +100,7 @@ export class WeightsView {
     const mark = faulty ? 'fatal' : suspicious > 0 ? 'lint' : done < total || skipped > 0 ? 'unchecked' : 'valid';
     const save = (label: string, make: (id: number) => Promise<Blob>, extension: string) =>
       button(label, () => void this.#save(label, make, extension));
-    fill(
+    renew(
       this.#head,
       h('h2', { class: 'weights-verdict', 'data-state': faulty ? 'faulty' : '' }, icon(mark), h('span', {}, `Weights: ${text}`)),
       done < total && h('p', { class: 'muted' }, `${count(done)} of ${counted(total, 'tensor')} scanned.`),
@@ -111,46 +112,51 @@ export class WeightsView {
         save('Export as JSON', (id) => this.#file.api.weightsJson(id), 'json'),
       ),
     );
-    this.#shown = 0;
-    this.#round++;
-    await this.#load();
-    this.#courses = await this.#file.api.courses(this.#file.id);
+    const round = ++this.#round;
+    await this.#load(0, Math.max(PAGE, this.#shown));
+    if (round !== this.#round || this.#file.closing.signal.aborted) {
+      return;
+    }
+    const courses = await this.#file.api.courses(this.#file.id);
+    if (round !== this.#round) {
+      return;
+    }
+    this.#courses = courses;
     this.#along.hidden = this.#courses.length === 0;
     this.#drawCharts();
   }
 
-  #drawCharts(): void {
-    this.#charts.replaceChildren();
-    this.#drawn = 0;
-    this.#moreCharts();
-  }
-
-  #moreCharts(): void {
+  /** Draws the first charts anew, or adds those from the one given. */
+  #drawCharts(from = 0): void {
     const open = (tensor: number) => this.#file.select(tensor);
-    const next = this.#courses.slice(this.#drawn, this.#drawn + CHARTS);
-    this.#charts.append(...next.map((course) => courseChart(course, this.#measure, open)));
-    this.#drawn += next.length;
+    const charts = this.#courses.slice(from, from + CHARTS).map((course) => courseChart(course, this.#measure, open));
+    if (from === 0) {
+      renew(this.#charts, ...charts);
+    } else {
+      this.#charts.append(...charts);
+    }
+    this.#drawn = from + charts.length;
     const left = this.#courses.length - this.#drawn;
-    this.#rest.hidden = left === 0;
-    this.#rest.textContent = `Show ${Math.min(CHARTS, left)} more of ${counted(left, 'kind')}`;
+    offer(this.#rest, left > 0 && `Show ${Math.min(CHARTS, left)} more of ${counted(left, 'kind')}`, charts);
   }
 
-  async #load(): Promise<void> {
+  async #load(from: number, to: number): Promise<void> {
     const round = this.#round;
-    const { total, suspects } = await this.#file.api.suspects(this.#file.id, this.#shown, this.#shown + PAGE);
-    if (round !== this.#round) {
+    const { total, suspects } = await this.#file.api.suspects(this.#file.id, from, to);
+    // The list may have been drawn anew since, or the same page added.
+    if (round !== this.#round || (from > 0 && from !== this.#shown)) {
       return;
     }
     const items = suspects.map((suspect) => this.#item(suspect));
-    if (this.#shown === 0) {
-      this.#list.replaceChildren(...items);
+    if (from === 0) {
+      renew(this.#list, ...items);
     } else {
       this.#list.append(...items);
     }
-    this.#shown += suspects.length;
+    this.#shown = from + suspects.length;
     this.#suspicious.hidden = total === 0;
-    this.#more.hidden = this.#shown >= total;
-    this.#more.textContent = `Show ${Math.min(PAGE, total - this.#shown)} more of ${count(total - this.#shown)}`;
+    const left = total - this.#shown;
+    offer(this.#more, left > 0 && `Show ${Math.min(PAGE, left)} more of ${count(left)}`, items);
   }
 
   #item(suspect: Suspect): HTMLElement {

@@ -1,0 +1,35 @@
+/** Redrawing that keeps the focus. */
+
+const CONTROL = 'button, [tabindex]';
+
+/** Replaces only the children that differ: the others keep the focus, or a press that has begun. */
+export function renew(element: HTMLElement, ...children: (HTMLElement | false | undefined)[]): void {
+  const focused = element.querySelector(':focus');
+  const fresh = children.filter((child) => child instanceof HTMLElement);
+  fresh.forEach((child, i) => {
+    const old = element.children.item(i);
+    if (old === null) {
+      element.append(child);
+    } else if (!old.isEqualNode(child)) {
+      old.replaceWith(child);
+    }
+  });
+  Array.from(element.children).slice(fresh.length).forEach((old) => old.remove());
+  if (focused !== null && !element.contains(focused)) {
+    const again = [...element.querySelectorAll<HTMLElement>(CONTROL)].find((control) => !control.matches(':disabled') && label(control) === label(focused));
+    (again ?? element.closest<HTMLElement>('[tabindex]'))?.focus();
+  }
+}
+
+function label(control: Element): string | null {
+  return control.getAttribute('aria-label') ?? control.textContent;
+}
+
+/** Sets the text of the button below a list, or hides it at the end; its focus then goes to the first item added. */
+export function offer(more: HTMLButtonElement, text: string | false, added: readonly Element[]): void {
+  if (text === false && more.matches(':focus')) {
+    added[0]?.querySelector<HTMLElement>(CONTROL)?.focus();
+  }
+  more.hidden = text === false;
+  more.textContent = text || null;
+}
