@@ -162,9 +162,13 @@ test('closing the other file ends the comparison', async ({ page }) => {
   await expect(page.locator('.file-tab')).toHaveCount(2);
   await settled(page);
   await page.evaluate(() => {
-    [...document.querySelectorAll<HTMLElement>('[role=tab]')].filter(({ textContent, offsetParent }) => offsetParent && textContent === 'Compare').forEach((tab) => tab.click());
+    [...document.querySelectorAll<HTMLElement>('[role=tab]')].filter(({ textContent, offsetParent }) => offsetParent && textContent === 'Compare').forEach((tab) => {
+      tab.focus();
+      tab.click();
+    });
     document.querySelector<HTMLElement>('[aria-label="Close before.safetensors"]')!.click();
   });
+  await expect(page.getByRole('tab', { name: /^Tensors/ })).toBeFocused();
   await page.getByRole('tab', { name: 'Hex' }).click();
   await expect(page.locator('.hex-row').first()).toContainText('7B');
   await expect(page.locator('.alert')).toBeHidden();
@@ -220,8 +224,10 @@ test('comparing all values shows how far it is, and can be stopped', { tag: '@de
   await expect(page.locator('.task-label')).toHaveText(/^Comparing values: tensor \d+ of 12$/);
   const bar = page.getByRole('progressbar', { name: 'Comparing values' });
   await expect.poll(() => bar.evaluate((one: HTMLProgressElement) => one.value)).toBeGreaterThan(0);
-  await page.getByRole('button', { name: 'Cancel: Comparing values' }).click();
+  await page.getByRole('button', { name: 'Cancel: Comparing values' }).press('Enter');
   await expect(page.locator('.task')).toHaveCount(0);
+  await expect(page.locator('p.visually-hidden')).toHaveText('Comparing values: cancelled');
+  await expect(page.getByRole('tab', { name: 'Compare' })).toBeFocused();
   // The remaining pairs are compared on the next request.
   await page.getByRole('button', { name: 'Compare all values' }).click();
   await expect(page.locator('.compare .list-summary')).toContainText('12 unchanged · 0 not compared');
