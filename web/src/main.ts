@@ -126,7 +126,7 @@ const trail = new Trail({
   follow: (place) => void follow(place),
 });
 
-/** Opens something unless it is already being opened. Then `place` is shown. */
+/** Opens something unless it is being opened already; `place` is shown in either case. */
 async function once(what: Sample | Recent | string, place: Place | undefined, action: (link: Link) => Promise<void>): Promise<void> {
   const before = opening.get(what);
   const link = before ?? { place: {} };
