@@ -56,6 +56,8 @@ export class OpenFile {
   verdict: Verdict | undefined;
   depth: Depth = 'index';
   checking = false;
+  /** Whether to check the payloads once the structure has been checked. */
+  #further = false;
   /** The verdict on the weights. */
   health: Health | undefined;
   sweeping = false;
@@ -164,9 +166,11 @@ export class OpenFile {
 
   async audit(depth: 'structure' | 'payloads'): Promise<void> {
     if (this.checking) {
+      this.#further ||= depth === 'payloads';
       return;
     }
     this.checking = true;
+    this.#further = false;
     this.validated.emit();
     const done = await this.tasks.run(
       depth === 'structure' ? 'Checking structure' : 'Checking payloads',
@@ -184,6 +188,9 @@ export class OpenFile {
       this.depth = depth;
     }
     await this.validate();
+    if (this.#further && this.depth === 'structure') {
+      await this.audit('payloads');
+    }
   }
 
   /** Whether there are weights to scan. */
@@ -208,7 +215,11 @@ export class OpenFile {
 
   async validate(profile = this.profile): Promise<void> {
     this.profile = profile;
-    this.verdict = await this.api.verdict(this.id, profile);
+    const verdict = await this.api.verdict(this.id, profile);
+    if (profile !== this.profile) {
+      return;
+    }
+    this.verdict = verdict;
     if (this.parts !== undefined) {
       // Updates how many of the listed tensors were found.
       this.parts = await this.api.parts(this.id);

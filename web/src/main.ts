@@ -2,7 +2,7 @@
 
 import './style/viewer.css';
 import './style/start.css';
-import { hashOf, readPlace, type Place } from './address.ts';
+import { hashOf, type Place } from './address.ts';
 import { TENSORS, indexesFirst } from './names.ts';
 import { dropped, hasPicker, ofFile, picked, type Given } from './drop.ts';
 import { OpenFile } from './file.ts';
@@ -11,9 +11,9 @@ import { h, iconButton } from './ui/dom.ts';
 import { explain, Tasks } from './ui/tasks.ts';
 import { FileView } from './views/file.ts';
 import { helpDialog, singleKeys } from './views/help.ts';
-import { remember, reopen } from './recent.ts';
+import { remember, reopen, type Recent } from './recent.ts';
 import { startView, type Sample } from './views/start.ts';
-import { Trail } from './trail.ts';
+import { Trail, type Link } from './trail.ts';
 import { switchTheme } from './ui/theme.ts';
 import { addressOf, isOpenable, repositoryOf, type Repository } from './worker/hubs.ts';
 import type { Api } from './worker/main.ts';
@@ -22,7 +22,7 @@ import { Client } from './worker/rpc.ts';
 /** Whether this build may read from other servers. */
 const WITH_URL = import.meta.env.MODE === 'url';
 
-const tasks = new Tasks();
+const tasks = new Tasks(() => (current === undefined ? start.element.querySelector('button')?.focus() : current.view.focus()));
 const worker = new Worker(new URL('./worker/main.ts', import.meta.url), { type: 'module', name: 'weighbridge' });
 const client = new Client<Api>(
   worker,
@@ -38,12 +38,14 @@ interface Entry {
   origin: Place;
   /** The given files, main file first; empty if opened from a URL. */
   given: readonly Given[];
+  /** Settles once the file has been checked. */
+  checked: Promise<void>;
 }
 
 const entries: Entry[] = [];
 let current: Entry | undefined;
-/** The place in the address when the page was loaded. */
-let pending: Place = readPlace();
+/** The places of what is being opened, by sample, recent file or address. */
+const opening = new Map<Sample | Recent | string, { place: Place }>();
 
 const main = document.querySelector('main')!;
 const files = document.querySelector<HTMLElement>('#files')!;
@@ -84,12 +86,14 @@ const start = startView(samples, {
   pick,
   open: (sample) => void openSample(sample),
   reopen: (recent) =>
-    void reopen(recent).then(
-      (given) => openAll([given]),
-      (error) => {
-        tasks.fail(explain(error));
-        start.refresh();
-      },
+    void once(recent, undefined, () =>
+      reopen(recent).then(
+        (given) => openAll([given]),
+        (error) => {
+          tasks.fail(explain(error));
+          start.refresh();
+        },
+      ),
     ),
   openUrl: WITH_URL ? (address) => void openUrl(address) : undefined,
 });
@@ -103,42 +107,62 @@ document.querySelector('footer')!.append(tasks.element, h('p', { class: 'promise
 document.body.append(picker, help, tasks.alert, tasks.spoken);
 main.replaceChildren(start.element);
 
-const trail = new Trail(
-  {
-    here: () => ({ file: current?.file.id, place: current === undefined ? {} : { ...current.origin, ...current.view.place } }),
-    restore({ file, place }) {
-      const entry = entries.find((one) => one.file.id === file);
-      if (file !== undefined && entry === undefined) {
-        // The file has been closed since. Reopen it if the page can.
-        if (place.sample !== undefined || place.url !== undefined) {
-          void follow(place);
-        }
-        return;
+const trail = new Trail({
+  here: () => ({ file: current?.file.id, place: current === undefined ? {} : { ...current.origin, ...current.view.place } }),
+  restore({ file, place }) {
+    const entry = entries.find((one) => one.file.id === file);
+    if (file !== undefined && entry === undefined) {
+      // The file has been closed since. Reopen it if the page can.
+      if (place.sample !== undefined || place.url !== undefined) {
+        void follow(place);
       }
-      if (entry !== current) {
-        show(entry);
-      }
-      entry?.view.go({ ...place, view: place.view ?? 'tensors' });
-    },
-    follow: (place) => void follow(place),
+      return;
+    }
+    if (entry !== current) {
+      show(entry);
+    }
+    entry?.view.go({ ...place, view: place.view ?? 'tensors' });
   },
-  hashOf(pending) !== '',
-);
+  follow: (place) => void follow(place),
+});
 
-/** Discards the place named in a link because its file did not open. */
-function abandon(): void {
-  pending = {};
-  trail.paused = false;
+/** Opens something unless it is being opened already; `place` is shown in either case. */
+async function once(what: Sample | Recent | string, place: Place | undefined, action: (link: Link) => Promise<void>): Promise<void> {
+  const before = opening.get(what);
+  const link = before ?? { place: {} };
+  if (place !== undefined) {
+    link.place = place;
+    trail.awaited = link;
+  }
+  if (before === undefined) {
+    opening.set(what, link);
+    await action(link).catch((error) => tasks.fail(explain(error)));
+    opening.delete(what);
+    trail.abandon(link);
+  }
 }
 
-/** Opens a file together with the files of its set among `others`. Replaces `old` if given. */
-async function open(what: Given | string, origin: Place = {}, old?: Entry, others: readonly Given[] = []): Promise<Entry | undefined> {
+interface Options {
+  origin?: Place;
+  /** The entry to replace. */
+  old?: Entry;
+  /** Files that may belong to the same set. */
+  others?: readonly Given[];
+  link?: Link;
+}
+
+/** Opens a file and starts to check it. */
+async function open(what: Given | string, { origin = {}, old, others = [], link }: Options): Promise<Entry | undefined> {
   const source = typeof what === 'string' ? what : what.file;
   const name = typeof source === 'string' ? source : source.name;
   performance.mark('open');
   const info = await tasks.run(`Opening ${name}`, (options) => client.with(options).open(source, others.map(({ file }) => file)));
   if (info === undefined) {
-    abandon();
+    return undefined;
+  }
+  if (old !== undefined && !entries.includes(old)) {
+    // It was closed or replaced meanwhile.
+    void client.api.close(info.id);
     return undefined;
   }
   const file = new OpenFile(info, client, tasks, () => void reload(entry));
@@ -152,13 +176,13 @@ async function open(what: Given | string, origin: Place = {}, old?: Entry, other
   );
   const of = new Set(info.parts?.map(({ name }) => name));
   const given = typeof what === 'string' ? [] : [what, ...others.filter((one) => one !== what && of.has(one.file.name))];
-  const entry: Entry = { file, view, tab, origin, given };
+  const entry: Entry = { file, view, tab, origin, given, checked: Promise.resolve() };
   const [{ handle } = {}] = given;
   // A handle reopens a single file only.
   if (handle !== undefined && info.parts === undefined) {
     void remember(handle);
   }
-  if (old !== undefined && entries.includes(old)) {
+  if (old !== undefined) {
     entries.splice(entries.indexOf(old), 1, entry);
     old.tab.replaceWith(tab);
     old.file.close();
@@ -168,16 +192,20 @@ async function open(what: Given | string, origin: Place = {}, old?: Entry, other
   }
   file.moved.on((replace) => entry === current && trail.note(replace));
   file.validated.on(() => tab.setAttribute('data-state', file.outdated !== undefined ? 'outdated' : file.verdict === undefined ? '' : file.verdict.valid ? 'valid' : 'invalid'));
-  show(entry, old !== undefined);
-  entries.forEach((one) => one.view.filesChanged());
-  await file.check();
-  if (trail.paused) {
-    const place = pending;
-    pending = {};
-    entry.view.go(place);
-    trail.paused = false;
-    trail.note(true);
+  const { awaited } = trail;
+  // A link that names no file is for the first file.
+  const followed = link ?? (awaited?.place.sample === undefined && awaited?.place.url === undefined ? awaited : undefined);
+  const quiet = old !== undefined || (followed !== undefined && followed === awaited);
+  if (old === undefined || old === current) {
+    show(entry, quiet);
   }
+  entries.forEach((one) => one.view.filesChanged());
+  view.go(followed?.place ?? {});
+  if (quiet) {
+    trail.awaited = undefined;
+    trail.replace();
+  }
+  entry.checked = file.check();
   return entry;
 }
 
@@ -185,13 +213,7 @@ async function open(what: Given | string, origin: Place = {}, old?: Entry, other
 async function reload(entry: Entry): Promise<void> {
   tasks.dismiss();
   const { given, origin, file, view } = entry;
-  const { place } = view;
-  const again = async (what: Given | string, others: readonly Given[] = []) => {
-    await open(what, origin, entry, others);
-    if (current !== undefined && current !== entry && !entries.includes(entry)) {
-      current.view.go(place);
-    }
-  };
+  const again = (what: Given | string, others: readonly Given[] = []) => open(what, { origin, old: entry, others, link: view });
   try {
     const handles = given.map(({ handle }) => handle);
     if (given.length > 0 && handles.every((handle) => handle !== undefined)) {
@@ -223,7 +245,8 @@ async function openAll(list: Given[]): Promise<void> {
     const missing = new Set(entry.file.parts?.filter(({ state }) => state === 'missing').map(({ name }) => name));
     const found = [...left].filter((one) => missing.has(one.file.name) && left.delete(one));
     if (found.length > 0 && entry.given.length > 0) {
-      await open(entry.given[0], entry.origin, entry, [...entry.given, ...found]);
+      const whole = await open(entry.given[0], { origin: entry.origin, old: entry, others: [...entry.given, ...found] });
+      await whole?.checked;
     }
   }
   const ordered = indexesFirst([...left], ({ file }) => file.name);
@@ -231,7 +254,8 @@ async function openAll(list: Given[]): Promise<void> {
     if (!left.has(given)) {
       continue;
     }
-    const entry = await open(given, {}, undefined, ordered.filter(({ folder }) => folder === given.folder));
+    const entry = await open(given, { others: ordered.filter(({ folder }) => folder === given.folder) });
+    await entry?.checked;
     const surplus = new Set(entry?.file.parts?.filter(({ state }) => state === 'surplus').map(({ name }) => name));
     left.delete(given);
     entry?.given.forEach((one) => surplus.has(one.file.name) || left.delete(one));
@@ -248,34 +272,32 @@ async function openAll(list: Given[]): Promise<void> {
 }
 
 /** Opens an address or, in the build with URL access, a repository of the hub. */
-async function openUrl(text: string): Promise<void> {
-  tasks.dismiss();
+async function openUrl(text: string, place?: Place): Promise<void> {
   const address = text.trim().replace(/^(?=(?:huggingface|hf)\.co\/)/, 'https://');
-  const repository = repositoryOf(address);
-  if (repository === undefined) {
-    await open(address, isPlain(address) ? { url: address } : {});
-  } else if (TENSORS.test(repository.path) && !/^https?:/.test(address)) {
-    const url = addressOf(repository, repository.path);
-    await open(url, { url });
-  } else {
-    await openRepository(repository).catch((error) => {
-      abandon();
-      tasks.fail(explain(error));
-    });
-  }
+  await once(address, place, async (link) => {
+    tasks.dismiss();
+    const repository = repositoryOf(address);
+    if (repository === undefined) {
+      await open(address, { origin: isPlain(address) ? { url: address } : {}, link });
+    } else if (TENSORS.test(repository.path) && !/^https?:/.test(address)) {
+      const url = addressOf(repository, repository.path);
+      await open(url, { origin: { url }, link });
+    } else {
+      await openRepository(repository, link);
+    }
+  });
 }
 
 /** Opens a repository's only tensor file, or the one the user chooses. */
-async function openRepository(repository: Repository): Promise<void> {
+async function openRepository(repository: Repository, link: Link): Promise<void> {
   // The build for local files does not include this code.
   if (import.meta.env.MODE === 'url') {
     const { chosen, settingsOf } = await import('./hub.ts');
     const choice = await chosen(repository, client, tasks);
     if (choice === undefined) {
-      abandon();
       return;
     }
-    const entry = await open(choice.address, { url: choice.address });
+    const entry = await open(choice.address, { origin: { url: choice.address }, link });
     const config = entry && (await settingsOf(choice, repository, client, tasks));
     if (config !== undefined) {
       entry!.file.configure(config);
@@ -293,24 +315,16 @@ function isPlain(address: string): boolean {
   }
 }
 
-/** The sample being opened. */
-let opening: string | undefined;
-
-async function openSample(sample: Sample): Promise<void> {
-  tasks.dismiss();
-  opening = sample.id;
-  try {
+async function openSample(sample: Sample, place?: Place): Promise<void> {
+  await once(sample, place, async (link) => {
+    tasks.dismiss();
     const all = [sample.file, ...sample.beside].map(async (name): Promise<Given> => {
       const response = await fetch(`samples/${name}`);
       return { file: new File([await response.blob()], name) };
     });
     const [first, ...others] = await Promise.all(all);
-    await open(first, { sample: sample.id }, undefined, others);
-  } catch (error) {
-    abandon();
-    tasks.fail(explain(error));
-  }
-  opening = undefined;
+    await open(first, { origin: { sample: sample.id }, others, link });
+  });
 }
 
 function show(entry: Entry | undefined, replace = false): void {
@@ -319,7 +333,10 @@ function show(entry: Entry | undefined, replace = false): void {
   entry?.tab.firstElementChild!.setAttribute('aria-current', 'true');
   entry?.tab.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   const held = document.activeElement === document.body || main.contains(document.activeElement);
-  main.replaceChildren(entry?.view.element ?? start.element);
+  const shown = entry?.view.element ?? start.element;
+  if (!shown.isConnected) {
+    main.replaceChildren(shown);
+  }
   if (entry === undefined) {
     start.refresh();
   }
@@ -333,6 +350,9 @@ function show(entry: Entry | undefined, replace = false): void {
 
 function close(entry: Entry): void {
   const at = entries.indexOf(entry);
+  if (at < 0) {
+    return;
+  }
   const held = entry.tab.contains(document.activeElement);
   entries.splice(at, 1);
   entry.tab.remove();
@@ -419,36 +439,37 @@ addEventListener('keydown', (event) => {
 async function follow(place: Place): Promise<void> {
   const { sample: id, url } = place;
   const there = entries.find(({ origin }) => (id === undefined ? url !== undefined && origin.url === url : origin.sample === id));
+  const link = { place };
   if (there !== undefined) {
     if (there !== current) {
       show(there);
     }
     there.view.go(place);
   } else if (id !== undefined) {
+    trail.awaited = link;
     const sample = (await samples).find((one) => one.id === id);
     if (sample === undefined) {
-      trail.paused = false;
-      trail.note(true);
+      trail.abandon(link);
       tasks.fail(`There is no sample called ${id}.`);
-    } else if (opening !== id) {
-      pending = place;
-      trail.paused = true;
-      await openSample(sample);
+    } else {
+      await openSample(sample, place);
     }
   } else if (WITH_URL && url !== undefined) {
     // The link is untrusted, so ask before following it.
-    pending = place;
-    trail.paused = true;
+    trail.awaited = link;
     if (!isPlain(url)) {
       trail.rewrite({ ...place, url: undefined });
     }
-    tasks.ask(`The link points to ${url}`, 'Open it', () => void openUrl(url));
-  } else {
-    current?.view.go(place);
+    const open = () => void openUrl(url, place);
+    tasks.ask(`The link points to ${url}`, 'Open it', open, () => trail.abandon(link));
+  } else if (current !== undefined) {
+    current.view.go(place);
+  } else if (hashOf(place) !== '') {
+    trail.awaited = link;
   }
 }
 
-void follow(pending);
+trail.follow();
 
 // A file may have changed while the page was not visible.
 addEventListener('focus', () => {

@@ -15,6 +15,11 @@ export interface Stop {
   place: Place;
 }
 
+/** A place to show as soon as its file is open. */
+export interface Link {
+  readonly place: Place;
+}
+
 export interface TrailActions {
   /** The current place. */
   here(): Stop;
@@ -30,40 +35,60 @@ export class Trail {
   #last: Stop;
   #due = false;
   #replacing = true;
-  /** While an address is being followed, intermediate views do not become history entries. */
-  paused: boolean;
+  /** The link being followed: until its file is open or the user moves, nothing is written. */
+  awaited: Link | undefined;
 
-  constructor(actions: TrailActions, paused: boolean) {
+  constructor(actions: TrailActions) {
     this.#actions = actions;
     this.#last = { file: undefined, place: {} };
-    this.paused = paused;
-    if (!paused) {
-      this.#write(this.#last, true);
-    }
     addEventListener('popstate', ({ state }: PopStateEvent) => {
       const { session, file } = (state ?? {}) as Partial<State>;
       if (session === this.#session) {
         this.#actions.restore({ file, place: readPlace() });
         this.#last = this.#actions.here();
       } else {
-        this.#actions.follow(readPlace());
-        this.note(true);
+        this.follow();
       }
     });
   }
 
+  /** Follows the address, which becomes the page's own. */
+  follow(): void {
+    this.#actions.follow(readPlace());
+    this.replace();
+  }
+
+  /** Ends the wait for a link's file. On the start page the address stays: reloading tries again. */
+  abandon(link: Link): void {
+    if (this.awaited === link) {
+      this.awaited = undefined;
+      if (this.#actions.here().file !== undefined) {
+        this.note(true);
+      }
+    }
+  }
+
   /** Records a change of the view. Changes in the same task become one history entry. */
   note(replace = false): void {
+    if (!replace) {
+      this.awaited = undefined;
+    }
     this.#replacing = (this.#replacing || !this.#due) && replace;
     if (!this.#due) {
       this.#due = true;
       queueMicrotask(() => {
         this.#due = false;
-        if (!this.paused) {
+        if (this.awaited === undefined) {
           this.#settle(this.#replacing);
         }
       });
     }
+  }
+
+  /** Records all changes of this task in the current history entry. */
+  replace(): void {
+    this.note(true);
+    this.#replacing = true;
   }
 
   /** Replaces the address to remove what must not stay in it. */

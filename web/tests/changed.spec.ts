@@ -1,6 +1,7 @@
 /** Files that change while open. */
 
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { Page } from '@playwright/test';
 import { safetensors, written } from './files.ts';
 import { expect, openFiles, openTensor, panelTab, settled, test } from './page.ts';
 
@@ -41,25 +42,33 @@ test('a change is noticed when the page is looked at again', { tag: '@deep' }, a
   await expect(page.locator('.file-tab')).toHaveAttribute('data-state', 'outdated');
 });
 
-test('with a handle, a changed file opens again at once', { tag: '@deep' }, async ({ page }) => {
+/** Opens a file by its handle. `window.write` changes it to the second model. */
+async function openByHandle(page: Page): Promise<void> {
   const bytes = [1, 2].map((value) => model(value).toString('base64'));
   await page.goto('./');
   // The page's private file system provides handles without a dialog.
-  await page.evaluate(async (first) => {
+  await page.evaluate(async ([first, second]) => {
     const root = await navigator.storage.getDirectory();
     const handle = await root.getFileHandle('model.safetensors', { create: true });
-    const write = async (base64: string) => {
+    const write = async (base64 = second) => {
       const out = await handle.createWritable();
       await out.write(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)));
       await out.close();
+      dispatchEvent(new Event('focus'));
     };
     await write(first);
-    Object.assign(window, { showOpenFilePicker: async () => [handle], write });
-  }, bytes[0]);
+    Object.assign(window, { showOpenFilePicker: async () => [handle], write: () => write() });
+  }, bytes);
   await page.getByRole('button', { name: 'Open files…' }).click();
   await settled(page);
   await expect(page.locator('.verdict-head')).toHaveText('Structure valid');
-  await page.evaluate((second) => (window as unknown as { write(base64: string): Promise<void> }).write(second), bytes[1]);
+}
+
+const write = (page: Page) => page.evaluate(() => (window as unknown as { write(): Promise<void> }).write());
+
+test('with a handle, a changed file opens again at once', { tag: '@deep' }, async ({ page }) => {
+  await openByHandle(page);
+  await write(page);
   await openTensor(page, 'x');
   await panelTab(page, 'Values');
   await expect(page.locator('.verdict-head')).toHaveText('Changed on disk');
@@ -68,6 +77,31 @@ test('with a handle, a changed file opens again at once', { tag: '@deep' }, asyn
   await expect(page.locator('.panel-name')).toHaveText('x');
   await expect(page.locator('.panel-values .v-list .value').first()).toHaveText('2');
   await expect(page.locator('.file-tab')).toHaveCount(1);
+});
+
+test('a file that is reloaded keeps its place, and others theirs', async ({ page }) => {
+  await openByHandle(page);
+  await openTensor(page, 'x');
+  await page.locator('input[type=file]').setInputFiles(written({ 'other.safetensors': model(3) }));
+  await expect(page.locator('.file-tab')).toHaveCount(2);
+  await settled(page);
+  await page.locator('.file-name').first().click();
+  await write(page);
+  const press = (...names: string[]) => page.evaluate((names) => names.map((name) => document.querySelector<HTMLElement>(name)!).forEach((button) => button.click()), names);
+  const reload = '.verdict-checked .primary';
+  await expect(page.locator(reload)).toBeVisible();
+  await press(reload, reload, '.file-tab:last-child .file-name');
+  await expect(page.locator('.file-tab').first()).toHaveAttribute('data-state', 'valid');
+  await expect(page.locator('[aria-current=true]')).toHaveText('other.safetensors');
+  await expect(page.locator('.panel')).toBeHidden();
+  await page.locator('.file-name').first().click();
+  await expect(page.locator('.panel-name')).toHaveText('x');
+  // A file that is closed meanwhile is not opened again.
+  await write(page);
+  await expect(page.locator(reload)).toBeVisible();
+  await press(reload, '[aria-label="Close model.safetensors"]');
+  await page.locator('input[type=file]').setInputFiles(written({ 'last.safetensors': model(4) }));
+  await expect(page.locator('.file-name')).toHaveText(['other.safetensors', 'last.safetensors']);
 });
 
 test('a file that does not change stays as it is', { tag: '@deep' }, async ({ page }) => {

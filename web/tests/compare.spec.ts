@@ -117,6 +117,100 @@ test('the comparison is exported, with all digits and without formulas', { tag: 
   expect(lines.some((text) => text.startsWith("'=formula,"))).toBe(true);
 });
 
+/** Opens two files and a third with one tensor of the first; shows the comparison of the first two. */
+async function openThree(page: Page): Promise<void> {
+  await openFiles(page, [...files(), ...written({ 'third.safetensors': safetensors({ equal: f32(1, 2, 4) }) })]);
+  await expect(page.locator('.file-tab')).toHaveCount(3);
+  await settled(page);
+  await page.locator('.file-name').first().click();
+  await page.getByRole('tab', { name: 'Compare' }).click();
+  await expect(page.locator('.compare .list-summary')).toContainText('1 added');
+}
+
+/** Compares with the third file, then presses a key or a button before the pairs are there. */
+const chooseThird = (page: Page, then: string) =>
+  page.evaluate((then) => {
+    const choice = document.querySelector<HTMLSelectElement>('.compare-with select')!;
+    choice.selectedIndex = 1;
+    choice.dispatchEvent(new Event('change'));
+    const buttons = [...document.querySelectorAll<HTMLElement>('.compare button')].filter(({ textContent }) => textContent === then);
+    buttons.forEach((button) => button.click());
+    choice.parentElement!.dispatchEvent(new KeyboardEvent('keydown', { key: then, bubbles: true }));
+    return buttons.length;
+  }, then);
+
+test('a tensor of the previous file is not compared with the new one', async ({ page }) => {
+  await openThree(page);
+  await row(page, 'moved').click();
+  await expect(page.getByRole('button', { name: 'Compare values' })).toBeVisible();
+  expect(await chooseThird(page, 'Compare values')).toBe(0);
+  await expect(page.locator('.compare .list-summary')).toHaveText('0 added · 6 removed · 0 changed · 0 unchanged · 1 not compared');
+});
+
+test('a cancelled comparison can be started again', async ({ page }) => {
+  await openThree(page);
+  await chooseThird(page, 'c');
+  await expect(page.locator('.compare-detail')).toHaveText('Not compared. Try again');
+  await expect(page.locator('.compare .list-summary')).toBeEmpty();
+  await page.getByRole('button', { name: 'Try again' }).press('Enter');
+  await expect(page.locator('.compare .list-summary')).toContainText('6 removed');
+  await expect(page.getByRole('grid', { name: 'Differences' })).toBeFocused();
+});
+
+test('closing the other file ends the comparison', async ({ page }) => {
+  await openFiles(page, files());
+  await expect(page.locator('.file-tab')).toHaveCount(2);
+  await settled(page);
+  await page.evaluate(() => {
+    [...document.querySelectorAll<HTMLElement>('[role=tab]')].filter(({ textContent, offsetParent }) => offsetParent && textContent === 'Compare').forEach((tab) => {
+      tab.focus();
+      tab.click();
+    });
+    document.querySelector<HTMLElement>('[aria-label="Close before.safetensors"]')!.click();
+  });
+  await expect(page.getByRole('tab', { name: /^Tensors/ })).toBeFocused();
+  await page.getByRole('tab', { name: 'Hex' }).click();
+  await expect(page.locator('.hex-row').first()).toContainText('7B');
+  await expect(page.locator('.alert')).toBeHidden();
+});
+
+test('all values and the export are those of the file chosen last', async ({ page }) => {
+  await openThree(page);
+  const download = page.waitForEvent('download');
+  await chooseThird(page, 'Export as CSV');
+  const lines = readFileSync((await (await download).path())!, 'utf8').trimEnd().split('\r\n');
+  expect(lines).toHaveLength(8);
+  await page.evaluate(() => {
+    const choice = document.querySelector<HTMLSelectElement>('.compare-with select')!;
+    for (const index of [0, 1]) {
+      choice.selectedIndex = index;
+      choice.dispatchEvent(new Event('change'));
+      [...document.querySelectorAll<HTMLElement>('.compare button')].find(({ textContent }) => textContent === 'Compare all values')!.click();
+    }
+  });
+  await expect(page.locator('.compare .list-summary')).toContainText('6 removed · 1 changed · 0 unchanged · 0 not compared · 1 of 3 values differ');
+});
+
+test('buttons stay while all values are compared, and the focus is kept', async ({ page }) => {
+  await open(page);
+  await row(page, 'gone').click();
+  const tensor = await page.getByRole('button', { name: 'Open tensor' }).elementHandle();
+  const all = page.getByRole('button', { name: 'Compare all values' });
+  await all.press('Enter');
+  await expect(page.locator('.compare .list-summary')).toContainText('0 not compared');
+  expect(await tensor!.evaluate((button) => button.isConnected)).toBe(true);
+  await expect(all).toBeEnabled();
+  await expect(all).toBeFocused();
+});
+
+test('after comparing one tensor, the focus is in the list', async ({ page }) => {
+  await open(page);
+  await row(page, 'moved').click();
+  await page.getByRole('button', { name: 'Compare values' }).press('Enter');
+  await expect(page.locator('.compare-result')).toContainText('1 of 4 values');
+  await expect(page.getByRole('grid', { name: 'Differences' })).toBeFocused();
+});
+
 test('comparing all values shows how far it is, and can be stopped', { tag: '@deep' }, async ({ page }) => {
   const data = new Float32Array(4 << 20);
   const tensors = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`w${i}`, { dtype: 'F32', data }]));
@@ -130,8 +224,10 @@ test('comparing all values shows how far it is, and can be stopped', { tag: '@de
   await expect(page.locator('.task-label')).toHaveText(/^Comparing values: tensor \d+ of 12$/);
   const bar = page.getByRole('progressbar', { name: 'Comparing values' });
   await expect.poll(() => bar.evaluate((one: HTMLProgressElement) => one.value)).toBeGreaterThan(0);
-  await page.getByRole('button', { name: 'Cancel: Comparing values' }).click();
+  await page.getByRole('button', { name: 'Cancel: Comparing values' }).press('Enter');
   await expect(page.locator('.task')).toHaveCount(0);
+  await expect(page.locator('p.visually-hidden')).toHaveText('Comparing values: cancelled');
+  await expect(page.getByRole('tab', { name: 'Compare' })).toBeFocused();
   // The remaining pairs are compared on the next request.
   await page.getByRole('button', { name: 'Compare all values' }).click();
   await expect(page.locator('.compare .list-summary')).toContainText('12 unchanged · 0 not compared');

@@ -282,6 +282,28 @@ test('the examples of docs/embed.md', async ({ page, serve }) => {
   }
 });
 
+test('the file chosen while others are opened stays', async ({ page, serve }) => {
+  await page.goto(await serve(BODY, POLICY));
+  const two = page.locator('#two');
+  await two.evaluate(async (element, paths) => {
+    const files = await Promise.all(paths.map(async (path) => new File([await (await fetch(path)).blob()], path.split('/').pop()!)));
+    const tabs = () => element.shadowRoot!.querySelectorAll<HTMLElement>('.file-name');
+    const seen = new MutationObserver(() => {
+      if (tabs().length === 2) {
+        seen.disconnect();
+        tabs()[1].focus();
+        tabs()[1].click();
+      }
+    });
+    seen.observe(element.shadowRoot!, { childList: true, subtree: true });
+    (element as Viewer).file = files;
+  }, ['gguf', 'oinf', 'stb'].map((id) => `/${sampleAt(id)}`));
+  await expect(two.locator('.file-name')).toHaveCount(3);
+  await settled(two, /^(valid|remarks)$/);
+  await expect(two.locator('[aria-current=true]')).toHaveText('tiny-lm.oinf');
+  await expect(two.locator('.file-name').nth(1)).toBeFocused();
+});
+
 test('what is set last is shown', { tag: '@deep' }, async ({ page, serve }) => {
   await page.goto(await serve(BODY, POLICY));
   const two = page.locator('#two');

@@ -129,3 +129,37 @@ test('a link whose file does not open leaves the next file alone', { tag: '@deep
   await expect(page.locator('.panel')).toBeHidden();
   await expect(page).not.toHaveURL(/tensor=/);
 });
+
+test('the place in a link is for its own file', async ({ page }) => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route('**/samples/tiny-lm.oinf', (route) => released.then(() => route.continue()));
+  await page.goto('./#sample=oinf&tensor=1');
+  // Meanwhile, another file is opened, and one fails.
+  await page.locator('input[type=file]').setInputFiles(sampleFile('micro.stb'));
+  await settled(page);
+  await expect(page.locator('.panel')).toBeHidden();
+  await page.evaluate(() => void (location.hash = '#sample=none'));
+  await expect(page.getByRole('alert')).toContainText('no sample');
+  await page.evaluate(() => void (location.hash = '#sample=oinf&tensor=26'));
+  release();
+  await expect(page.locator('.panel-name')).toHaveText('test.ramp');
+  await expect(page).toHaveURL(/tensor=26/);
+  await expect(page.locator('.file-name')).toHaveText(['micro.stb', 'tiny-lm.oinf']);
+});
+
+test('what is chosen while a file is being checked stays', async ({ page }) => {
+  await page.addInitScript(() => {
+    const seen = new MutationObserver(() => {
+      const layout = [...document.querySelectorAll<HTMLElement>('[role=tab]')].find(({ textContent }) => textContent === 'Layout');
+      if (layout !== undefined) {
+        seen.disconnect();
+        layout.click();
+      }
+    });
+    seen.observe(document, { childList: true, subtree: true });
+  });
+  await openSample(page, 'oinf&tensor=1&view=hex');
+  await expect(page.locator('.panel')).toBeVisible();
+  await expect(page.locator('.layout-table')).toBeVisible();
+});

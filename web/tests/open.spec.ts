@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { expect, openFiles, openSample, sampleFile, samples, settled, test } from './page.ts';
+import { OpenFile } from '../src/file.ts';
+import { expect, openFiles, openSample, openTensor, panelTab, sampleFile, samples, settled, test } from './page.ts';
 
 const formats = [...new Set(samples.map(({ format }) => format))];
 
@@ -71,6 +72,8 @@ test('what went wrong with one file stays while others are opened', async ({ pag
   await settled(page);
   await expect(page.locator('.file-name')).toHaveText('micro.stb');
   await expect(page.getByRole('alert')).toContainText('Opening changing.stb:');
+  await page.getByRole('button', { name: 'Dismiss' }).press('Enter');
+  await expect(page.getByRole('grid', { name: 'Tensors' })).toBeFocused();
 });
 
 test('a sample in the address is opened once; one that there is not is named', async ({ page }) => {
@@ -147,6 +150,59 @@ test('files are closed one by one, down to the start page', async ({ page }) => 
   await expect(page.locator('.verdict-facts')).toContainText('STB');
   await page.getByRole('button', { name: 'Close micro.stb' }).click();
   await expect(page.getByRole('heading', { name: 'Drop a tensor file' })).toBeVisible();
+});
+
+test('a button pressed twice acts once', async ({ page }) => {
+  await page.goto('./');
+  await page.locator('[data-sample=stb]').evaluate((sample: HTMLElement) => [sample.click(), sample.click()]);
+  await settled(page);
+  await page.locator('input[type=file]').setInputFiles(['digits.bt', 'tiny-lm.oinf'].map(sampleFile));
+  await expect(page.locator('.file-name')).toHaveText(['micro.stb', 'digits.bt', 'tiny-lm.oinf']);
+  await settled(page);
+  await page.getByRole('button', { name: 'Close tiny-lm.oinf' }).evaluate((close: HTMLElement) => [close.click(), close.click()]);
+  // The others are still open.
+  await page.locator('.file-name').first().click();
+  await expect(page.getByRole('tab', { name: 'Compare' })).toBeVisible();
+});
+
+test('a closed file is not read any more', async ({ page }) => {
+  await page.clock.install();
+  await openFiles(page, [sampleFile('micro.stb'), sampleFile('tiny-lm.oinf')]);
+  await expect(page.locator('.file-tab')).toHaveCount(2);
+  await settled(page);
+  await openTensor(page, 'embed.weight');
+  await panelTab(page, 'Heat map');
+  await expect(page.locator('.heat-canvas')).toBeVisible();
+  await page.evaluate(() => {
+    document.querySelector('.heat-canvas')!.dispatchEvent(new KeyboardEvent('keydown', { key: '+', bubbles: true }));
+    document.querySelector<HTMLElement>('[aria-label="Close tiny-lm.oinf"]')!.click();
+  });
+  await page.clock.runFor(1000);
+  await page.getByRole('tab', { name: 'Hex' }).click();
+  await expect(page.locator('.hex-row').first()).toContainText('00');
+  await expect(page.locator('.alert')).toBeHidden();
+});
+
+test('checks follow each other, and the verdict is that of the profile chosen last', async () => {
+  const audits: string[] = [];
+  const answers: (() => void)[] = [];
+  const api = {
+    audit: async (_: number, depth: string) => void audits.push(depth),
+    verdict: (_: number, profile: string) => new Promise((resolve) => answers.push(() => resolve({ profile }))),
+  };
+  const tasks = { run: (_: string, work: (options: object) => Promise<unknown>) => work({}) };
+  const file = new OpenFile({ id: 1 } as never, { api, with: () => api } as never, tasks as never, () => undefined);
+  const both = Promise.all([file.audit('structure'), file.audit('payloads')]);
+  for (const depths of [['structure'], ['structure', 'payloads']]) {
+    await expect.poll(() => answers.length).toBe(depths.length);
+    expect(audits).toEqual(depths);
+    answers.at(-1)!();
+  }
+  await both;
+  const choices = Promise.all([file.validate('lenient'), file.validate('strict')]);
+  answers.reverse().forEach((answer) => answer());
+  await choices;
+  expect(file.verdict).toEqual({ profile: 'strict' });
 });
 
 test('lenient accepts what is forbidden but readable', async ({ page }) => {

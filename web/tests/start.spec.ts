@@ -42,8 +42,9 @@ test('files with handles are listed, opened again, and forgotten', async ({ page
   expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
   // Also after reloading the page.
   await page.reload();
-  await recent.getByRole('button', { name: 'model.safetensors' }).press('Enter');
+  await recent.getByRole('button', { name: 'model.safetensors' }).evaluate((button: HTMLElement) => [button.click(), button.click()]);
   await settled(page);
+  await expect(page.locator('.file-tab')).toHaveCount(1);
   await expect(page.locator('.verdict-head')).toHaveText('Structure valid');
   await page.getByRole('button', { name: 'Close model.safetensors' }).click();
   // Opening a deleted file reports an error and removes it from the list.
@@ -59,7 +60,8 @@ test('what was opened is forgotten on request', async ({ page }) => {
   await page.getByRole('button', { name: 'Open files…' }).click();
   await settled(page);
   await page.getByRole('button', { name: 'Close model.safetensors' }).click();
-  await page.getByRole('button', { name: 'Clear list' }).click();
+  await page.getByRole('button', { name: 'Clear list' }).press('Enter');
+  await expect(page.getByRole('button', { name: 'Open files…' })).toBeFocused();
   await expect(page.getByRole('region', { name: 'Recent files' })).toBeHidden();
   await page.reload();
   await expect(page.locator('.sample').first()).toBeVisible();

@@ -99,6 +99,29 @@ test('an address in a link is followed only when the user says so', { tag: '@dee
   await expect(page.locator('.verdict-facts')).toContainText('STB');
 });
 
+test('a question that is dismissed does not stop the history', async ({ page }) => {
+  await page.goto('./');
+  await page.locator('input[type=file]').setInputFiles(sampleFile('micro.stb'));
+  await settled(page);
+  await page.evaluate(() => void (location.hash = '#url=https%3A%2F%2Ffiles.test%2Fmicro.stb'));
+  await page.getByRole('button', { name: 'Dismiss' }).click();
+  await expect(page).not.toHaveURL(/url=/);
+  const length = await page.evaluate(() => history.length);
+  await page.getByRole('tab', { name: 'Hex' }).click();
+  await expect(page).toHaveURL(/#view=hex$/);
+  expect(await page.evaluate(() => history.length)).toBe(length + 1);
+});
+
+test('an address is opened once', async ({ page, context }) => {
+  await serve(context, true);
+  await page.goto('./');
+  await page.getByLabel('Address of a file').fill('https://files.test/micro.stb');
+  await page.getByRole('button', { name: 'Open address' }).evaluate((button: HTMLElement) => [button.click(), button.click()]);
+  await settled(page);
+  await page.locator('input[type=file]').setInputFiles(sampleFile('digits.bt'));
+  await expect(page.locator('.file-name')).toHaveText(['micro.stb', 'digits.bt']);
+});
+
 test('plain http is refused', async ({ page }) => {
   await page.goto('./');
   await page.getByLabel('Address of a file').fill('http://files.test/tiny-lm.oinf');

@@ -48,9 +48,9 @@ export function viewer(start: () => Worker) {
   return class WeighbridgeViewer extends HTMLElement {
     static readonly observedAttributes = ['src', 'theme'];
     readonly #root = this.attachShadow({ mode: 'open' });
-    readonly #tasks = new Tasks();
+    readonly #tasks = new Tasks(() => this.#current?.view.focus());
     readonly #tabs = h('nav', { id: 'files', 'aria-label': 'Open files', hidden: true });
-    readonly #frame = h('div', { class: 'frame' });
+    #shown: HTMLElement = h('p', {});
     #given: Given[] = [];
     #entries: Entry[] = [];
     #current: Entry | undefined;
@@ -59,7 +59,7 @@ export function viewer(start: () => Worker) {
     constructor() {
       super();
       this.#root.adoptedStyleSheets = sheets;
-      this.#root.append(this.#frame);
+      this.#root.append(h('div', { class: 'frame' }, this.#tabs, this.#shown, this.#tasks.element, this.#tasks.alert, this.#tasks.spoken));
       this.#show(undefined);
       this.#root.addEventListener('keydown', (event) => this.#key(event as KeyboardEvent));
       type Selecting = ShadowRoot & { getSelection?(): Selection | null };
@@ -191,7 +191,7 @@ export function viewer(start: () => Worker) {
         this.#entries.push(entry);
         this.#tabs.append(h('div', { class: 'file-tab' }, tab));
         file.validated.on(() => void this.#tell(file));
-        this.#show(this.#entries[0]);
+        this.#show(this.#current ?? entry);
         this.#entries.forEach((one) => one.view.filesChanged());
         await file.check();
       }
@@ -220,7 +220,14 @@ export function viewer(start: () => Worker) {
       this.#entries.forEach((one) => one.tab.setAttribute('aria-current', String(one === entry)));
       this.#tabs.hidden = this.#entries.length < 2;
       const shown = entry?.view.element ?? h('p', { class: 'empty' }, this.#given.length === 0 ? 'No file open.' : 'Opening…');
-      this.#frame.replaceChildren(this.#tabs, shown, this.#tasks.element, this.#tasks.alert, this.#tasks.spoken);
+      if (shown !== this.#shown) {
+        const held = this.#shown.matches(':focus-within');
+        this.#shown.replaceWith(shown);
+        this.#shown = shown;
+        if (held) {
+          entry?.view.focus();
+        }
+      }
     }
 
     #key(event: KeyboardEvent): void {

@@ -53,11 +53,15 @@ export class Tabs {
 
   remove(id: string): void {
     const entry = this.#tabs.get(id);
+    const held = [entry?.button, entry?.panel].some((part) => part?.matches(':focus-within'));
     entry?.button.remove();
     entry?.panel?.remove();
     this.#tabs.delete(id);
     if (this.#current === id) {
       this.select(this.ids[0]);
+    }
+    if (held) {
+      this.focus();
     }
   }
 

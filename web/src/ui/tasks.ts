@@ -14,7 +14,15 @@ export class Tasks {
   readonly spoken = h('p', { class: 'visually-hidden', role: 'status' });
   readonly #alert = h('div', { class: 'alert', role: 'alert', hidden: true });
   #failures: string[] = [];
+  /** Called if the question that is shown is not answered with yes. */
+  #refused: (() => void) | undefined;
+  /** Moves the focus away from a button that is being removed. */
+  readonly #leave: () => void;
   readonly #running = new Set<AbortController>();
+
+  constructor(leave: () => void) {
+    this.#leave = leave;
+  }
 
   get alert(): HTMLElement {
     return this.#alert;
@@ -27,33 +35,43 @@ export class Tasks {
   /** Shows a failure until it is dismissed, below the previous ones. */
   fail(text: string): void {
     this.#failures = [...this.#failures.filter((other) => other !== text), text].slice(-FAILURES);
-    this.#alert.hidden = false;
-    this.#alert.replaceChildren(
+    this.#show(
       icon('fatal'),
       h('div', {}, ...this.#failures.map((failure) => h('p', {}, failure))),
       button('Dismiss', () => this.dismiss()),
     );
   }
 
-  /** Asks for confirmation before `action`. */
-  ask(text: string, yes: string, action: () => void): void {
+  /** Asks for confirmation before `action`; calls `refused` if the question goes without it. */
+  ask(text: string, yes: string, action: () => void, refused: () => void): void {
     this.#failures = [];
-    this.#alert.hidden = false;
-    this.#alert.replaceChildren(
-      icon('lint'),
-      h('div', {}, h('bdi', {}, text)),
-      button(yes, () => {
-        this.dismiss();
-        action();
-      }),
-      button('Dismiss', () => this.dismiss()),
-    );
+    const confirm = () => {
+      this.#refused = undefined;
+      this.dismiss();
+      action();
+    };
+    this.#show(icon('lint'), h('div', {}, h('bdi', {}, text)), button(yes, confirm), button('Dismiss', () => this.dismiss()));
+    this.#refused = refused;
   }
 
   dismiss(): void {
     this.#failures = [];
-    this.#alert.hidden = true;
-    this.#alert.replaceChildren();
+    this.#show();
+  }
+
+  /** Replaces the contents of the alert. */
+  #show(...contents: Element[]): void {
+    const held = this.#alert.matches(':focus-within');
+    this.#alert.hidden = contents.length === 0;
+    this.#alert.replaceChildren(...contents);
+    if (held && contents.length === 0) {
+      this.#leave();
+    } else if (held) {
+      this.#alert.querySelector('button')!.focus();
+    }
+    const refused = this.#refused;
+    this.#refused = undefined;
+    refused?.();
   }
 
   /** Cancels all tasks and returns whether there were any. */
@@ -64,14 +82,17 @@ export class Tasks {
   }
 
   /**
-   * Runs `work` and shows its progress if it takes long. Returns `undefined` if it was cancelled or
-   * failed; a failure has then been shown to the user.
+   * Runs `work` and shows its progress if it takes long. Returns `undefined` if it was cancelled
+   * (or `outer` is aborted) or failed; a failure has then been shown to the user.
    */
   async run<T>(
     label: string,
     work: (options: Required<CallOptions>) => Promise<T>,
     outer?: AbortSignal,
   ): Promise<T | undefined> {
+    if (outer?.aborted) {
+      return undefined;
+    }
     const controller = new AbortController();
     const abort = () => controller.abort();
     outer?.addEventListener('abort', abort, { once: true });
@@ -98,7 +119,11 @@ export class Tasks {
     };
     this.#running.add(controller);
     try {
-      return await work({ signal: controller.signal, progress });
+      const result = await work({ signal: controller.signal, progress });
+      if (item.isConnected) {
+        this.say(`${label}: done`);
+      }
+      return result;
     } catch (error) {
       if (isAbort(error)) {
         this.say(`${label}: cancelled`);
@@ -111,9 +136,10 @@ export class Tasks {
       outer?.removeEventListener('abort', abort);
       this.#running.delete(controller);
       clearTimeout(timer);
-      if (item.isConnected) {
-        item.remove();
-        this.say(`${label}: done`);
+      const held = item.matches(':focus-within');
+      item.remove();
+      if (held) {
+        this.#leave();
       }
     }
   }

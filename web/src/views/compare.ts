@@ -2,7 +2,7 @@
 
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, segmented, setText } from '../ui/dom.ts';
-import { count, size } from '../ui/format.ts';
+import { count } from '../ui/format.ts';
 import { onRecolour } from '../ui/recolour.ts';
 import { VirtualList } from '../ui/virtual.ts';
 import { isAbort, type CallOptions } from '../worker/rpc.ts';
@@ -10,7 +10,8 @@ import type { Rename } from '../worker/matching.ts';
 import { base, download } from './export.ts';
 import { Histogram } from './histogram.ts';
 import { layerBars } from './layers.ts';
-import { COLUMNS, comparable, csv, describe, distances, sentence, settle, shown, sorted, totals, type Column, type Line } from './pairs.ts';
+import { COLUMNS, comparable, csv, describe, distances, sentence, settle, shown, sides, sorted, totals, type Column, type Line } from './pairs.ts';
+import { renameForm } from './rename.ts';
 
 const ROW = 24;
 
@@ -18,6 +19,7 @@ export class CompareView {
   readonly element: HTMLElement;
   readonly #file: OpenFile;
   readonly #others: () => OpenFile[];
+  readonly #grid: HTMLElement;
   readonly #list: VirtualList;
   readonly #headers: HTMLElement[];
   readonly #choice: HTMLSelectElement;
@@ -25,10 +27,12 @@ export class CompareView {
   readonly #detail = h('div', { class: 'compare-detail', role: 'status' });
   readonly #layers = h('div', { class: 'compare-layers', hidden: true });
   readonly #run = button('Compare all values', () => void this.#all());
-  readonly #export = button('Export as CSV', () => this.#save());
-  readonly #pattern = h('input', { type: 'text', placeholder: '^model\\.(.+)$', spellcheck: false, 'aria-label': 'Regular expression for names in this file' });
-  readonly #replacement = h('input', { type: 'text', placeholder: '$1', spellcheck: false, 'aria-label': 'Name in the other file' });
-  readonly #wrong = h('span', { class: 'warn', role: 'alert' });
+  readonly #export = button('Export as CSV', () => void this.#save());
+  readonly #renaming = renameForm((rename) => {
+    this.#rename = rename;
+    this.#other = undefined;
+    void this.load();
+  });
   readonly #kinds: ReturnType<typeof segmented<Line['kind'] | 'all' | 'differ'>>;
   #rename: Rename | undefined;
   #histogram: Histogram | undefined;
@@ -39,9 +43,12 @@ export class CompareView {
   #down = false;
   /** The selected line, wherever it is sorted to. */
   #chosen: Line | undefined;
+  /** The file whose tensors are or will be listed; `undefined` if that failed. */
   #other: OpenFile | undefined;
   /** Settles once the tensors of both files are paired. */
   #paired: Promise<void> = Promise.resolve();
+  /** What the detail shows. */
+  #drawn: unknown[] = [];
 
   constructor(file: OpenFile, others: () => OpenFile[]) {
     this.#file = file;
@@ -83,13 +90,13 @@ export class CompareView {
         h('button', { type: 'button', tabindex: '-1', onclick: () => this.#sortBy(id) }, label, h('span', { class: 'arrow', 'aria-hidden': 'true' })),
       ),
     );
-    const grid = h(
+    this.#grid = h(
       'div',
       { class: 'grid compare-table', role: 'grid', tabindex: '0', 'aria-label': 'Differences', 'aria-readonly': 'true' },
       h('div', { role: 'rowgroup', class: 'grid-head' }, h('div', { role: 'row', class: 'grid-row' }, ...this.#headers)),
       this.#list.element,
     );
-    grid.addEventListener('keydown', (event) => this.#key(event));
+    this.#grid.addEventListener('keydown', (event) => this.#key(event));
     this.#list.element.addEventListener('click', (event) => {
       const row = (event.target as HTMLElement).closest<HTMLElement>('[data-rank]');
       if (row !== null) {
@@ -100,50 +107,12 @@ export class CompareView {
       'div',
       { class: 'compare' },
       h('div', { class: 'toolbar' }, h('label', { class: 'compare-with' }, 'Compare with ', this.#choice), this.#kinds, this.#run, this.#export),
-      h(
-        'div',
-        {},
-        h(
-          'details',
-          { class: 'compare-rename' },
-          h('summary', {}, 'Match names'),
-          h('p', { class: 'muted' }, 'Tensors are matched by name, then by the names that llama.cpp gives to transformers tensors. Use a regular expression to match other names.'),
-          h(
-            'form',
-            {
-              class: 'toolbar',
-              onsubmit: (event: Event) => {
-                event.preventDefault();
-                this.#match();
-              },
-            },
-            h('label', {}, 'Replace ', this.#pattern),
-            h('label', {}, ' with ', this.#replacement),
-            h('button', { type: 'submit' }, 'Match'),
-            this.#wrong,
-          ),
-        ),
-        this.#layers,
-      ),
-      grid,
+      h('div', {}, this.#renaming.element, this.#layers),
+      this.#grid,
       this.#detail,
       this.#counts,
     );
     onRecolour(() => this.#histogram?.draw(), file.closing.signal);
-    void this.load();
-  }
-
-  /** Pairs the tensors again, applying the user's renaming. */
-  #match(): void {
-    const { value } = this.#pattern;
-    setText(this.#wrong, '');
-    try {
-      this.#rename = value === '' ? undefined : { pattern: new RegExp(value, 'gu'), replacement: this.#replacement.value };
-    } catch (error) {
-      setText(this.#wrong, (error as Error).message);
-      return;
-    }
-    this.#other = undefined;
     void this.load();
   }
 
@@ -161,10 +130,15 @@ export class CompareView {
   }
 
   async #pair(other: OpenFile | undefined, rename: Rename | undefined): Promise<void> {
-    this.#lines = [];
-    this.#chosen = undefined;
-    if (other !== undefined) {
-      const pairs = await this.#file.tasks.run('Comparing', async (options) => {
+    const lines: Line[] = [];
+    this.#lines = lines;
+    this.#filter();
+    if (other === undefined) {
+      return;
+    }
+    const pairs = await this.#file.tasks.run(
+      'Comparing',
+      async (options) => {
         const by = (names: Rename | undefined) => this.#file.client.with(options).pairs(this.#file.id, other.id, names);
         try {
           return await by(rename);
@@ -172,16 +146,33 @@ export class CompareView {
           if ((error as Error).name !== 'Endless') {
             throw error;
           }
-          setText(this.#wrong, `${(error as Error).message}.`);
+          if (lines === this.#lines) {
+            this.#renaming.warn(`${(error as Error).message}.`);
+          }
           return await by(undefined);
         }
-      });
-      if (other !== this.#other || rename !== this.#rename) {
-        return;
-      }
-      this.#lines = (pairs ?? []).map(describe);
+      },
+      this.#until(other),
+    );
+    if (lines === this.#lines) {
+      this.#other = pairs && other;
+      this.#lines = pairs?.map(describe) ?? lines;
+      this.#filter();
     }
-    this.#filter();
+  }
+
+  /** Aborted when either file is closed. */
+  #until(other: OpenFile): AbortSignal {
+    return AbortSignal.any([this.#file.closing.signal, other.closing.signal]);
+  }
+
+  /** Waits until the tensors of the files chosen last are paired. */
+  async #settled(): Promise<void> {
+    const paired = this.load();
+    await paired;
+    if (paired !== this.#paired) {
+      await this.#settled();
+    }
   }
 
   #filter(): void {
@@ -192,7 +183,7 @@ export class CompareView {
       return this.#only === 'all' || kind === this.#only;
     });
     this.#shown = this.#column === undefined ? kept : sorted(kept, this.#column, this.#down);
-    setText(this.#counts, totals(this.#lines));
+    setText(this.#counts, this.#lines.length === 0 ? '' : totals(this.#lines));
     this.#drawLayers();
     this.#counts.title = this.#counts.textContent ?? '';
     if (this.#chosen !== undefined && !this.#shown.includes(this.#chosen)) {
@@ -204,7 +195,7 @@ export class CompareView {
 
   /** Draws a bar for each layer whose values were compared. */
   #drawLayers(): void {
-    const held = this.#layers.contains(document.activeElement);
+    const held = this.#layers.matches(':focus-within');
     const bars = layerBars(this.#lines, (line) => {
       if (!this.#shown.includes(line)) {
         this.#only = 'all';
@@ -269,32 +260,44 @@ export class CompareView {
     this.#show();
   }
 
+  /** Shows the chosen line; its buttons are only replaced if something has changed. */
   #show(): void {
     const line = this.#chosen;
-    if (line === undefined) {
-      const empty =
-        this.#other === undefined
-          ? 'Open a second file to compare.'
-          : this.#shown.length === 0 && this.#lines.length > 0
-            ? 'No tensors match this filter.'
-            : 'Choose a tensor to compare its values.';
-      fill(this.#detail, h('p', { class: 'empty' }, empty));
+    const drawn = [line, line?.values, line?.error, line === undefined && this.#hint()];
+    if (drawn.every((one, i) => one === this.#drawn[i])) {
       return;
     }
-    const { a, b } = line.pair;
-    const about = (side: typeof a, absent: string) => (side === undefined ? absent : `${side.dtype} [${Array.from(side.shape).join(', ')}] ${size(side.stored)}`);
-    fill(
-      this.#detail,
-      h('h2', {}, h('bdi', {}, line.name)),
-      h('p', { class: 'mono facts' }, about(a, 'not in this file'), ' → ', about(b, 'not in the other file')),
-      line.values !== undefined || line.error !== undefined
-        ? h('p', { class: 'compare-result' }, sentence(line))
-        : comparable(line)
-          ? button('Compare values', () => void this.#values(line))
-          : a !== undefined && b !== undefined && h('p', { class: 'compare-result muted' }, 'The values cannot be compared: both tensors must be dense, numeric and of the same size.'),
-      this.#distances(line),
-      a !== undefined && button('Open tensor', () => this.#file.select(a.index), { class: 'link' }),
-    );
+    this.#drawn = drawn;
+    const held = this.#detail.querySelector(':focus');
+    if (line === undefined) {
+      const retry = this.#other === undefined && this.#choice.value !== '';
+      fill(this.#detail, h('p', { class: 'empty' }, this.#hint(), retry && button('Try again', () => void this.load(), { class: 'link' })));
+    } else {
+      const { a, b } = line.pair;
+      fill(
+        this.#detail,
+        h('h2', {}, h('bdi', {}, line.name)),
+        h('p', { class: 'mono facts' }, sides(line)),
+        line.values !== undefined || line.error !== undefined
+          ? h('p', { class: 'compare-result' }, sentence(line))
+          : comparable(line)
+            ? button('Compare values', () => void this.#values(line))
+            : a !== undefined && b !== undefined && h('p', { class: 'compare-result muted' }, 'The values cannot be compared: both tensors must be dense, numeric and of the same size.'),
+        this.#distances(line),
+        a !== undefined && button('Open tensor', () => this.#file.select(a.index), { class: 'link' }),
+      );
+    }
+    if (held !== null) {
+      const same = [...this.#detail.querySelectorAll('button')].find(({ textContent }) => textContent === held.textContent);
+      (same ?? this.#grid).focus();
+    }
+  }
+
+  /** What the detail says while no line is chosen. */
+  #hint(): string {
+    const unlisted = this.#choice.value === '' ? 'Open a second file to compare.' : this.#other === undefined ? 'Not compared. ' : '';
+    const unchosen = this.#shown.length === 0 ? 'No tensors match this filter.' : 'Choose a tensor to compare its values.';
+    return this.#lines.length === 0 ? unlisted : unchosen;
   }
 
   /** A histogram of the differences. */
@@ -319,24 +322,29 @@ export class CompareView {
     if (line === undefined || other === undefined || line.values !== undefined || !comparable(line)) {
       return;
     }
-    const signal = AbortSignal.any([this.#file.closing.signal, other.closing.signal]);
-    await this.#file.tasks.run(`Comparing ${line.name.slice(0, 40)}`, (options) => this.#difference(line, other, options), signal);
+    await this.#file.tasks.run(`Comparing ${line.name.slice(0, 40)}`, (options) => this.#difference(line, other, options), this.#until(other));
     // A cancelled or failed comparison can be repeated.
     this.#filter();
   }
 
-  /** Compares all values. Unreadable pairs are skipped and listed at the end. */
+  /** Compares all values of the files chosen last. */
   async #all(): Promise<void> {
-    await this.#paired;
-    const other = this.#other;
-    const lines = this.#lines.filter((line) => line.values === undefined && comparable(line));
-    if (other === undefined || lines.length === 0) {
+    if (this.#run.ariaDisabled === 'true') {
       return;
     }
+    this.#run.ariaDisabled = 'true';
+    await this.#settled();
+    if (this.#other !== undefined) {
+      await this.#differences(this.#lines, this.#other);
+    }
+    this.#run.ariaDisabled = 'false';
+  }
+
+  /** Compares the values not compared yet. Unreadable pairs are skipped and listed at the end. */
+  async #differences(current: readonly Line[], other: OpenFile): Promise<void> {
+    const lines = current.filter((line) => line.values === undefined && comparable(line));
     const weigh = ({ pair: { a, b } }: Line) => Number(a!.stored + b!.stored);
     const all = lines.reduce((sum, line) => sum + weigh(line), 0) || 1;
-    const current = this.#lines;
-    this.#run.disabled = true;
     await this.#file.tasks.run(
       'Comparing values',
       async ({ signal, progress }) => {
@@ -360,9 +368,8 @@ export class CompareView {
           this.#settle();
         }
       },
-      AbortSignal.any([this.#file.closing.signal, other.closing.signal]),
+      this.#until(other),
     );
-    this.#run.disabled = false;
     this.#filter();
     const failed = lines.filter(({ error }) => error !== undefined);
     if (failed.length > 0) {
@@ -378,7 +385,8 @@ export class CompareView {
     this.#frame = requestAnimationFrame(() => this.#filter());
   }
 
-  #save(): void {
+  async #save(): Promise<void> {
+    await this.#settled();
     const other = this.#other;
     if (other !== undefined) {
       const names = [this.#file, other].map(({ info }) => base(info.name));

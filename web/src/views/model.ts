@@ -24,7 +24,7 @@ export function dress(root: Node): void {
 }
 
 export class ModelView {
-  readonly element = h('div', { class: 'model' });
+  readonly element = h('div', { class: 'model', tabindex: '-1' });
   readonly #file: OpenFile;
 
   constructor(file: OpenFile) {
@@ -35,9 +35,13 @@ export class ModelView {
 
   async #load(): Promise<void> {
     const file = this.#file;
-    const facts = await file.tasks.run('Summarising the model', (options) => file.client.with(options).model(file.id, file.config), file.closing.signal);
+    const { config } = file;
+    const facts = await file.tasks.run('Summarising the model', (options) => file.client.with(options).model(file.id, config), file.closing.signal);
+    if (config !== file.config) {
+      return;
+    }
     if (facts === undefined) {
-      fill(this.element, h('p', { class: 'empty' }, icon('unchecked'), ' No summary available. ', button('Try again', () => void this.#load(), { class: 'link' })));
+      this.#show(h('p', { class: 'empty' }, icon('unchecked'), ' No summary available. ', button('Try again', () => void this.#load(), { class: 'link' })));
       return;
     }
     this.#draw(facts);
@@ -59,6 +63,15 @@ export class ModelView {
       tabs.add({ id: 'card', label: 'Card', make: () => cardView(card) });
     }
     tabs.select('overview');
-    fill(this.element, tabs.ids.length > 1 && h('div', { class: 'tab-bar model-bar' }, tabs.list), tabs.panels);
+    this.#show(tabs.ids.length > 1 && h('div', { class: 'tab-bar model-bar' }, tabs.list), tabs.panels);
+  }
+
+  /** Replaces the contents; a focus inside them stays in the view. */
+  #show(...contents: (HTMLElement | false)[]): void {
+    const held = this.element.matches(':focus-within');
+    fill(this.element, ...contents);
+    if (held) {
+      this.element.focus();
+    }
   }
 }

@@ -151,6 +151,12 @@ export function sorted(lines: readonly Line[], column: Column, down: boolean): L
     .map(([, line]) => line);
 }
 
+/** Type, shape and size of both tensors. */
+export function sides({ pair: { a, b } }: Line): string {
+  const about = (side: typeof a, absent: string) => (side === undefined ? absent : `${side.dtype} [${Array.from(side.shape).join(', ')}] ${size(side.stored)}`);
+  return `${about(a, 'not in this file')} → ${about(b, 'not in the other file')}`;
+}
+
 /** The result of comparing a pair's values, in a sentence. */
 export function sentence({ values, error, pair: { a, b } }: Line): string {
   if (error !== undefined) {

@@ -45,7 +45,7 @@ function policy(byUrl: boolean): HTMLElement {
 }
 
 /** The recently opened files; hidden if there are none. */
-function recentList(actions: StartActions): { element: HTMLElement; refresh(): void } {
+function recentList(actions: StartActions, leave: () => void): { element: HTMLElement; refresh(): void } {
   const list = h('ul', { class: 'recent-list' });
   const element = h(
     'section',
@@ -56,14 +56,19 @@ function recentList(actions: StartActions): { element: HTMLElement; refresh(): v
   );
   async function refresh(): Promise<void> {
     const all = await recents();
+    const held = element.matches(':focus-within');
     element.hidden = all.length === 0;
     fill(list, ...all.map((recent) => h('li', {}, button(recent.name, () => actions.reopen(recent), { class: 'sample' }))));
+    if (held && (element.hidden || !element.matches(':focus-within'))) {
+      leave();
+    }
   }
   return { element, refresh: () => void refresh() };
 }
 
 export function startView(samples: Promise<Sample[]>, actions: StartActions): { element: HTMLElement; refresh(): void } {
-  const recent = recentList(actions);
+  const pick = button('Open files…', actions.pick, { class: 'primary' });
+  const recent = recentList(actions, () => pick.focus());
   recent.refresh();
   const list = h('tbody', {});
   void samples.then((all) => {
@@ -99,7 +104,7 @@ export function startView(samples: Promise<Sample[]>, actions: StartActions): { 
       icon('folder'),
       h('h1', {}, 'Drop a tensor file'),
       h('p', { class: 'purpose' }, 'Shows what is inside a safetensors or GGUF checkpoint, or a file in seven other formats, whether it is valid, and whether its weights are healthy.'),
-      h('p', {}, button('Open files…', actions.pick, { class: 'primary' })),
+      h('p', {}, pick),
       actions.openUrl !== undefined &&
         h(
           'form',
