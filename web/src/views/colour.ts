@@ -7,6 +7,20 @@ export interface Scale {
   two: boolean;
 }
 
+/** The values at the ends of the colour scale. */
+export const COLOURS = {
+  even: 'Around 0',
+  range: 'Min to max',
+  thousandth: '0.1 to 99.9 %',
+  hundredth: '1 to 99 %',
+} as const;
+export type Colours = keyof typeof COLOURS;
+
+/** The quantile at the lower end of the colour scale; `undefined` if no values are beyond its ends. */
+export function clipOf(colours: Colours | undefined): 0 | 1 | undefined {
+  return colours === 'thousandth' ? 0 : colours === 'hundredth' ? 1 : undefined;
+}
+
 type Rgb = readonly [number, number, number];
 
 /** From the negative end through zero to the positive end. */
