@@ -7,7 +7,7 @@ import { bitsOf } from '../worker/scan.ts';
 import type { Picture } from '../worker/jobs.ts';
 import { accessOf, hasBlocks } from '../storage.ts';
 import type { TensorDetails } from '../worker/tables.ts';
-import { COLOURS, clipOf, heatColour, type Colours, type Scale } from './colour.ts';
+import { COLOURS, clipOf, paintCells, rangeOf, type Colours, type Scale } from './colour.ts';
 import { SliceControls, type Slice } from './slice.ts';
 import { statisticsOf } from './statistics.ts';
 import { Viewport, type Area } from './viewport.ts';
@@ -220,29 +220,8 @@ export class HeatView {
 
   /** The value range of the colours: that of the whole slice, whatever the zoom. */
   #range(): Scale & { colours: Colours } {
-    const { picture } = (this.#whole ?? this.#drawn)!;
-    const cells = picture[this.#mode];
-    let [lo, hi] = [Infinity, -Infinity];
-    for (const value of cells) {
-      if (value < lo) lo = value;
-      if (value > hi) hi = value;
-    }
-    const chosen = this.#missing(this.#colours) ? undefined : this.#colours;
-    const colours = chosen ?? (lo < 0 && hi > 0 ? 'even' : 'range');
-    const clip = clipOf(colours);
-    if (clip !== undefined) {
-      if (this.#scales) {
-        const all = cells.filter((value) => !Number.isNaN(value)).sort();
-        const share = clip === 0 ? 0.001 : 0.01;
-        [lo, hi] = [share, 1 - share].map((one) => all[Math.round(one * (all.length - 1))]);
-      } else {
-        [lo, hi] = [this.#quantiles![clip], this.#quantiles![3 - clip]];
-      }
-    }
-    // Around zero, both sides get the same scale, so that zero is in the middle.
-    const two = colours === 'even' || (clip !== undefined && lo < 0 && hi > 0);
-    const bound = Math.max(Math.abs(lo), Math.abs(hi));
-    return two ? { lo: -bound, hi: bound, two, colours } : { lo, hi, two, colours };
+    const cells = (this.#whole ?? this.#drawn)!.picture[this.#mode];
+    return rangeOf(cells, this.#missing(this.#colours) ? undefined : this.#colours, this.#scales ? undefined : this.#quantiles);
   }
 
   /** Colours the pictures. */
@@ -253,30 +232,17 @@ export class HeatView {
     const scale = this.#range();
     this.#choice.value = scale.colours;
     for (const one of new Set([this.#whole, this.#drawn])) {
-      if (one === undefined) {
-        continue;
+      if (one !== undefined) {
+        const { [this.#mode]: cells, bad } = one.picture;
+        paintCells(one.pixels, cells, scale, bad);
       }
-      const { height, width, bad } = one.picture;
-      const cells = one.picture[this.#mode];
-      const paint = one.pixels.getContext('2d')!;
-      const image = paint.createImageData(width, height);
-      const pixels = new Uint32Array(image.data.buffer);
-      for (let i = 0; i < cells.length; i++) {
-        pixels[i] = bad[i] > 0 || Number.isNaN(cells[i]) ? 0xffb000ff : heatColour(cells[i], scale);
-      }
-      paint.putImageData(image, 0, 0);
     }
-    const key = this.#scale.getContext('2d')!;
-    const strip = key.createImageData(256, 1);
-    const steps = new Uint32Array(strip.data.buffer);
-    for (let i = 0; i < 256; i++) {
-      steps[i] = heatColour(scale.lo + ((scale.hi - scale.lo) * i) / 255, scale);
-    }
-    key.putImageData(strip, 0, 0);
+    const { lo, hi } = scale;
+    paintCells(this.#scale, Float64Array.from({ length: 256 }, (_, i) => lo + ((hi - lo) * i) / 255), scale);
     const clipped = clipOf(scale.colours) !== undefined;
     const end = (sign: string, value: number) => (Number.isFinite(value) ? `${clipped ? sign : ''}${short(value)}` : '–');
-    setText(this.#low, end('≤ ', scale.lo));
-    setText(this.#high, end('≥ ', scale.hi));
+    setText(this.#low, end('≤ ', lo));
+    setText(this.#high, end('≥ ', hi));
     this.#show();
   }
 
