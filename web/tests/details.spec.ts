@@ -2,6 +2,7 @@
 
 import { fileName } from '../src/views/export.ts';
 import { folder, safetensors, written } from './files.ts';
+import { holdBack } from './late.ts';
 import { expect, openFiles, openSample, openTensor, sampleFile, settled, test } from './page.ts';
 
 const f32 = (...values: number[]) => ({ dtype: 'F32', data: Float32Array.of(...values) });
@@ -132,6 +133,39 @@ test('a saved tensor is called by its name, in characters that every system take
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Save as .npy' }).click();
   expect((await download).suggestedFilename()).toBe('test.ramp.npy');
+});
+
+test('the export menu closes at once', async ({ page }) => {
+  await openSample(page, 'oinf');
+  const release = await holdBack(page, 'indexJson');
+  const menu = page.locator('summary', { hasText: 'Export' });
+  const item = page.getByRole('button', { name: 'Index as JSON' });
+  await menu.click();
+  await item.click();
+  await expect(item).toBeHidden();
+  await expect(menu).toBeFocused();
+  await menu.click();
+  const download = page.waitForEvent('download');
+  await release(1);
+  await download;
+  await expect(item).toBeVisible();
+});
+
+test('saving a tensor, or reading a value, ends when the file is closed', async ({ page }) => {
+  for (const method of ['npy', 'metaValue']) {
+    await openSample(page, 'oinf');
+    await openTensor(page, 'test.ramp');
+    await holdBack(page, method);
+    if (method === 'npy') {
+      await page.getByRole('button', { name: 'Save as .npy' }).click();
+    } else {
+      await page.getByRole('tab', { name: /^Metadata/ }).click();
+      await page.locator('.meta-table .v-list').getByText('rope.frequencies').click();
+    }
+    await expect(page.locator('.task')).toHaveCount(1);
+    await page.getByRole('button', { name: /^Close tiny-lm/ }).click();
+    await expect(page.locator('.task')).toHaveCount(0);
+  }
 });
 
 for (const [width, height] of [[640, 400], [390, 500]] as const) {

@@ -3,6 +3,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { gguf, safetensors, written } from './files.ts';
+import { failNext, holdBack } from './late.ts';
 import { PICTURES, expect, openFiles, test, within } from './page.ts';
 
 const BLOCKS = 16;
@@ -207,6 +208,82 @@ test('tokens are found by text, id and type, and copied as they are', async ({ p
   await page.getByRole('button', { name: 'Merges' }).click();
   await page.getByRole('searchbox', { name: 'Search tokens by text or ID' }).fill('');
   await expect(page.getByRole('grid', { name: 'Merges' })).toContainText('Ġ t');
+});
+
+/** Clicks buttons in one go. */
+async function clickAll(page: Page, ...names: string[]): Promise<void> {
+  await page.evaluate((names) => {
+    for (const name of names) {
+      [...document.querySelectorAll<HTMLElement>('.model button')].find(({ textContent }) => textContent === name)!.click();
+    }
+  }, names);
+}
+
+test('the list of tokens is the one chosen last', async ({ page }) => {
+  await openModel(page, 'model.gguf', llama());
+  await inner(page, /^Tokenizer/).click();
+  const status = page.locator('.tokens [role=status]');
+  const grid = page.locator('.token-table');
+  await expect(status).toHaveText('4,096 tokens');
+  const release = await holdBack(page, 'vocabulary');
+  await clickAll(page, 'Merges', 'Tokens');
+  await release(2);
+  await expect(status).toHaveText('4,096 tokens');
+  await expect(grid).toHaveAttribute('aria-label', 'Tokens');
+  await expect(page.getByLabel('Type', { exact: true })).toBeVisible();
+  // A special token is looked up in the tokens.
+  await clickAll(page, 'Merges');
+  await release(1);
+  await expect(status).toHaveText('3 merges');
+  await clickAll(page, 'Tokens', 'bos <|im_start|> 1');
+  await release(2);
+  const marked = grid.locator('[role=row][aria-selected=true]');
+  await expect(marked).toContainText('<|im_start|>');
+  await clickAll(page, 'Merges');
+  await release(1);
+  await clickAll(page, 'eos <|im_end|> 2');
+  await release(1);
+  await expect(marked).toContainText('<|im_end|>');
+  await expect(page.getByRole('button', { name: 'Tokens' })).toHaveAttribute('aria-pressed', 'true');
+});
+
+test('a special token stays chosen after a search', async ({ page }) => {
+  await openModel(page, 'model.gguf', llama());
+  await inner(page, /^Tokenizer/).click();
+  await expect(page.locator('.tokens [role=status]')).toHaveText('4,096 tokens');
+  const release = await holdBack(page, 'findTokens');
+  await page.getByRole('searchbox', { name: 'Search tokens by text or ID' }).evaluate((search: HTMLInputElement) => {
+    search.value = 'x';
+    search.dispatchEvent(new Event('input'));
+    document.querySelector<HTMLElement>('.special-tokens button')!.click();
+  });
+  await release(2, true);
+  await expect(page.locator('.token-table [role=row][aria-selected=true]')).toContainText('<|im_start|>');
+});
+
+test('a list of tokens that could not be read is read again', async ({ page }) => {
+  await openModel(page, 'model.gguf', llama());
+  await failNext(page, 'vocabulary');
+  await inner(page, /^Tokenizer/).click();
+  const status = page.locator('.tokens [role=status]');
+  await expect(status).toContainText('The list could not be read.');
+  await page.getByRole('searchbox', { name: 'Search tokens by text or ID' }).fill('the');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await expect(status).toHaveText(/^\d of 4,096 tokens$/);
+  await expect(page.locator('.token-table')).toBeFocused();
+});
+
+test('the template is the one chosen last', async ({ page }) => {
+  await openModel(page, 'model.gguf', llama({ 'tokenizer.chat_template.other': 'another' }));
+  await inner(page, /^Chat template/).click();
+  await expect(page.locator('.template-text')).toHaveText(CHAT);
+  const release = await holdBack(page, 'chatTemplate');
+  await clickAll(page, 'other', 'default');
+  await release(2);
+  await expect(page.locator('.template-text')).toHaveText(CHAT);
+  await failNext(page, 'chatTemplate');
+  await page.getByRole('button', { name: 'other' }).click();
+  await expect(page.locator('.template')).toHaveText('The template could not be read. Try again');
 });
 
 test('a template shows what it touches, and is not rendered', async ({ page }) => {

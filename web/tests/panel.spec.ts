@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { expect, openSample, openTensor, panelTab, sampleFile, test } from './page.ts';
+import { safetensors, written } from './files.ts';
+import { failNext, holdBack } from './late.ts';
+import { expect, openFiles, openSample, openTensor, panelTab, sampleFile, test } from './page.ts';
 
 const fact = (page: import('@playwright/test').Page, term: string) =>
   page.locator('.panel .pair', { has: page.locator('dt', { hasText: new RegExp(`^${term}$`) }) }).locator('dd');
@@ -97,6 +99,96 @@ test('values of a slice are those of the file', async ({ page }) => {
   await page.getByLabel('Columns', { exact: true }).selectOption('1');
   await expect(row(2)).toHaveText(['22', '27', '32', '37']);
 });
+
+/** Opens a tensor whose values are their positions. */
+async function openRamp(page: import('@playwright/test').Page, ...shape: number[]): Promise<void> {
+  const data = Float32Array.from({ length: shape.reduce((a, b) => a * b) }, (_, i) => i);
+  await openFiles(page, written({ 'ramp.safetensors': safetensors({ w: { dtype: 'F32', data, shape } }) }));
+  await openTensor(page, 'w');
+}
+
+test('values are those of the slice chosen last', async ({ page }) => {
+  await openRamp(page, 2, 16, 16);
+  await panelTab(page, 'Values');
+  const first = page.locator('.value-grid .v-list [role=row]:not([hidden]) .value').first();
+  await expect(first).toHaveText('0');
+  const release = await holdBack(page, 'grid');
+  await page.getByLabel('Axis 0', { exact: true }).evaluate((input: HTMLInputElement) => {
+    for (const slice of ['1', '0']) {
+      input.value = slice;
+      input.dispatchEvent(new Event('change'));
+    }
+  });
+  await release(2);
+  await expect(first).toHaveText('0');
+});
+
+test('choosing an axis keeps the other controls, and the focus', async ({ page }) => {
+  await openRamp(page, 2, 3, 4);
+  for (const view of ['Values', 'Heat map']) {
+    await panelTab(page, view);
+    const panel = page.locator('.panel-body:visible');
+    const rows = panel.getByLabel('Rows', { exact: true });
+    await rows.focus();
+    await rows.selectOption('0');
+    await expect(rows).toBeFocused();
+    await expect(panel.getByLabel('Columns', { exact: true })).toHaveValue('2');
+    await expect(panel.getByLabel(/^Axis/).filter({ visible: true })).toHaveAttribute('max', '2');
+    await rows.selectOption('2');
+    await expect(panel.getByLabel('Columns', { exact: true })).toHaveValue('0');
+  }
+  await expect(page.getByLabel('Colours')).toBeVisible();
+  await expect(page.getByRole('group', { name: 'Cell' })).toBeVisible();
+});
+
+test('turning over columns keeps the focus', async ({ page }) => {
+  await openRamp(page, 2, 100);
+  await panelTab(page, 'Values');
+  const next = page.getByRole('button', { name: 'Next columns' });
+  await next.click();
+  await expect(page.locator('.pager')).not.toContainText('columns 0–');
+  await expect(next).toBeFocused();
+});
+
+for (const [view, method, cell, text] of [
+  ['Values', 'values', '.value-grid .v-list .value', '0'],
+  ['Hex', 'bytes', '.panel .hex-bytes', '00 00 00 00'],
+] as const) {
+  test(`what could not be read is read again: ${view}`, async ({ page }) => {
+    await openRamp(page, 1);
+    await failNext(page, method);
+    await panelTab(page, view);
+    await expect(page.getByRole('alert')).toContainText('out of luck');
+    await page.setViewportSize({ width: 1280, height: 700 });
+    await expect(page.locator(cell).first()).toHaveText(text);
+  });
+}
+
+test('reading values does not outlive the file', async ({ page }) => {
+  await openRamp(page, 2, 16, 16);
+  await panelTab(page, 'Values');
+  await expect(page.locator('.value-grid .v-list .value').first()).toHaveText('0');
+  await failNext(page, 'grid');
+  await page.getByLabel('Axis 0', { exact: true }).evaluate(async (input: HTMLInputElement) => {
+    input.value = '1';
+    input.dispatchEvent(new Event('change'));
+    document.querySelector<HTMLElement>('[aria-label^="Close ramp"]')!.click();
+    await new Promise((resolve) => setTimeout(resolve));
+  });
+  await expect(page.getByRole('alert')).toBeHidden();
+});
+
+for (const [view, method] of [['Statistics', 'statistics'], ['Heat map', 'heatmap']] as const) {
+  test(`trying again keeps the focus: ${view}`, async ({ page }) => {
+    await openRamp(page, 8, 8);
+    await failNext(page, method);
+    await panelTab(page, view);
+    const panel = page.locator('.panel-body:visible');
+    await panel.getByRole('button', { name: /^(Compute statistics|Draw)$/ }).click();
+    await expect(panel.getByRole('button', { name: /^(Logarithmic|Zoom in)$/ })).toBeVisible();
+    await expect(panel.locator(':focus')).toHaveCount(1);
+  });
+}
 
 test('special values are named in the value grid', async ({ page }) => {
   await openSample(page, 'oinf');

@@ -3,6 +3,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { gguf, safetensors, written } from './files.ts';
+import { failNext, holdBack } from './late.ts';
 import { PICTURES, expect, openFiles, openTensor, panelTab, test } from './page.ts';
 
 const SIDE = 1024;
@@ -86,6 +87,48 @@ test('colours reach from end to end, around zero, or as far as most elements', a
   await expect(ends.nth(1)).toHaveText(/^≥ 0\.99[5-9]|^≥ 1$/);
 });
 
+test('the colours are those chosen last', async ({ page }) => {
+  const data = Float32Array.from({ length: 10_000 }, (_, i) => (3 * i) / 10_000 - 1);
+  await openFiles(page, written({ 'model.safetensors': safetensors({ w: { dtype: 'F32', data, shape: [100, 100] } }) }));
+  await openTensor(page, 'w');
+  await panelTab(page, 'Heat map');
+  const colours = page.getByLabel('Colours');
+  const ends = page.locator('.heat-key .mono');
+  await expect(ends).toHaveText(['-2', '2']);
+  await colours.selectOption('range');
+  await expect(ends).toHaveText(['-1', '2']);
+  // Without statistics, the colours stay.
+  await failNext(page, 'statistics');
+  await colours.selectOption('hundredth');
+  await expect(page.getByRole('alert')).toContainText('out of luck');
+  await expect(colours).toHaveValue('range');
+  const release = await holdBack(page, 'statistics');
+  await colours.evaluate((select: HTMLSelectElement) => {
+    for (const choice of ['hundredth', 'range']) {
+      select.value = choice;
+      select.dispatchEvent(new Event('change'));
+    }
+  });
+  await release(1);
+  await expect(colours).toHaveValue('range');
+  await expect(ends).toHaveText(['-1', '2']);
+});
+
+test('a slice can be zoomed before it is drawn', async ({ page }) => {
+  const data = Float32Array.from({ length: 2 * 32 * 32 }, (_, i) => i);
+  await openFiles(page, written({ 'model.safetensors': safetensors({ w: { dtype: 'F32', data, shape: [2, 32, 32] } }) }));
+  await openTensor(page, 'w');
+  await panelTab(page, 'Heat map');
+  await expect(readout(page)).toHaveText('[0, 0] 0');
+  await page.getByLabel('Axis 0', { exact: true }).evaluate((input: HTMLInputElement) => {
+    input.value = '1';
+    input.dispatchEvent(new Event('change'));
+    [...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Zoom in')!.click();
+  });
+  await expect(part(page)).toHaveText('rows 8–23, columns 8–23');
+  await expect(readout(page)).toHaveText(`[8, 8] ${32 * 32 + 8 * 32 + 8}`);
+});
+
 test('going back to a tensor draws its picture without reading', async ({ page }) => {
   await page.addInitScript(() => {
     const post = Worker.prototype.postMessage;
@@ -154,6 +197,37 @@ test('a block shows its scale, its codes, its values and its bytes', async ({ pa
   await page.locator('.heat-canvas').focus();
   await page.keyboard.press('ArrowDown');
   await expect(readout(page)).toHaveText('[1, 0] scale 0.5');
+});
+
+test('the block is the one asked for last', async ({ page }) => {
+  await openFiles(page, quantised());
+  await openTensor(page, 'w');
+  await panelTab(page, 'Blocks');
+  const blocks = page.locator('.blocks');
+  await expect(blocks).toContainText('0 of 4');
+  const release = await holdBack(page, 'block');
+  await page.getByRole('button', { name: 'Next' }).evaluate((next: HTMLElement) => {
+    next.click();
+    next.click();
+  });
+  await release(2);
+  await expect(blocks).toContainText('2 of 4');
+  await expect(page.getByLabel('Block', { exact: true })).toHaveValue('2');
+});
+
+test('a block that cannot be read is not counted', async ({ page }) => {
+  await openFiles(page, quantised());
+  await openTensor(page, 'w');
+  await panelTab(page, 'Blocks');
+  const blocks = page.locator('.blocks');
+  await expect(blocks).toContainText('0 of 4');
+  await failNext(page, 'block');
+  await page.getByLabel('Block', { exact: true }).fill('3');
+  await page.getByLabel('Block', { exact: true }).press('Enter');
+  await expect(page.getByRole('alert')).toContainText('out of luck');
+  await expect(page.getByLabel('Block', { exact: true })).toHaveValue('0');
+  await page.getByRole('button', { name: 'Next' }).click();
+  await expect(blocks).toContainText('1 of 4');
 });
 
 test('blocks are not offered for other types', async ({ page }) => {

@@ -1,3 +1,5 @@
+import { safetensors, written } from './files.ts';
+import { failNext } from './late.ts';
 import { TRIALS, expect, openFiles, openSample, sampleFile, test } from './page.ts';
 
 test('rows of a data view: text, keys with their values, sparse vectors', async ({ page }) => {
@@ -35,6 +37,23 @@ test('metadata in full, with its place', { tag: '@deep' }, async ({ page }) => {
   await expect(page.locator('.value-text')).toHaveText('1, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125');
   await page.locator('.meta-value .link').click();
   await expect(page.locator('.hex-bytes mark').first()).toBeVisible();
+});
+
+test('the value of the last of many keys is shown', async ({ page }) => {
+  const metadata = Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`key ${i}`, `value ${i}`]));
+  await openFiles(page, written({ 'keys.safetensors': safetensors({ w: { dtype: 'U8', data: Uint8Array.of(1) } }, metadata) }));
+  await page.getByRole('tab', { name: /^Metadata/ }).click();
+  await page.getByRole('grid', { name: 'Metadata' }).press('End');
+  await expect(page.locator('.value-text')).toHaveText('value 399');
+});
+
+test('rows that could not be read are read again', async ({ page }) => {
+  await openSample(page, 'idv');
+  await failNext(page, 'values');
+  await page.getByRole('tab', { name: 'Rows' }).click();
+  await expect(page.getByRole('alert')).toContainText('out of luck');
+  await page.setViewportSize({ width: 1280, height: 700 });
+  await expect(page.locator('.data-grid .v-list [role=row]:not([hidden])').first().locator('.cell').nth(1)).toHaveText(/^(\(missing\)|[1-5] )/);
 });
 
 test('annotations of a column', { tag: '@deep' }, async ({ page }) => {

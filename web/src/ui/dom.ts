@@ -39,6 +39,15 @@ export function fill(element: Element, ...children: Child[]): void {
   append(element, children);
 }
 
+/** Like `fill`; focus inside moves to the first control of the new contents. */
+export function refill(element: Element, ...children: Child[]): void {
+  const held = element.matches(':focus-within');
+  fill(element, ...children);
+  if (held) {
+    element.querySelector<HTMLElement>('button, [tabindex]')?.focus();
+  }
+}
+
 /** Sets text only if it differs: rows are drawn often. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) {

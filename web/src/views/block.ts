@@ -19,6 +19,8 @@ export class BlockView {
   readonly #body = h('div', {});
   #block: BlockResult | undefined;
   #at = 0;
+  /** The block asked for last. */
+  #wanted = 0;
   #what: 'quant' | 'value' = 'quant';
 
   constructor(file: OpenFile, tensor: TensorDetails, signal: AbortSignal) {
@@ -44,8 +46,8 @@ export class BlockView {
         'div',
         { class: 'toolbar' },
         h('label', {}, 'Block ', this.#number),
-        button('Previous', () => void this.#load(this.#at - 1)),
-        button('Next', () => void this.#load(this.#at + 1)),
+        button('Previous', () => void this.#load(this.#wanted - 1)),
+        button('Next', () => void this.#load(this.#wanted + 1)),
         what,
       ),
       this.#body,
@@ -56,17 +58,23 @@ export class BlockView {
   async #load(to: number): Promise<void> {
     const most = (this.#block?.blocks ?? 1) - 1;
     const at = Math.max(0, Math.min(to || 0, most));
+    this.#wanted = at;
     const block = await this.#file.tasks.run(
       'Reading a block',
       (options) => this.#file.client.with(options).block(this.#file.id, this.#tensor.index, at),
       this.#signal,
     );
-    if (block !== undefined) {
+    if (at !== this.#wanted) {
+      return;
+    }
+    if (block === undefined) {
+      this.#wanted = this.#at;
+    } else {
       [this.#block, this.#at] = [block, at];
-      this.#number.value = String(at);
       this.#number.max = String(block.blocks - 1);
       this.#draw();
     }
+    this.#number.value = String(this.#at);
   }
 
   #draw(): void {

@@ -1,7 +1,7 @@
 /** Chat templates: what they access, and their highlighted text. */
 
 import type { OpenFile } from '../file.ts';
-import { button, fill, h, icon, pair, segmented } from '../ui/dom.ts';
+import { button, h, icon, pair, refill, segmented } from '../ui/dom.ts';
 import { count, counted } from '../ui/format.ts';
 import type { TemplateFacts } from '../worker/summary.ts';
 import { visible } from './metadata.ts';
@@ -14,9 +14,17 @@ const MOST_TEMPLATES = 32;
 
 export function chatTemplate(file: OpenFile, templates: { name: string; index: number }[]): HTMLElement {
   const body = h('div', { class: 'template' });
+  /** Counts the templates asked for: only the last is drawn. */
+  let asked = 0;
   const show = async (index: number, most = FIRST) => {
+    const own = ++asked;
     const facts = await file.tasks.run('Reading the template', (options) => file.client.with(options).chatTemplate(file.id, index, most), file.closing.signal);
-    if (facts !== undefined) {
+    if (own !== asked) {
+      return;
+    }
+    if (facts === undefined) {
+      refill(body, h('p', { class: 'empty' }, 'The template could not be read. ', button('Try again', () => void show(index, most), { class: 'link' })));
+    } else {
       draw(body, facts, () => void show(index, MOST));
     }
   };
@@ -41,7 +49,7 @@ function draw(body: HTMLElement, { found, pieces, shown, length, left }: Templat
     const plain = visible(piece);
     text.append(kind === 'text' || kind === 'code' ? plain : h('span', { class: `t-${kind}` }, plain));
   }
-  fill(
+  refill(
     body,
     warnings.length > 0 &&
       h(

@@ -42,8 +42,10 @@ export async function saveNpy(file: OpenFile, tensor: TensorDetails): Promise<vo
       return;
     }
   }
-  const blob = await file.tasks.run('Saving .npy', (options) =>
-    file.client.with(options).npy(file.id, tensor.index, target),
+  const blob = await file.tasks.run(
+    'Saving .npy',
+    (options) => file.client.with(options).npy(file.id, tensor.index, target),
+    file.closing.signal,
   );
   if (blob !== undefined) {
     download(blob, name);
@@ -64,11 +66,11 @@ export function base(name: string): string {
 export function exportMenu(file: OpenFile): HTMLElement {
   const name = base(file.info.name);
   const save = async (label: string, make: (api: OpenFile['api']) => Promise<Blob>, target: string) => {
+    close();
     const blob = await file.tasks.run(label, (options) => make(file.client.with(options)), file.closing.signal);
     if (blob !== undefined) {
       download(blob, target);
     }
-    menu.open = false;
   };
   const { id } = file;
   const menu = h(
@@ -83,11 +85,14 @@ export function exportMenu(file: OpenFile): HTMLElement {
       button('Report as JSON', () => void save('Exporting the report', (api) => api.report(id, file.profile), `${name}.report.json`)),
     ),
   );
+  const close = () => {
+    menu.open = false;
+    menu.querySelector('summary')!.focus();
+  };
   menu.addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && menu.open) {
       event.stopPropagation();
-      menu.open = false;
-      menu.querySelector('summary')!.focus();
+      close();
     }
   });
   menu.addEventListener('focusout', (event) => {

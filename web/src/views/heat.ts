@@ -1,13 +1,13 @@
 /** A two-dimensional slice as a zoomable picture. */
 
 import type { OpenFile } from '../file.ts';
-import { button, debounce, fill, h, segmented, setText } from '../ui/dom.ts';
+import { button, debounce, fill, h, refill, segmented, setText } from '../ui/dom.ts';
 import { count, element, real, short, size } from '../ui/format.ts';
 import { bitsOf } from '../worker/scan.ts';
 import type { Picture } from '../worker/jobs.ts';
 import { accessOf, hasBlocks } from '../storage.ts';
 import type { TensorDetails } from '../worker/tables.ts';
-import { heatColour, type Scale } from './colour.ts';
+import { COLOURS, clipOf, paintCells, rangeOf, type Colours, type Scale } from './colour.ts';
 import { SliceControls, type Slice } from './slice.ts';
 import { statisticsOf } from './statistics.ts';
 import { Viewport, type Area } from './viewport.ts';
@@ -20,15 +20,6 @@ const SMALL = 64n << 20n;
 const SETTLED = 120;
 
 type Mode = 'mean' | 'min' | 'max';
-
-/** The values at the ends of the colour scale. */
-const COLOURS = {
-  even: 'Around 0',
-  range: 'Min to max',
-  thousandth: '0.1 to 99.9 %',
-  hundredth: '1 to 99 %',
-} as const;
-type Colours = keyof typeof COLOURS;
 
 /** A picture and the area of the slice it shows. */
 interface Drawn {
@@ -122,6 +113,8 @@ export class HeatView {
       (choice) => {
         this.#scales = choice === 'scales';
         this.#restart();
+        // Values and scales are clipped in different ways.
+        void this.#recolour(this.#colours);
       },
     );
     what.hidden = !hasBlocks(tensor);
@@ -167,7 +160,7 @@ export class HeatView {
     this.#loading.abort();
     const loading = new AbortController();
     this.#loading = loading;
-    const area = this.#viewport.area;
+    const { area, isWhole } = this.#viewport;
     const name = this.#name();
     const { rowAxis, columnAxis, fixed } = this.#slice;
     const options = { window: this.#viewport.window, scales: this.#scales };
@@ -184,7 +177,7 @@ export class HeatView {
     }
     if (picture === undefined) {
       if (this.#drawn === undefined) {
-        fill(this.#stage, h('p', { class: 'empty' }, 'Not drawn. ', button('Draw', () => void this.#load())));
+        refill(this.#stage, h('p', { class: 'empty' }, 'Not drawn. ', button('Draw', () => void this.#load())));
       }
       return;
     }
@@ -192,13 +185,13 @@ export class HeatView {
       this.#file.pictures.set(name, picture);
     }
     this.#drawn = { picture, area, pixels: h('canvas', { width: picture.width, height: picture.height }) };
-    if (this.#viewport.isWhole) {
+    if (isWhole) {
       this.#whole = this.#drawn;
     }
     this.#row = Math.min(this.#row, picture.height - 1);
     this.#column = Math.min(this.#column, picture.width - 1);
     if (!this.#canvas.isConnected) {
-      fill(
+      refill(
         this.#stage,
         this.#zoom,
         h('div', { class: 'heat-frame' }, this.#canvas),
@@ -208,38 +201,27 @@ export class HeatView {
     this.#paint();
   }
 
-  async #recolour(colours: Colours): Promise<void> {
-    if ((colours === 'thousandth' || colours === 'hundredth') && !this.#scales) {
-      this.#quantiles = (await statisticsOf(this.#file, this.#tensor.index, this.#signal))?.quantiles;
-    }
+  async #recolour(colours: Colours | undefined): Promise<void> {
+    const before = this.#colours;
     this.#colours = colours;
+    if (this.#missing(colours)) {
+      this.#quantiles = (await statisticsOf(this.#file, this.#tensor.index, this.#signal))?.quantiles;
+      if (this.#colours === colours && this.#missing(colours)) {
+        this.#colours = before;
+      }
+    }
     this.#paint();
+  }
+
+  /** Whether these colours need the quantiles and they are not known. */
+  #missing(colours: Colours | undefined): boolean {
+    return !this.#scales && clipOf(colours) !== undefined && this.#quantiles === undefined;
   }
 
   /** The value range of the colours: that of the whole slice, whatever the zoom. */
   #range(): Scale & { colours: Colours } {
-    const { picture } = (this.#whole ?? this.#drawn)!;
-    const cells = picture[this.#mode];
-    let [lo, hi] = [Infinity, -Infinity];
-    for (const value of cells) {
-      if (value < lo) lo = value;
-      if (value > hi) hi = value;
-    }
-    const colours = this.#colours ?? (lo < 0 && hi > 0 ? 'even' : 'range');
-    const clip = colours === 'thousandth' ? 0 : colours === 'hundredth' ? 1 : undefined;
-    if (clip !== undefined) {
-      if (this.#scales) {
-        const all = cells.filter((value) => !Number.isNaN(value)).sort();
-        const share = clip === 0 ? 0.001 : 0.01;
-        [lo, hi] = [share, 1 - share].map((one) => all[Math.round(one * (all.length - 1))]);
-      } else if (this.#quantiles !== undefined) {
-        [lo, hi] = [this.#quantiles[clip], this.#quantiles[3 - clip]];
-      }
-    }
-    // Around zero, both sides get the same scale, so that zero is in the middle.
-    const two = colours === 'even' || (clip !== undefined && lo < 0 && hi > 0);
-    const bound = Math.max(Math.abs(lo), Math.abs(hi));
-    return two ? { lo: -bound, hi: bound, two, colours } : { lo, hi, two, colours };
+    const cells = (this.#whole ?? this.#drawn)!.picture[this.#mode];
+    return rangeOf(cells, this.#missing(this.#colours) ? undefined : this.#colours, this.#scales ? undefined : this.#quantiles);
   }
 
   /** Colours the pictures. */
@@ -250,30 +232,17 @@ export class HeatView {
     const scale = this.#range();
     this.#choice.value = scale.colours;
     for (const one of new Set([this.#whole, this.#drawn])) {
-      if (one === undefined) {
-        continue;
+      if (one !== undefined) {
+        const { [this.#mode]: cells, bad } = one.picture;
+        paintCells(one.pixels, cells, scale, bad);
       }
-      const { height, width, bad } = one.picture;
-      const cells = one.picture[this.#mode];
-      const paint = one.pixels.getContext('2d')!;
-      const image = paint.createImageData(width, height);
-      const pixels = new Uint32Array(image.data.buffer);
-      for (let i = 0; i < cells.length; i++) {
-        pixels[i] = bad[i] > 0 || Number.isNaN(cells[i]) ? 0xffb000ff : heatColour(cells[i], scale);
-      }
-      paint.putImageData(image, 0, 0);
     }
-    const key = this.#scale.getContext('2d')!;
-    const strip = key.createImageData(256, 1);
-    const steps = new Uint32Array(strip.data.buffer);
-    for (let i = 0; i < 256; i++) {
-      steps[i] = heatColour(scale.lo + ((scale.hi - scale.lo) * i) / 255, scale);
-    }
-    key.putImageData(strip, 0, 0);
-    const clipped = scale.colours === 'thousandth' || scale.colours === 'hundredth';
+    const { lo, hi } = scale;
+    paintCells(this.#scale, Float64Array.from({ length: 256 }, (_, i) => lo + ((hi - lo) * i) / 255), scale);
+    const clipped = clipOf(scale.colours) !== undefined;
     const end = (sign: string, value: number) => (Number.isFinite(value) ? `${clipped ? sign : ''}${short(value)}` : '–');
-    setText(this.#low, end('≤ ', scale.lo));
-    setText(this.#high, end('≥ ', scale.hi));
+    setText(this.#low, end('≤ ', lo));
+    setText(this.#high, end('≥ ', hi));
     this.#show();
   }
 
@@ -308,7 +277,7 @@ export class HeatView {
    * all.
    */
   #zoomBy(factor: number, x = 0.5, y = 0.5): boolean {
-    if (this.#drawn === undefined || !this.#viewport.zoom(factor, x, y)) {
+    if (!this.#viewport.zoom(factor, x, y)) {
       return false;
     }
     this.#moved();
@@ -321,7 +290,9 @@ export class HeatView {
       void this.#load();
       return;
     }
-    this.#show();
+    if (this.#drawn !== undefined) {
+      this.#show();
+    }
     this.#later();
   }
 

@@ -15,7 +15,8 @@ export class HexView {
   readonly element: HTMLElement;
   readonly #file: OpenFile;
   readonly #list: VirtualList;
-  readonly #blocks = new Map<number, Uint8Array | undefined>();
+  /** Replaced by a new map when another file is shown. */
+  #blocks = new Map<number, Uint8Array | undefined>();
   readonly #offset: HTMLInputElement;
   readonly #where = h('span', { class: 'hex-where', 'aria-live': 'polite' });
   readonly #files: HTMLSelectElement | undefined;
@@ -102,7 +103,7 @@ export class HexView {
     this.#end = this.#base + (part?.size ?? this.#file.info.size);
     this.#window = window ?? { at: this.#base, len: this.#end - this.#base };
     this.#digits = Math.max(8, (this.#window.at + this.#window.len - this.#base).toString(16).length);
-    this.#blocks.clear();
+    this.#blocks = new Map();
   }
 
   #count(): void {
@@ -174,30 +175,29 @@ export class HexView {
   }
 
   #block(block: number): Uint8Array | undefined {
-    if (!this.#blocks.has(block)) {
-      this.#blocks.set(block, undefined);
+    const blocks = this.#blocks;
+    if (!blocks.has(block)) {
+      blocks.set(block, undefined);
       const at = this.#base + BigInt(block) * BigInt(BLOCK);
       const left = this.#end - at;
       const len = Number(left < BigInt(BLOCK) ? left : BigInt(BLOCK));
       this.#file.api.bytes(this.#file.id, at, len).then(
         (data) => {
-          if (at !== this.#base + BigInt(block) * BigInt(BLOCK)) {
-            // Another file is shown by now.
-            return;
-          }
-          this.#blocks.set(block, data);
-          if (this.#blocks.size > KEEP) {
-            this.#blocks.delete(this.#blocks.keys().next().value!);
+          blocks.set(block, data);
+          if (blocks.size > KEEP) {
+            blocks.delete(blocks.keys().next().value!);
           }
           this.#list.redraw();
         },
         (error: Error) => {
-          setText(this.#where, 'These bytes could not be read.');
-          this.#file.tasks.fail(`Reading bytes: ${error.message}`);
+          blocks.delete(block);
+          if (!this.#file.closing.signal.aborted) {
+            this.#file.tasks.fail(`Reading bytes: ${error.message}`);
+          }
         },
       );
     }
-    return this.#blocks.get(block);
+    return blocks.get(block);
   }
 }
 

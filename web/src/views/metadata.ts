@@ -17,12 +17,17 @@ export class MetadataView {
   readonly #value = h('div', { class: 'meta-value scroll', tabindex: '0', 'aria-label': 'Value', role: 'region' });
   readonly #prefix = uniqueId('meta');
   #active = -1;
+  /** Whether the value of the active entry has not been asked for yet. */
+  #waiting = false;
 
   constructor(file: OpenFile) {
     this.#file = file;
     this.#blocks = new Blocks(
       async (from, to) => (await file.api.metadata(file.id, undefined, from, to)).entries,
-      () => this.#list.redraw(),
+      () => {
+        this.#list.redraw();
+        this.#show();
+      },
     );
     this.#list = new VirtualList(
       {
@@ -95,8 +100,15 @@ export class MetadataView {
     this.#list.scrollTo(this.#active);
     this.#list.redraw();
     grid.setAttribute('aria-activedescendant', `${this.#prefix}-${this.#active}`);
+    this.#waiting = true;
+    this.#show();
+  }
+
+  /** Shows the value of the active entry once the entry is known. */
+  #show(): void {
     const entry = this.#blocks.get(this.#active);
-    if (entry !== undefined) {
+    if (this.#waiting && entry !== undefined) {
+      this.#waiting = false;
       void showValue(this.#file, undefined, entry, this.#value);
     }
   }
@@ -114,8 +126,10 @@ export async function showValue(
 ): Promise<void> {
   // Only the latest request may be shown.
   latest.set(into, entry);
-  const value = await file.tasks.run('Reading the value', (options) =>
-    file.client.with(options).metaValue(file.id, tensor, entry.index),
+  const value = await file.tasks.run(
+    'Reading the value',
+    (options) => file.client.with(options).metaValue(file.id, tensor, entry.index),
+    file.closing.signal,
   );
   if (value === undefined || latest.get(into) !== entry) {
     return;

@@ -2,7 +2,7 @@
 
 import type { OpenFile } from '../file.ts';
 import { showWhole } from '../ui/copy.ts';
-import { h, setText } from '../ui/dom.ts';
+import { button, h, setText } from '../ui/dom.ts';
 import { count, fit } from '../ui/format.ts';
 import { VirtualList } from '../ui/virtual.ts';
 import type { Row } from '../worker/tables.ts';
@@ -17,7 +17,14 @@ export class RowsView {
   readonly #file: OpenFile;
   readonly #list: VirtualList;
   readonly #head = h('div', { role: 'row', class: 'grid-row data-row' });
-  readonly #pager = h('div', { class: 'toolbar pager' });
+  readonly #range = h('span', { class: 'mono' });
+  readonly #pager = h(
+    'div',
+    { class: 'toolbar pager', hidden: true },
+    button('◂', () => this.#turn(-COLUMNS), { 'aria-label': 'Previous columns' }),
+    this.#range,
+    button('▸', () => this.#turn(COLUMNS), { 'aria-label': 'Next columns' }),
+  );
   readonly #blocks = new Map<string, string[] | undefined>();
   #columns: Row[] = [];
   #first = 0;
@@ -60,9 +67,24 @@ export class RowsView {
     }
   }
 
+  #turn(by: number): void {
+    this.#first = Math.max(0, Math.min(this.#first + by, this.#total - 1));
+    void this.#load();
+  }
+
   async #load(): Promise<void> {
-    const { api, id } = this.#file;
-    const { total, rows } = await api.rows(id, this.#first, this.#first + COLUMNS, 'index', {});
+    const file = this.#file;
+    const first = this.#first;
+    const page = await file.tasks.run(
+      'Reading columns',
+      (options) => file.client.with(options).rows(file.id, first, first + COLUMNS, 'index', {}),
+      file.closing.signal,
+    );
+    // Another page may have been asked for by now.
+    if (page === undefined || first !== this.#first) {
+      return;
+    }
+    const { total, rows } = page;
     this.#total = total;
     this.#columns = rows;
     this.#head.replaceChildren(
@@ -73,27 +95,10 @@ export class RowsView {
     );
     this.element.style.setProperty('--columns', String(rows.length));
     this.#pager.hidden = total <= COLUMNS;
-    const step = (by: number, label: string) =>
-      h(
-        'button',
-        {
-          type: 'button',
-          'aria-label': label,
-          onclick: () => {
-            this.#first = Math.max(0, Math.min(this.#first + by, total - 1));
-            void this.#load();
-          },
-        },
-        by < 0 ? '◂' : '▸',
-      );
-    this.#pager.replaceChildren(
-      step(-COLUMNS, 'Previous columns'),
-      h('span', { class: 'mono' }, `columns ${count(this.#first + 1)}–${count(this.#first + rows.length)} of ${count(this.#total)}`),
-      step(COLUMNS, 'Next columns'),
-    );
+    setText(this.#range, `columns ${count(first + 1)}–${count(first + rows.length)} of ${count(total)}`);
     this.#fit();
-    const first = rows.find(({ shape }) => shape !== 'scalar');
-    this.#list.count = first === undefined ? 0 : Number(first.shape.split(' × ')[0]);
+    const column = rows.find(({ shape }) => shape !== 'scalar');
+    this.#list.count = column === undefined ? 0 : Number(column.shape.split(' × ')[0]);
   }
 
   #draw(row: HTMLElement, index: number): void {
@@ -128,8 +133,10 @@ export class RowsView {
           this.#list.redraw();
         },
         (error: Error) => {
-          this.#blocks.set(key, Array.from({ length: BLOCK }, () => '⚠'));
-          this.#file.tasks.fail(`Column ${column.name}: ${error.message}`);
+          this.#blocks.delete(key);
+          if (!this.#file.closing.signal.aborted) {
+            this.#file.tasks.fail(`Column ${column.name}: ${error.message}`);
+          }
         },
       );
     }

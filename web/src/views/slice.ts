@@ -23,6 +23,10 @@ export class SliceControls {
   readonly #shape: bigint[];
   readonly #fixed: BigUint64Array;
   readonly #onchange: (slice: Slice) => void;
+  readonly #rows: HTMLSelectElement;
+  readonly #columns: HTMLSelectElement;
+  /** The position on each axis; those of the two axes shown are hidden. */
+  readonly #positions: HTMLElement[];
   #rowAxis: number;
   #columnAxis: number;
 
@@ -32,8 +36,18 @@ export class SliceControls {
     this.#onchange = onchange;
     this.#rowAxis = shape.length - 2;
     this.#columnAxis = shape.length - 1;
-    this.element = h('div', { class: 'toolbar slice', role: 'group', 'aria-label': 'Slice' });
-    this.#build();
+    // Choosing the other's axis swaps the two.
+    this.#rows = this.#axes('Rows', (axis) => this.#choose(axis, axis === this.#columnAxis ? this.#rowAxis : this.#columnAxis));
+    this.#columns = this.#axes('Columns', (axis) => this.#choose(axis === this.#rowAxis ? this.#columnAxis : this.#rowAxis, axis));
+    this.#positions = this.#shape.map((extent, axis) => this.#position(extent, axis));
+    this.element = h(
+      'div',
+      { class: 'toolbar slice', role: 'group', 'aria-label': 'Slice', hidden: shape.length < 2 },
+      h('label', {}, 'Rows', this.#rows),
+      h('label', {}, 'Columns', this.#columns),
+      ...this.#positions,
+    );
+    this.#show();
   }
 
   get slice(): Slice {
@@ -67,64 +81,49 @@ export class SliceControls {
     };
   }
 
-  #build(): void {
-    const rank = this.#shape.length;
-    this.element.hidden = rank < 2;
-    if (rank < 2) {
-      return;
-    }
-    const axes = (label: string, current: number, set: (axis: number) => void) =>
-      h(
-        'label',
-        {},
-        label,
-        h(
-          'select',
-          { 'aria-label': label, onchange: (event: Event) => set(Number((event.target as HTMLSelectElement).value)) },
-          ...this.#shape.map((extent, axis) => h('option', { value: axis, selected: axis === current }, `axis ${axis} (${count(extent)})`)),
-        ),
-      );
-    const choose = (row: boolean) => (axis: number) => {
-      // Choosing the other's axis swaps the two.
-      if (row) {
-        this.#columnAxis = axis === this.#columnAxis ? this.#rowAxis : this.#columnAxis;
-        this.#rowAxis = axis;
-      } else {
-        this.#rowAxis = axis === this.#rowAxis ? this.#columnAxis : this.#rowAxis;
-        this.#columnAxis = axis;
-      }
-      this.#build();
-      this.#onchange(this.slice);
-    };
-    this.element.replaceChildren(
-      axes('Rows', this.#rowAxis, choose(true)),
-      axes('Columns', this.#columnAxis, choose(false)),
-      ...this.#shape.flatMap((extent, axis) =>
-        axis === this.#rowAxis || axis === this.#columnAxis
-          ? []
-          : [
-              h(
-                'label',
-                {},
-                `Axis ${axis}`,
-                h('input', {
-                  type: 'number',
-                  'aria-label': `Axis ${axis}`,
-                  min: 0,
-                  max: extent === 0n ? 0n : extent - 1n,
-                  value: this.#fixed[axis],
-                  class: 'position',
-                  onchange: (event: Event) => {
-                    const input = event.target as HTMLInputElement;
-                    const value = /^\d+$/.test(input.value) ? BigInt(input.value) : 0n;
-                    this.#fixed[axis] = value < extent ? value : extent === 0n ? 0n : extent - 1n;
-                    input.value = String(this.#fixed[axis]);
-                    this.#onchange(this.slice);
-                  },
-                }),
-              ),
-            ],
-      ),
+  #axes(label: string, choose: (axis: number) => void): HTMLSelectElement {
+    return h(
+      'select',
+      { 'aria-label': label, onchange: (event: Event) => choose(Number((event.target as HTMLSelectElement).value)) },
+      ...this.#shape.map((extent, axis) => h('option', { value: axis }, `axis ${axis} (${count(extent)})`)),
     );
+  }
+
+  #position(extent: bigint, axis: number): HTMLElement {
+    const last = extent === 0n ? 0n : extent - 1n;
+    return h(
+      'label',
+      {},
+      `Axis ${axis}`,
+      h('input', {
+        type: 'number',
+        'aria-label': `Axis ${axis}`,
+        min: 0,
+        max: last,
+        value: 0,
+        class: 'position',
+        onchange: (event: Event) => {
+          const input = event.target as HTMLInputElement;
+          const value = /^\d+$/.test(input.value) ? BigInt(input.value) : 0n;
+          this.#fixed[axis] = value < last ? value : last;
+          input.value = String(this.#fixed[axis]);
+          this.#onchange(this.slice);
+        },
+      }),
+    );
+  }
+
+  #choose(rowAxis: number, columnAxis: number): void {
+    [this.#rowAxis, this.#columnAxis] = [rowAxis, columnAxis];
+    this.#show();
+    this.#onchange(this.slice);
+  }
+
+  #show(): void {
+    this.#rows.value = String(this.#rowAxis);
+    this.#columns.value = String(this.#columnAxis);
+    this.#positions.forEach((position, axis) => {
+      position.hidden = axis === this.#rowAxis || axis === this.#columnAxis;
+    });
   }
 }

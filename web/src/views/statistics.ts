@@ -1,7 +1,7 @@
 /** Statistics of a tensor, and its histogram with linear and logarithmic bins. */
 
 import type { OpenFile } from '../file.ts';
-import { button, fill, h, icon, pair, segmented } from '../ui/dom.ts';
+import { button, fill, h, icon, pair, refill, segmented } from '../ui/dom.ts';
 import { count, counted, element, real, size } from '../ui/format.ts';
 import { onRecolour } from '../ui/recolour.ts';
 import type { StatisticsResult } from '../worker/jobs.ts';
@@ -52,13 +52,13 @@ export class StatisticsView {
   }
 
   async #run(tensor: TensorDetails, into: HTMLElement, signal: AbortSignal): Promise<void> {
-    fill(into, h('p', { class: 'empty' }, 'Reading…'));
+    refill(into, h('p', { class: 'empty', tabindex: '-1' }, 'Reading…'));
     const result = await statisticsOf(this.#file, tensor.index, signal);
     if (signal.aborted) {
       return;
     }
     if (result === undefined) {
-      fill(into, h('p', { class: 'empty' }, 'Not computed. ', button('Compute statistics', () => void this.#run(tensor, into, signal))));
+      refill(into, h('p', { class: 'empty' }, 'Not computed. ', button('Compute statistics', () => void this.#run(tensor, into, signal))));
       return;
     }
     this.#draw(tensor, result, into);
@@ -97,7 +97,7 @@ export class StatisticsView {
         ),
         first !== undefined && h('span', { class: 'muted' }, ` first at ${position(first, tensor)}`),
       );
-    fill(
+    refill(
       into,
       h(
         'dl',

@@ -23,7 +23,10 @@ export class TokensView {
   readonly #status = h('span', { class: 'muted', role: 'status' });
   readonly #prefix = uniqueId('token');
   #what: TokenList = 'tokens';
+  /** The list, once it has been read. */
   #listed: Listed | undefined;
+  /** What the rows are the matches of. */
+  #found = '';
   #active = -1;
 
   constructor(file: OpenFile, facts: TokenizerFacts) {
@@ -79,47 +82,68 @@ export class TokensView {
         ['merges', 'Merges'],
       ] as const,
       'tokens',
-      (choice) => {
-        this.#what = choice;
-        void this.#load();
-      },
+      (choice) => void this.#load(choice),
     );
+    const go = (id: number) => {
+      lists.choose('tokens');
+      void this.#go(id);
+    };
     const facts_ = [['model', facts.model] as const, ...facts.settings.filter(([key]) => key !== 'model')];
     this.element = h(
       'div',
       { class: 'tokens' },
       h('p', { class: 'token-facts' }, ...facts_.flatMap(([key, value], i) => [i > 0 && ' · ', h('span', { class: 'muted' }, `${visible(key).replaceAll('_', ' ')} `), h('bdi', {}, visible(value.slice(0, 80)))])),
-      h('div', { class: 'special-tokens', role: 'group', 'aria-label': 'Special tokens' }, ...facts.special.map(({ role, id }) => button('', () => void this.#go(id), { 'data-id': String(id), 'data-role': role }))),
+      h('div', { class: 'special-tokens', role: 'group', 'aria-label': 'Special tokens' }, ...facts.special.map(({ role, id }) => button('', () => go(id), { 'data-id': String(id), 'data-role': role }))),
       h('div', { class: 'toolbar' }, facts.merges > 0 && lists, this.#search, this.#kind, this.#status),
       this.#grid,
     );
-    void this.#load();
+    void this.#load('tokens');
   }
 
-  async #load(): Promise<void> {
+  /** Shows a list, and in it the token with id `goal`. */
+  async #load(what: TokenList, goal?: number): Promise<void> {
     const file = this.#file;
-    this.#listed = await file.tasks.run('Reading the tokenizer', (options) => file.client.with(options).vocabulary(file.id, this.#what), file.closing.signal);
-    if (this.#listed === undefined) {
-      setText(this.#status, 'The list could not be read.');
+    this.#what = what;
+    this.#listed = undefined;
+    this.#list.count = 0;
+    const listed = await file.tasks.run('Reading the tokenizer', (options) => file.client.with(options).vocabulary(file.id, what), file.closing.signal);
+    // Another list may have been chosen by now.
+    if (what !== this.#what) {
       return;
     }
-    const { kinds, names, scored } = this.#listed;
-    const tokens = this.#what === 'tokens';
-    this.#grid.dataset.list = this.#what;
+    if (listed === undefined) {
+      fill(this.#status, 'The list could not be read. ', button('Try again', () => this.#again(), { class: 'link' }));
+      return;
+    }
+    this.#listed = listed;
+    this.#found = '';
+    const { kinds, names, scored } = listed;
+    const tokens = what === 'tokens';
+    this.#grid.dataset.list = what;
     this.#grid.dataset.scored = String(tokens && scored);
     this.#grid.setAttribute('aria-label', tokens ? 'Tokens' : 'Merges');
     const there = kinds.map((many, kind) => ({ many, kind })).filter(({ many, kind }) => many > 0 && kind > 0);
     this.#kind.hidden = !tokens || there.length === 0;
     this.#kind.value = '0';
     fill(this.#kind, h('option', { value: '0' }, 'All types'), ...there.map(({ many, kind }) => h('option', { value: String(kind) }, `${names[kind]} (${count(many)})`)));
-    await this.#find();
+    await this.#find(goal);
     await this.#nameSpecial();
+  }
+
+  #again(): void {
+    this.#grid.focus();
+    void this.#load(this.#what);
   }
 
   /** Labels the buttons of the special tokens with their texts. */
   async #nameSpecial(): Promise<void> {
-    const { special } = this.#facts;
-    const texts = new Map((await this.#file.api.tokensOf(this.#file.id, special.map(({ id }) => id))).map(({ id, text }) => [id, text]));
+    const file = this.#file;
+    const ids = this.#facts.special.map(({ id }) => id);
+    const tokens = await file.tasks.run('Reading the special tokens', (options) => file.client.with(options).tokensOf(file.id, ids), file.closing.signal);
+    if (tokens === undefined) {
+      return;
+    }
+    const texts = new Map(tokens.map(({ id, text }) => [id, text]));
     for (const chip of this.element.querySelectorAll<HTMLElement>('.special-tokens button')) {
       const { id, role } = chip.dataset;
       const text = texts.get(Number(id));
@@ -127,31 +151,54 @@ export class TokensView {
     }
   }
 
-  async #find(): Promise<void> {
-    const { value } = this.#search;
-    const total = await this.#file.api.findTokens(this.#file.id, this.#what, value, Number(this.#kind.value));
+  /** What to search for. */
+  get #query(): string {
+    return `${this.#what} ${this.#kind.value} ${this.#search.value}`;
+  }
+
+  /** Shows the matches, and among them the token with id `goal` if all tokens match. */
+  async #find(goal?: number): Promise<void> {
+    const listed = this.#listed;
+    if (listed === undefined) {
+      return;
+    }
+    const file = this.#file;
+    const [what, query] = [this.#what, this.#query];
+    const total = await file.tasks.run(
+      'Searching the tokenizer',
+      (options) => file.client.with(options).findTokens(file.id, what, this.#search.value, Number(this.#kind.value)),
+      file.closing.signal,
+    );
+    // Something else may be searched for by now.
+    if (total === undefined || query !== this.#query) {
+      return;
+    }
     this.#blocks.clear();
-    this.#active = -1;
-    this.#grid.removeAttribute('aria-activedescendant');
+    // The same matches keep their place.
+    if (query !== this.#found) {
+      this.#found = query;
+      this.#active = -1;
+      this.#grid.removeAttribute('aria-activedescendant');
+      this.#list.element.scrollTop = 0;
+    }
     this.#grid.setAttribute('aria-rowcount', String(total + 1));
-    this.#list.element.scrollTop = 0;
     this.#list.count = total;
-    const { count: all, declared } = this.#listed!;
-    const noun = this.#what === 'tokens' ? 'token' : 'merge';
+    const { count: all, declared } = listed;
+    const noun = what === 'tokens' ? 'token' : 'merge';
     setText(
       this.#status,
       total === all ? `${counted(all, noun)}${all < declared ? ` of ${count(declared)} can be listed` : ''}` : total === 0 ? `No ${noun} matches` : `${count(total)} of ${counted(all, noun)}`,
     );
+    if (goal !== undefined && goal < total && total === all) {
+      this.#choose(goal);
+    }
   }
 
   /** Clears the filter and shows the token with this id. */
   async #go(id: number): Promise<void> {
     this.#search.value = '';
     this.#kind.value = '0';
-    await this.#find();
-    if (id < this.#list.count) {
-      this.#choose(id);
-    }
+    await (this.#listed === undefined || this.#what === 'merges' ? this.#load('tokens', id) : this.#find(id));
   }
 
   #draw(row: HTMLElement, index: number): void {

@@ -2,7 +2,7 @@
 
 import type { OpenFile } from '../file.ts';
 import { showWhole } from '../ui/copy.ts';
-import { h, setText } from '../ui/dom.ts';
+import { button, h, setText } from '../ui/dom.ts';
 import { count, fit } from '../ui/format.ts';
 import { VirtualList } from '../ui/virtual.ts';
 import type { TensorDetails } from '../worker/tables.ts';
@@ -28,8 +28,16 @@ export class ValuesView {
   readonly #list: VirtualList;
   readonly #controls: SliceControls;
   readonly #head = h('div', { role: 'row', class: 'value-row' });
-  readonly #pager = h('div', { class: 'toolbar pager' });
-  readonly #blocks = new Map<number, string[] | undefined>();
+  readonly #range = h('span', { class: 'mono' });
+  readonly #pager = h(
+    'div',
+    { class: 'toolbar pager', hidden: true },
+    button('◂', () => this.#turn(-1), { 'aria-label': 'Previous columns' }),
+    this.#range,
+    button('▸', () => this.#turn(1), { 'aria-label': 'Next columns' }),
+  );
+  /** Replaced by a new map when other values are shown. */
+  #blocks = new Map<number, string[] | undefined>();
   /** Each row shows one stored element in full: text, vectors, sparse layouts. */
   readonly #whole: boolean;
   #slice: Slice;
@@ -131,7 +139,7 @@ export class ValuesView {
   }
 
   #reset(): void {
-    this.#blocks.clear();
+    this.#blocks = new Map();
     this.#head.replaceChildren(
       h('div', { role: 'columnheader', class: 'value-at' }, this.#flat ? 'from' : 'row'),
       ...Array.from({ length: this.#shown }, (_, i) =>
@@ -140,13 +148,7 @@ export class ValuesView {
     );
     const total = this.#flat ? 0n : this.#slice.columns;
     this.#pager.hidden = total <= BigInt(this.#columns);
-    const step = (by: number, label: string) =>
-      h('button', { type: 'button', onclick: () => this.#turn(by), 'aria-label': label }, by < 0 ? '◂' : '▸');
-    this.#pager.replaceChildren(
-      step(-1, 'Previous columns'),
-      h('span', { class: 'mono' }, `columns ${count(this.#first)}–${count(this.#first + BigInt(this.#shown) - 1n)} of ${count(total)}`),
-      step(1, 'Next columns'),
-    );
+    setText(this.#range, `columns ${count(this.#first)}–${count(this.#first + BigInt(this.#shown) - 1n)} of ${count(total)}`);
     this.#list.count = Number(this.#rows);
   }
 
@@ -196,33 +198,35 @@ export class ValuesView {
 
   /** The values of a block of `BLOCK` rows; fetched if missing. */
   #block(block: number): string[] | undefined {
-    if (!this.#blocks.has(block)) {
-      this.#blocks.set(block, undefined);
+    const blocks = this.#blocks;
+    if (!blocks.has(block)) {
+      blocks.set(block, undefined);
       const start = block * BLOCK;
       const rows = Math.min(BLOCK, Number(this.#rows) - start);
       const shown = this.#shown;
       const { id, api } = this.#file;
       const { index } = this.#tensor;
       const { from, rowStep, columnStep } = this.#slice;
-      const first = this.#first;
       const fetched =
         this.#flat
           ? api.values(id, index, BigInt(start) * (this.#whole ? 1n : this.#wrap), rows * shown)
-          : api.grid(id, index, from + BigInt(start) * rowStep + first * columnStep, rows, rowStep, shown, columnStep);
+          : api.grid(id, index, from + BigInt(start) * rowStep + this.#first * columnStep, rows, rowStep, shown, columnStep);
       fetched.then(
         (values) => {
-          // Another slice may be shown by now.
-          if (this.#blocks.has(block) && this.#first === first && this.#shown === shown) {
-            this.#blocks.set(block, values);
-            if (this.#blocks.size > 48) {
-              this.#blocks.delete(this.#blocks.keys().next().value!);
-            }
-            this.#list.redraw();
+          blocks.set(block, values);
+          if (blocks.size > 48) {
+            blocks.delete(blocks.keys().next().value!);
+          }
+          this.#list.redraw();
+        },
+        (error: Error) => {
+          blocks.delete(block);
+          if (!this.#file.closing.signal.aborted) {
+            this.#file.tasks.fail(`Reading values: ${error.message}`);
           }
         },
-        (error: Error) => this.#file.tasks.fail(`Reading values: ${error.message}`),
       );
     }
-    return this.#blocks.get(block);
+    return blocks.get(block);
   }
 }
