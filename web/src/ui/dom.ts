@@ -1,6 +1,6 @@
 /** Small DOM helpers. Text is only ever set as text, never as markup. */
 
-type Child = Node | string | number | undefined | null | false;
+export type Child = Node | string | number | undefined | null | false;
 type Handlers = { [K in keyof HTMLElementEventMap as `on${K}`]?: (event: HTMLElementEventMap[K]) => void };
 type Attributes = Handlers & { class?: string } & Record<string, unknown>;
 
@@ -37,15 +37,6 @@ function append(element: Element, children: readonly Child[]): void {
 export function fill(element: Element, ...children: Child[]): void {
   element.replaceChildren();
   append(element, children);
-}
-
-/** Like `fill`; focus inside moves to the first control of the new contents. */
-export function refill(element: Element, ...children: Child[]): void {
-  const held = element.matches(':focus-within');
-  fill(element, ...children);
-  if (held) {
-    element.querySelector<HTMLElement>('button, [tabindex]')?.focus();
-  }
 }
 
 /** Sets text only if it differs: rows are drawn often. */

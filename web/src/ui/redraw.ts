@@ -1,6 +1,17 @@
 /** Redrawing that keeps the focus. */
 
+import { fill, type Child } from './dom.ts';
+
 const CONTROL = 'button, [tabindex]';
+
+/** Like `fill`; focus inside moves to the first control of the new contents. */
+export function refill(element: Element, ...children: Child[]): void {
+  const held = element.matches(':focus-within');
+  fill(element, ...children);
+  if (held) {
+    element.querySelector<HTMLElement>(CONTROL)?.focus();
+  }
+}
 
 /** Replaces only the children that differ: the others keep the focus, or a press that has begun. */
 export function renew(element: HTMLElement, ...children: (HTMLElement | false | undefined)[]): void {

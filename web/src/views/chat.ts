@@ -1,8 +1,9 @@
 /** Chat templates: what they access, and their highlighted text. */
 
 import type { OpenFile } from '../file.ts';
-import { button, h, icon, pair, refill, segmented } from '../ui/dom.ts';
+import { button, h, icon, pair, segmented } from '../ui/dom.ts';
 import { count, counted } from '../ui/format.ts';
+import { refill } from '../ui/redraw.ts';
 import type { TemplateFacts } from '../worker/summary.ts';
 import { visible } from './metadata.ts';
 

@@ -1,8 +1,9 @@
 /** A two-dimensional slice as a zoomable picture. */
 
 import type { OpenFile } from '../file.ts';
-import { button, debounce, fill, h, refill, segmented, setText } from '../ui/dom.ts';
+import { button, debounce, fill, h, segmented, setText } from '../ui/dom.ts';
 import { count, element, real, short, size } from '../ui/format.ts';
+import { refill } from '../ui/redraw.ts';
 import { bitsOf } from '../worker/scan.ts';
 import type { Picture } from '../worker/jobs.ts';
 import { accessOf, hasBlocks } from '../storage.ts';

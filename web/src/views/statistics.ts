@@ -1,9 +1,10 @@
 /** Statistics of a tensor, and its histogram with linear and logarithmic bins. */
 
 import type { OpenFile } from '../file.ts';
-import { button, fill, h, icon, pair, refill, segmented } from '../ui/dom.ts';
+import { button, fill, h, icon, pair, segmented } from '../ui/dom.ts';
 import { count, counted, element, real, size } from '../ui/format.ts';
 import { onRecolour } from '../ui/recolour.ts';
+import { refill } from '../ui/redraw.ts';
 import type { StatisticsResult } from '../worker/jobs.ts';
 import type { TensorDetails } from '../worker/tables.ts';
 import { accessOf } from '../storage.ts';
