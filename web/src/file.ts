@@ -140,12 +140,13 @@ export class OpenFile {
     this.configured.emit();
   }
 
-  select(tensor: number | undefined): void {
+  /** Selects a tensor, or none; `replace` keeps it out of the history. */
+  select(tensor: number | undefined, replace = false): void {
     if (tensor !== this.tensor) {
       this.tensor = tensor;
       this.touch();
       this.selected.emit(tensor);
-      this.moved.emit(false);
+      this.moved.emit(replace);
     }
   }
 

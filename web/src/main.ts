@@ -194,7 +194,9 @@ async function open(what: Given | string, { origin = {}, old, others = [], link 
   file.validated.on(() => tab.setAttribute('data-state', file.outdated !== undefined ? 'outdated' : file.verdict === undefined ? '' : file.verdict.valid ? 'valid' : 'invalid'));
   const { awaited } = trail;
   // A link that names no file is for the first file.
-  const followed = link ?? (awaited?.place.sample === undefined && awaited?.place.url === undefined ? awaited : undefined);
+  const nameless = awaited?.place.sample === undefined && awaited?.place.url === undefined;
+  const placed = link !== undefined && hashOf(link.place) !== '';
+  const followed = placed || !nameless ? link : awaited;
   const quiet = old !== undefined || (followed !== undefined && followed === awaited);
   if (old === undefined || old === current) {
     show(entry, quiet);
@@ -202,7 +204,9 @@ async function open(what: Given | string, { origin = {}, old, others = [], link 
   entries.forEach((one) => one.view.filesChanged());
   view.go(followed?.place ?? {});
   if (quiet) {
-    trail.awaited = undefined;
+    if (followed === awaited) {
+      trail.awaited = undefined;
+    }
     trail.replace();
   }
   entry.checked = file.check();

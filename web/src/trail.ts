@@ -44,6 +44,7 @@ export class Trail {
     addEventListener('popstate', ({ state }: PopStateEvent) => {
       const { session, file } = (state ?? {}) as Partial<State>;
       if (session === this.#session) {
+        this.awaited = undefined;
         this.#actions.restore({ file, place: readPlace() });
         this.#last = this.#actions.here();
       } else {

@@ -148,6 +148,30 @@ test('the place in a link is for its own file', async ({ page }) => {
   await expect(page.locator('.file-name')).toHaveText(['micro.stb', 'tiny-lm.oinf']);
 });
 
+test('a link that names no file is for the first that is opened', async ({ page }) => {
+  await page.goto('./#view=hex');
+  await page.locator('.samples').getByRole('button').first().click();
+  await settled(page);
+  await expect(page.getByRole('tab', { name: 'Hex' })).toHaveAttribute('aria-selected', 'true');
+  await expect(page).toHaveURL(/#sample=\w+&view=hex$/);
+});
+
+test('Back leaves a link that is still loading', async ({ page }) => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route('**/samples/tiny-lm.oinf', (route) => released.then(() => route.continue()));
+  await page.goto('./');
+  await page.locator('input[type=file]').setInputFiles(sampleFile('micro.stb'));
+  await settled(page);
+  await page.evaluate(() => void (location.hash = '#sample=oinf&tensor=1'));
+  await page.goBack();
+  await expect(page).not.toHaveURL(/sample=/);
+  release();
+  await expect(page.locator('.panel')).toBeVisible();
+  await page.goBack();
+  await expect(page.locator('[aria-current=true]')).toHaveText('micro.stb');
+});
+
 test('what is chosen while a file is being checked stays', async ({ page }) => {
   await page.addInitScript(() => {
     const seen = new MutationObserver(() => {

@@ -244,6 +244,14 @@ test('no key pressed on the strip is lost, and a late answer opens nothing', asy
   await press(bar, 'Home');
   await expect(bar).toHaveAttribute('aria-valuetext', parts[0]!);
   await expect(page.locator('.panel')).toBeHidden();
+  // Of two clicks the last counts.
+  await bar.evaluate((element) => {
+    const { left, width } = element.getBoundingClientRect();
+    const click = (x: number) => element.dispatchEvent(new MouseEvent('click', { clientX: x, bubbles: true }));
+    click(left + width - 2);
+    click(left + 1);
+  });
+  await expect(page).toHaveURL(/view=hex&at=\d{1,2}$/);
 });
 
 test('the last part of the layout opens although it has yet to be fetched', async ({ page }) => {
@@ -260,6 +268,7 @@ test('a tensor whose reading was cancelled can be chosen again, and its bytes to
   const grid = page.getByRole('grid', { name: 'Tensors' });
   await press(grid, 'Home');
   await expect(page.locator('.panel-name')).toHaveText('embed.weight');
+  const length = await page.evaluate(() => history.length);
   // Cancels whatever the next tensor has begun to read.
   await page.evaluate(() => {
     const written = history.replaceState.bind(history);
@@ -272,6 +281,8 @@ test('a tensor whose reading was cancelled can be chosen again, and its bytes to
   await press(grid, 'ArrowDown');
   await expect(page.locator('.panel')).toBeHidden();
   await expect(page.locator(`${rows}[aria-selected=true]`)).toHaveCount(0);
+  await expect(page).not.toHaveURL(/tensor=/);
+  expect(await page.evaluate(() => history.length)).toBe(length);
   await page.locator(rows).nth(1).click();
   await expect(page.locator('.panel-name')).toHaveText('layers.0.attn.q.weight');
   await page.evaluate(() => {

@@ -104,7 +104,13 @@ test('a question that is dismissed does not stop the history', async ({ page }) 
   await page.locator('input[type=file]').setInputFiles(sampleFile('micro.stb'));
   await settled(page);
   await page.evaluate(() => void (location.hash = '#url=https%3A%2F%2Ffiles.test%2Fmicro.stb'));
-  await page.getByRole('button', { name: 'Dismiss' }).click();
+  const dismiss = page.getByRole('button', { name: 'Dismiss' });
+  await dismiss.focus();
+  // A press that was meant for this question does not answer the next one with yes.
+  await page.evaluate(() => void (location.hash = '#url=https%3A%2F%2Ffiles.test%2Fdigits.bt'));
+  await expect(page.getByRole('alert')).toContainText('digits.bt');
+  await expect(dismiss).toBeFocused();
+  await dismiss.click();
   await expect(page).not.toHaveURL(/url=/);
   const length = await page.evaluate(() => history.length);
   await page.getByRole('tab', { name: 'Hex' }).click();

@@ -67,7 +67,8 @@ export class Tasks {
     if (held && contents.length === 0) {
       this.#leave();
     } else if (held) {
-      this.#alert.querySelector('button')!.focus();
+      // Never the button that answers yes.
+      this.#alert.querySelector<HTMLElement>('button:last-of-type')!.focus();
     }
     const refused = this.#refused;
     this.#refused = undefined;

@@ -101,7 +101,7 @@ export class FindingsView {
           class: 'link mono',
           title: `Show ${whole ? 'byte' : `${counted(len, 'byte')} at offset`} ${at} in the hex view`,
         }),
-        about && button('Open tensor', () => this.#openTensor(entry), { class: 'link' }),
+        about && button('Open tensor', () => this.#openTensor(entry), { class: 'link', 'aria-label': `Open tensor ${name}` }),
       ),
     );
   }

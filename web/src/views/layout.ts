@@ -39,6 +39,11 @@ export class LayoutView {
         }
       },
     );
+    const forget = () => {
+      this.#waiting = false;
+    };
+    file.selected.on(forget);
+    file.revealed.on(forget);
     this.#list = new VirtualList(
       {
         rowHeight: ROW,

@@ -98,7 +98,7 @@ export class TensorPanel {
       return;
     }
     if (tensor === undefined) {
-      this.#file.select(undefined);
+      this.#file.select(undefined, true);
       return;
     }
     this.#tensor = tensor;

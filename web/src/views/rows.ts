@@ -68,11 +68,13 @@ export class RowsView {
   }
 
   #turn(by: number): void {
-    this.#first = Math.max(0, Math.min(this.#first + by, this.#total - 1));
-    void this.#load();
+    const before = this.#first;
+    this.#first = Math.max(0, Math.min(before + by, this.#total - 1));
+    void this.#load(before);
   }
 
-  async #load(): Promise<void> {
+  /** Shows the columns from `#first` on; goes back to `before` if they cannot be read. */
+  async #load(before = 0): Promise<void> {
     const file = this.#file;
     const first = this.#first;
     const page = await file.tasks.run(
@@ -81,7 +83,11 @@ export class RowsView {
       file.closing.signal,
     );
     // Another page may have been asked for by now.
-    if (page === undefined || first !== this.#first) {
+    if (first !== this.#first) {
+      return;
+    }
+    if (page === undefined) {
+      this.#first = before;
       return;
     }
     const { total, rows } = page;

@@ -38,6 +38,8 @@ export class StripView {
   #len: bigint;
   #cursor = 0n;
   #round = 0;
+  /** Counts the parts to open: only the last is opened. */
+  #opens = 0;
   /** The pending steps of the cursor: each begins where the previous one ends. */
   #steps: Promise<void> = Promise.resolve();
 
@@ -232,9 +234,10 @@ export class StripView {
   /** Opens the part at a byte or at the cursor, unless something else is opened before it is known. */
   #open(offset?: bigint): void {
     const { tensor, span } = this.#file;
+    const own = ++this.#opens;
     this.#step(async () => {
       const part = await this.#go(offset ?? this.#cursor);
-      if (part === undefined || tensor !== this.#file.tensor || span !== this.#file.span) {
+      if (part === undefined || own !== this.#opens || tensor !== this.#file.tensor || span !== this.#file.span) {
         return;
       }
       if (part.kind === 'tensor' && part.part === 'payload' && part.entry !== undefined) {
