@@ -176,13 +176,18 @@ fn whole(chunk: &Chunk) -> u64 {
     chunk.decoded.filter(|decoded| *decoded <= most).unwrap_or(0)
 }
 
+/// Zeros that a buffer grows by at a time.
+const ZEROS: [u8; 1 << 10] = [0; 1 << 10];
+
 /// Grows a buffer to `len` bytes. Returns `false` if it is no shorter or memory runs out.
 fn enlarge(buffer: &mut Vec<u8>, len: u64) -> bool {
     let len = usize::try_from(len).unwrap_or(0);
     let more = len.saturating_sub(buffer.len());
     let grows = more > 0 && buffer.try_reserve_exact(more).is_ok();
-    if grows {
-        buffer.resize(len, 0);
+    // Not `resize`: optimised for size, it writes byte by byte.
+    while grows && buffer.len() < len {
+        let zeros = ZEROS.len().min(len - buffer.len());
+        buffer.extend_from_slice(&ZEROS[..zeros]);
     }
     grows
 }
