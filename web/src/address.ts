@@ -47,3 +47,13 @@ export function hashOf(place: Place): string {
   const hash = fields.toString();
   return hash === '' ? '' : `#${hash}`;
 }
+
+/** Whether an address can be shown: a query or fragment may contain a secret key to the file. */
+export function isPlain(address: string): boolean {
+  try {
+    const { search, hash, username, password } = new URL(address);
+    return search + hash + username + password === '';
+  } catch {
+    return false;
+  }
+}

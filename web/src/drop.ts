@@ -1,14 +1,7 @@
-/** Reads dropped, pasted or chosen files and folders, with handles where the browser has them. */
+/** Reads dropped files and folders, with handles where the browser has them. */
 
 import { TENSORS } from './names.ts';
-
-/** A file, with the handle to read it again after it has changed. */
-export interface Given {
-  file: File;
-  handle?: FileSystemFileHandle;
-  /** Its path within a dropped folder. The files of a set share a folder. */
-  folder?: string;
-}
+import type { Given } from './picker.ts';
 
 /** Maximum number of files from a folder, not counting those of multi-file models. */
 const MOST = 100;
@@ -30,7 +23,7 @@ interface Directory {
  * Returns the dropped files and folders. The drop's data is only readable during the event, so call
  * this synchronously; the promise may resolve later.
  */
-export function dropped(transfer: DataTransfer | null): Promise<Given[]> {
+function dropped(transfer: DataTransfer | null): Promise<Given[]> {
   const items = Array.from(transfer?.items ?? []).filter(({ kind }) => kind === 'file');
   const wanted = items.map((item) => {
     const handle = (item as WithHandle).getAsFileSystemHandle?.().catch(() => null);
@@ -91,26 +84,16 @@ async function ofEntry(folder: FileSystemDirectoryEntry, depth: number, path: st
   }
 }
 
-type Picker = (options: { multiple: boolean }) => Promise<FileSystemFileHandle[]>;
-
-/** Whether the browser's own file dialog returns handles. */
-export function hasPicker(): boolean {
-  return 'showOpenFilePicker' in window;
-}
-
-/** Lets the user choose files; returns none if the dialog is dismissed. */
-export async function picked(multiple: boolean): Promise<Given[]> {
-  try {
-    const handles = await (window as unknown as { showOpenFilePicker: Picker }).showOpenFilePicker({ multiple });
-    return await Promise.all(handles.map(ofFile));
-  } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') {
-      return [];
-    }
-    throw error;
-  }
-}
-
-export async function ofFile(handle: FileSystemFileHandle): Promise<Given> {
-  return { file: await handle.getFile(), handle };
+/** Opens what is dropped anywhere on the page. */
+export function onDrop(take: (dropped: Promise<Given[]>) => void): void {
+  let depth = 0;
+  const enter = (by: number) => document.body.classList.toggle('dragging', (depth += by) > 0);
+  addEventListener('dragenter', () => enter(1));
+  addEventListener('dragleave', () => enter(-1));
+  addEventListener('dragover', (event) => event.preventDefault());
+  addEventListener('drop', (event) => {
+    event.preventDefault();
+    enter(-depth);
+    take(dropped(event.dataTransfer));
+  });
 }

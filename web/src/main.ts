@@ -2,15 +2,17 @@
 
 import './style/viewer.css';
 import './style/start.css';
-import { hashOf, type Place } from './address.ts';
+import { hashOf, isPlain, type Place } from './address.ts';
 import { TENSORS, indexesFirst } from './names.ts';
-import { dropped, hasPicker, ofFile, picked, type Given } from './drop.ts';
+import { onDrop } from './drop.ts';
 import { OpenFile } from './file.ts';
+import { onKeys } from './keys.ts';
+import { FilePicker, ofFile, onLaunch, type Given } from './picker.ts';
 import { copyInFull } from './ui/copy.ts';
 import { h, iconButton } from './ui/dom.ts';
 import { explain, Tasks } from './ui/tasks.ts';
 import { FileView } from './views/file.ts';
-import { helpDialog, singleKeys } from './views/help.ts';
+import { helpDialog } from './views/help.ts';
 import { remember, reopen, type Recent } from './recent.ts';
 import { startView, type Sample } from './views/start.ts';
 import { Trail, type Link } from './trail.ts';
@@ -53,35 +55,8 @@ const samples = fetch('samples/index.json')
   .then((response) => response.json() as Promise<Sample[]>)
   .catch(() => []);
 const help = helpDialog();
-const picker = h('input', { type: 'file', multiple: true, hidden: true, 'aria-label': 'Files to open' });
-/** Handles the files chosen next. */
-let choosing: (given: Given[]) => void = () => undefined;
-picker.addEventListener('change', () => {
-  choosing(Array.from(picker.files ?? [], (file) => ({ file })));
-  choosing = openGiven;
-  picker.value = '';
-});
-
-picker.addEventListener('cancel', () => {
-  choosing = openGiven;
-});
-
-function choose(multiple: boolean, then: (given: Given[]) => void): void {
-  if (hasPicker()) {
-    picked(multiple).then(then, (error) => tasks.fail(explain(error)));
-  } else {
-    choosing = then;
-    picker.multiple = multiple;
-    picker.click();
-  }
-}
-
-function openGiven(given: Given[]): void {
-  void openAll(given);
-}
-
-choosing = openGiven;
-const pick = () => choose(true, openGiven);
+const picker = new FilePicker((given) => void openAll(given), (error) => tasks.fail(explain(error)));
+const pick = () => picker.choose();
 const start = startView(samples, {
   pick,
   open: (sample) => void openSample(sample),
@@ -104,7 +79,7 @@ document.querySelector('#actions')!.append(
   iconButton('help', 'Keyboard shortcuts (?)', () => help.showModal()),
 );
 document.querySelector('footer')!.append(tasks.element, h('p', { class: 'promise' }, WITH_URL ? 'Local files stay in this tab' : 'Nothing leaves this tab'));
-document.body.append(picker, help, tasks.alert, tasks.spoken);
+document.body.append(picker.element, help, tasks.alert, tasks.spoken);
 main.replaceChildren(start.element);
 
 const trail = new Trail({
@@ -227,7 +202,7 @@ async function reload(entry: Entry): Promise<void> {
       await again(file.info.address);
     } else {
       // Without a handle, the browser cannot read the file again.
-      choose(given.length > 1, (list) => {
+      picker.choose(given.length > 1, (list) => {
         const first = list.find((one) => one.file.name === file.info.name) ?? list[0];
         return first !== undefined && void again(first, list);
       });
@@ -309,16 +284,6 @@ async function openRepository(repository: Repository, link: Link): Promise<void>
   }
 }
 
-/** Whether an address can be shown: a query or fragment may contain a secret key to the file. */
-function isPlain(address: string): boolean {
-  try {
-    const { search, hash, username, password } = new URL(address);
-    return search + hash + username + password === '';
-  } catch {
-    return false;
-  }
-}
-
 async function openSample(sample: Sample, place?: Place): Promise<void> {
   await once(sample, place, async (link) => {
     tasks.dismiss();
@@ -370,18 +335,11 @@ function close(entry: Entry): void {
   entries.forEach((one) => one.view.filesChanged());
 }
 
-// ------------------------------------------------------------- drop, paste
+// ------------------------------------------------------- drop, paste, keys
 
-let depth = 0;
-addEventListener('dragenter', () => document.body.classList.toggle('dragging', ++depth > 0));
-addEventListener('dragleave', () => document.body.classList.toggle('dragging', --depth > 0));
-addEventListener('dragover', (event) => event.preventDefault());
-addEventListener('drop', (event) => {
-  event.preventDefault();
-  depth = 0;
-  document.body.classList.remove('dragging');
-  dropped(event.dataTransfer).then(openAll).catch((error) => tasks.fail(explain(error)));
-});
+const take = (given: Promise<Given[]>) => void given.then(openAll).catch((error) => tasks.fail(explain(error)));
+onDrop(take);
+onLaunch(take);
 addEventListener('paste', (event) => {
   const pasted = Array.from(event.clipboardData?.files ?? [], (file) => ({ file }));
   const text = event.clipboardData?.getData('text/plain').trim() ?? '';
@@ -396,45 +354,17 @@ addEventListener('paste', (event) => {
 
 copyInFull(window, getSelection);
 
-// Files opened by the system with the installed page.
-interface LaunchQueue {
-  setConsumer(take: (launch: { files: FileSystemFileHandle[] }) => void): void;
-}
-(window as { launchQueue?: LaunchQueue }).launchQueue?.setConsumer(async ({ files: handles }) => {
-  await openAll(await Promise.all(handles.map(ofFile)));
-});
-
-// ------------------------------------------------------------------- keys
-
-addEventListener('keydown', (event) => {
-  const target = event.target as HTMLElement;
-  const typing = target.matches('input:not([type=checkbox]), select, textarea');
-  if (event.key === 'Escape' && typing && document.querySelector('dialog[open]') === null) {
-    target.blur();
-    current?.view.focusList();
-    return;
-  }
-  if (event.defaultPrevented || typing || document.querySelector('dialog[open]') !== null || event.ctrlKey || event.metaKey || event.altKey) {
-    return;
-  }
-  if (event.key === 'Escape') {
+onKeys({
+  left: () => current?.view.focusList(),
+  escaped() {
     current?.file.select(undefined);
     tasks.dismiss();
-    return;
-  }
-  if (!singleKeys()) {
-    return;
-  }
-  const actions: Record<string, (() => void) | undefined> = {
-    o: pick,
-    '?': () => help.showModal(),
-    c: () => tasks.cancelAll(),
-  };
-  const action = actions[event.key];
-  action?.();
-  if (action !== undefined || current?.view.key(event.key)) {
-    event.preventDefault();
-  }
+  },
+  pressed(key) {
+    const action = { o: pick, '?': () => help.showModal(), c: () => tasks.cancelAll() }[key];
+    action?.();
+    return action !== undefined || current?.view.key(key) === true;
+  },
 });
 
 // ---------------------------------------------------------------- address

@@ -1,7 +1,6 @@
 /** Recently opened files, where the browser has handles to reopen them. */
 
-import type { Given } from './drop.ts';
-import { ofFile } from './drop.ts';
+import { ofFile, type Given } from './picker.ts';
 
 /** Maximum number of entries. */
 const MOST = 6;
