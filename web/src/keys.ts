@@ -3,7 +3,7 @@
 import { singleKeys } from './views/help.ts';
 
 interface Actions {
-  /** Escape in a text field, which has lost the focus. */
+  /** Escape in a text field. The field no longer has the focus. */
   left(): void;
   /** Escape elsewhere. */
   escaped(): void;
@@ -15,11 +15,11 @@ export function onKeys({ left, escaped, pressed }: Actions): void {
   addEventListener('keydown', (event) => {
     const target = event.target as HTMLElement;
     const typing = target.matches('input:not([type=checkbox]), select, textarea');
-    const asks = document.querySelector('dialog[open]') !== null;
-    if (event.key === 'Escape' && typing && !asks) {
+    const modal = document.querySelector('dialog[open]') !== null;
+    if (event.key === 'Escape' && typing && !modal) {
       target.blur();
       left();
-    } else if (event.defaultPrevented || typing || asks || event.ctrlKey || event.metaKey || event.altKey) {
+    } else if (event.defaultPrevented || typing || modal || event.ctrlKey || event.metaKey || event.altKey) {
       return;
     } else if (event.key === 'Escape') {
       escaped();

@@ -33,6 +33,8 @@ const client = new Client<Api>(
 );
 
 interface Entry {
+  /** The file's number in the history, the same after it is reloaded. */
+  id: number;
   file: OpenFile;
   view: FileView;
   tab: HTMLElement;
@@ -83,9 +85,9 @@ document.body.append(picker.element, help, tasks.alert, tasks.spoken);
 main.replaceChildren(start.element);
 
 const trail = new Trail({
-  here: () => ({ file: current?.file.id, place: current === undefined ? {} : { ...current.origin, ...current.view.place } }),
+  here: () => ({ file: current?.id, place: current === undefined ? {} : { ...current.origin, ...current.view.place } }),
   restore({ file, place }) {
-    const entry = entries.find((one) => one.file.id === file);
+    const entry = entries.find(({ id }) => id === file);
     if (file !== undefined && entry === undefined) {
       // The file has been closed since. Reopen it if the page can.
       if (place.sample !== undefined || place.url !== undefined) {
@@ -107,7 +109,10 @@ async function once(what: Sample | Recent | string, place: Place | undefined, ac
   const link = before ?? { place: {} };
   if (place !== undefined) {
     link.place = place;
-    trail.awaited = link;
+    // Unless the user has moved since the link was followed.
+    if (trail.awaited?.place === place) {
+      trail.awaited = link;
+    }
   }
   if (before === undefined) {
     opening.set(what, link);
@@ -151,7 +156,7 @@ async function open(what: Given | string, { origin = {}, old, others = [], link 
   );
   const of = new Set(info.parts?.map(({ name }) => name));
   const given = typeof what === 'string' ? [] : [what, ...others.filter((one) => one !== what && of.has(one.file.name))];
-  const entry: Entry = { file, view, tab, origin, given, checked: Promise.resolve() };
+  const entry: Entry = { id: old?.id ?? file.id, file, view, tab, origin, given, checked: Promise.resolve() };
   const [{ handle } = {}] = given;
   // A handle reopens a single file only.
   if (handle !== undefined && info.parts === undefined) {
@@ -179,9 +184,7 @@ async function open(what: Given | string, { origin = {}, old, others = [], link 
   entries.forEach((one) => one.view.filesChanged());
   view.go(followed?.place ?? {});
   if (quiet) {
-    if (followed === awaited) {
-      trail.awaited = undefined;
-    }
+    trail.awaited = followed === awaited ? undefined : awaited;
     trail.replace();
   }
   entry.checked = file.check();

@@ -29,7 +29,7 @@ export class FilePicker {
   /** Handles the files chosen next. */
   #next: (given: Given[]) => void;
 
-  /** `take` handles files that are chosen without being asked for. */
+  /** `take` gets the files unless `choose` names another function. */
   constructor(take: (given: Given[]) => void, fail: (error: unknown) => void) {
     this.#take = take;
     this.#fail = fail;
@@ -44,7 +44,7 @@ export class FilePicker {
     });
   }
 
-  /** Passes the chosen files to `then`; none if the dialog is dismissed. */
+  /** Passes the chosen files to `then`. If the dialog is dismissed, `then` gets none or is not called. */
   choose(multiple = true, then = this.#take): void {
     if (browser.showOpenFilePicker === undefined) {
       this.#next = then;

@@ -43,8 +43,8 @@ export class Trail {
     this.#last = { file: undefined, place: {} };
     addEventListener('popstate', ({ state }: PopStateEvent) => {
       const { session, file } = (state ?? {}) as Partial<State>;
+      this.awaited = undefined;
       if (session === this.#session) {
-        this.awaited = undefined;
         this.#actions.restore({ file, place: readPlace() });
         this.#last = this.#actions.here();
       } else {

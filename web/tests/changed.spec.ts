@@ -104,6 +104,27 @@ test('a file that is reloaded keeps its place, and others theirs', async ({ page
   await expect(page.locator('.file-name')).toHaveText(['other.safetensors', 'last.safetensors']);
 });
 
+test('reloading leaves a link that is still loading its history entry', async ({ page }) => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route('**/samples/tiny-lm.oinf', (route) => released.then(() => route.continue()));
+  await openByHandle(page);
+  await openTensor(page, 'x');
+  await expect(page.locator('.panel-name')).toHaveText('x');
+  await page.evaluate(() => void (location.hash = '#sample=oinf'));
+  await write(page);
+  await page.getByRole('button', { name: 'Reload' }).click();
+  await expect(page.locator('.verdict-head')).toHaveText('Structure valid');
+  await expect(page.locator('.panel-name')).toHaveText('x');
+  release();
+  await expect(page.locator('[aria-current=true]')).toHaveText('tiny-lm.oinf');
+  await page.goBack();
+  await expect(page.locator('[aria-current=true]')).toHaveText('model.safetensors');
+  await expect(page.locator('.panel-name')).toHaveText('x');
+  await page.goBack();
+  await expect(page.locator('.panel')).toBeHidden();
+});
+
 test('a file that does not change stays as it is', { tag: '@deep' }, async ({ page }) => {
   const [path] = written({ 'model.safetensors': model(1) });
   await openFiles(page, path);

@@ -70,6 +70,7 @@ test('more findings are added once, stay, and take over the focus', async ({ pag
   const total = Number(/\d+/.exec((await page.locator('.verdict-counts').textContent())!));
   expect(total).toBeGreaterThan(200);
   await expect(findings).toHaveCount(100);
+  await expect(findings.first().getByRole('button', { name: /^Open tensor t\d+$/ })).toBeVisible();
   const more = page.locator('.findings-view .more');
   await more.evaluate((button: HTMLElement) => {
     button.click();

@@ -172,6 +172,23 @@ test('Back leaves a link that is still loading', async ({ page }) => {
   await expect(page.locator('[aria-current=true]')).toHaveText('micro.stb');
 });
 
+test('of two links the newer one counts, even if its file is already open', async ({ page }) => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route('**/samples/tiny-lm.oinf', (route) => released.then(() => route.continue()));
+  await page.goto('./#sample=stb');
+  await settled(page);
+  await page.evaluate(() => void (location.hash = '#sample=oinf&tensor=1'));
+  await page.evaluate(() => void (location.hash = '#sample=stb&view=hex'));
+  await expect(page.getByRole('tab', { name: 'Hex' })).toHaveAttribute('aria-selected', 'true');
+  release();
+  await expect(page.locator('.panel')).toBeVisible();
+  await expect(page.locator('[aria-current=true]')).toHaveText('tiny-lm.oinf');
+  await page.goBack();
+  await expect(page.locator('[aria-current=true]')).toHaveText('micro.stb');
+  await expect(page).toHaveURL(/#sample=stb&view=hex$/);
+});
+
 test('what is chosen while a file is being checked stays', async ({ page }) => {
   await page.addInitScript(() => {
     const seen = new MutationObserver(() => {

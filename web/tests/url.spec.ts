@@ -118,6 +118,22 @@ test('a question that is dismissed does not stop the history', async ({ page }) 
   expect(await page.evaluate(() => history.length)).toBe(length + 1);
 });
 
+test('a link that is opened after Back has an entry of its own', async ({ page, context }) => {
+  await serve(context, true);
+  await page.goto('./');
+  await page.locator('input[type=file]').setInputFiles(sampleFile('micro.stb'));
+  await settled(page);
+  await page.evaluate(() => void (location.hash = '#url=https%3A%2F%2Ffiles.test%2Fdigits.bt'));
+  await expect(page.getByRole('alert')).toContainText('digits.bt');
+  await page.goBack();
+  await expect(page).not.toHaveURL(/url=/);
+  await page.getByRole('button', { name: 'Open it' }).click();
+  await expect(page.locator('[aria-current=true]')).toHaveText('digits.bt');
+  await expect(page).toHaveURL(/url=/);
+  await page.goBack();
+  await expect(page.locator('[aria-current=true]')).toHaveText('micro.stb');
+});
+
 test('an address is opened once', async ({ page, context }) => {
   await serve(context, true);
   await page.goto('./');

@@ -176,7 +176,7 @@ fn whole(chunk: &Chunk) -> u64 {
     chunk.decoded.filter(|decoded| *decoded <= most).unwrap_or(0)
 }
 
-/// Zeros that a buffer grows by at a time.
+/// Zeros to append at a time.
 const ZEROS: [u8; 1 << 10] = [0; 1 << 10];
 
 /// Grows a buffer to `len` bytes. Returns `false` if it is no shorter or memory runs out.
@@ -184,7 +184,7 @@ fn enlarge(buffer: &mut Vec<u8>, len: u64) -> bool {
     let len = usize::try_from(len).unwrap_or(0);
     let more = len.saturating_sub(buffer.len());
     let grows = more > 0 && buffer.try_reserve_exact(more).is_ok();
-    // Not `resize`: optimised for size, it writes byte by byte.
+    // `resize` writes byte by byte when optimised for size.
     while grows && buffer.len() < len {
         let zeros = ZEROS.len().min(len - buffer.len());
         buffer.extend_from_slice(&ZEROS[..zeros]);

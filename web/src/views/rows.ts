@@ -28,6 +28,8 @@ export class RowsView {
   readonly #blocks = new Map<string, string[] | undefined>();
   #columns: Row[] = [];
   #first = 0;
+  /** The first column shown. */
+  #shown = 0;
   #total = 0;
   /** Number of characters that fit into a cell. */
   #room = 12;
@@ -68,13 +70,12 @@ export class RowsView {
   }
 
   #turn(by: number): void {
-    const before = this.#first;
-    this.#first = Math.max(0, Math.min(before + by, this.#total - 1));
-    void this.#load(before);
+    this.#first = Math.max(0, Math.min(this.#first + by, this.#total - 1));
+    void this.#load();
   }
 
-  /** Shows the columns from `#first` on; goes back to `before` if they cannot be read. */
-  async #load(before = 0): Promise<void> {
+  /** Shows the columns from `#first` on, if they can be read. */
+  async #load(): Promise<void> {
     const file = this.#file;
     const first = this.#first;
     const page = await file.tasks.run(
@@ -87,10 +88,11 @@ export class RowsView {
       return;
     }
     if (page === undefined) {
-      this.#first = before;
+      this.#first = this.#shown;
       return;
     }
     const { total, rows } = page;
+    this.#shown = first;
     this.#total = total;
     this.#columns = rows;
     this.#head.replaceChildren(

@@ -38,7 +38,7 @@ export class StripView {
   #len: bigint;
   #cursor = 0n;
   #round = 0;
-  /** Counts the parts to open: only the last is opened. */
+  /** Counts the requests to open a part: only the last is followed. */
   #opens = 0;
   /** The pending steps of the cursor: each begins where the previous one ends. */
   #steps: Promise<void> = Promise.resolve();
