@@ -3,6 +3,7 @@
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { safetensors, written } from './files.ts';
+import { holdDownload } from './late.ts';
 import { expect, openFiles, openTensor, panelTab, settled, test } from './page.ts';
 
 const model = (value: number) => safetensors({ w: { dtype: 'F32', data: new Float32Array(1 << 20).fill(value) }, x: { dtype: 'F32', data: Float32Array.of(value) } });
@@ -105,9 +106,7 @@ test('a file that is reloaded keeps its place, and others theirs', async ({ page
 });
 
 test('reloading leaves a link that is still loading its history entry', async ({ page }) => {
-  let release = () => {};
-  const released = new Promise<void>((resolve) => (release = resolve));
-  await page.route('**/samples/tiny-lm.oinf', (route) => released.then(() => route.continue()));
+  const release = await holdDownload(page, 'tiny-lm.oinf');
   await openByHandle(page);
   await openTensor(page, 'x');
   await expect(page.locator('.panel-name')).toHaveText('x');

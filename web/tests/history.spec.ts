@@ -1,6 +1,7 @@
 /** Back and Forward move between views; files stay open. */
 
 import { written, safetensors } from './files.ts';
+import { holdDownload } from './late.ts';
 import { expect, openFiles, openSample, openTensor, panelTab, sampleFile, settled, test } from './page.ts';
 
 test('changing only the view of the tensor in the address shows it', { tag: '@deep' }, async ({ page }) => {
@@ -131,9 +132,7 @@ test('a link whose file does not open leaves the next file alone', { tag: '@deep
 });
 
 test('the place in a link is for its own file', async ({ page }) => {
-  let release = () => {};
-  const released = new Promise<void>((resolve) => (release = resolve));
-  await page.route('**/samples/tiny-lm.oinf', (route) => released.then(() => route.continue()));
+  const release = await holdDownload(page, 'tiny-lm.oinf');
   await page.goto('./#sample=oinf&tensor=1');
   // Meanwhile, another file is opened, and one fails.
   await page.locator('input[type=file]').setInputFiles(sampleFile('micro.stb'));
@@ -157,9 +156,7 @@ test('a link that names no file is for the first that is opened', async ({ page 
 });
 
 test('Back leaves a link that is still loading', async ({ page }) => {
-  let release = () => {};
-  const released = new Promise<void>((resolve) => (release = resolve));
-  await page.route('**/samples/tiny-lm.oinf', (route) => released.then(() => route.continue()));
+  const release = await holdDownload(page, 'tiny-lm.oinf');
   await page.goto('./');
   await page.locator('input[type=file]').setInputFiles(sampleFile('micro.stb'));
   await settled(page);
@@ -173,9 +170,7 @@ test('Back leaves a link that is still loading', async ({ page }) => {
 });
 
 test('of two links the newer one counts, even if its file is already open', async ({ page }) => {
-  let release = () => {};
-  const released = new Promise<void>((resolve) => (release = resolve));
-  await page.route('**/samples/tiny-lm.oinf', (route) => released.then(() => route.continue()));
+  const release = await holdDownload(page, 'tiny-lm.oinf');
   await page.goto('./#sample=stb');
   await settled(page);
   await page.evaluate(() => void (location.hash = '#sample=oinf&tensor=1'));

@@ -1,4 +1,4 @@
-/** Makes the worker's answers late, or fail. */
+/** Makes the worker's answers and downloads late, or fail. */
 
 import { expect, type Page } from '@playwright/test';
 
@@ -46,6 +46,14 @@ export async function holdBack(page: Page, method: string): Promise<(count: numb
       }
     }, inOrder);
   };
+}
+
+/** Holds back the download of a sample until the returned function is called. */
+export async function holdDownload(page: Page, file: string): Promise<() => void> {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route(`**/samples/${file}`, (route) => released.then(() => route.continue()));
+  return release;
 }
 
 /** Makes the next call of `method` fail. */
