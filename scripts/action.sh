@@ -35,15 +35,16 @@ fetch() {
   (cd "$1" && digest_matches "$name.tar.xz.sha256") && tar -xJf "$1/$name.tar.xz" -C "$1"
 }
 
+work=$(mktemp -d "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/weighbridge.XXXXXX") || exit 2
+trap 'rm -rf -- "$work"' EXIT
 command=${WEIGHBRIDGE_COMMAND:-}
 if [ -z "$command" ]; then
   name=weighbridge-cli-$(target) || exit 2
-  folder=$(mktemp -d "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/weighbridge.XXXXXX") || exit 2
-  fetch "$folder" || {
+  fetch "$work" || {
     echo "weighbridge: the release ${INPUT_VERSION:-} cannot be downloaded and verified" >&2
     exit 2
   }
-  command=$folder/$name/weighbridge
+  command=$work/$name/weighbridge
 fi
 
 paths=() args=()
@@ -64,7 +65,7 @@ check github || code=$?
 if [ -n "${INPUT_SARIF:-}" ]; then
   # Its findings were reported above; failing to write the log is a separate failure. The log is
   # written to its path only after the walk, which would otherwise find it.
-  log=$(mktemp "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/weighbridge.XXXXXX")
+  log=$work/log.sarif
   check sarif >"$log" || [ -s "$log" ]
   cat "$log" >"$INPUT_SARIF"
 fi

@@ -1,11 +1,15 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from '@playwright/test';
 import base from './playwright.config.ts';
 
 // Read again by the processes that run the tests, which inherit the folder.
-process.env.JUPYTER_ROOT ??= mkdtempSync(join(tmpdir(), 'weighbridge-'));
+if (process.env.JUPYTER_ROOT === undefined) {
+  const root = mkdtempSync(join(tmpdir(), 'weighbridge-'));
+  process.env.JUPYTER_ROOT = root;
+  process.on('exit', () => rmSync(root, { recursive: true }));
+}
 const address = `http://127.0.0.1:${process.env.PORT_LOCAL}`;
 const options = {
   'ServerApp.root_dir': process.env.JUPYTER_ROOT,

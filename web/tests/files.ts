@@ -1,6 +1,6 @@
 /** Builds files for the tests. */
 
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -29,16 +29,25 @@ export function safetensors(tensors: Record<string, Entry>, metadata?: Record<st
   return Buffer.concat([length, header, ...parts]);
 }
 
-/** Creates a temporary folder with these files. */
+/** The folders of the current test. */
+const folders: string[] = [];
+
+/** Creates a folder with these files; it is removed after the test. */
 export function folder(files: Record<string, Buffer | string>): string {
   const path = mkdtempSync(join(tmpdir(), 'weighbridge-'));
+  folders.push(path);
   for (const [name, content] of Object.entries(files)) {
     writeFileSync(join(path, name), content);
   }
   return path;
 }
 
-/** Writes files into a new temporary folder and returns their paths. */
+/** Removes the folders of the current test. */
+export function removeFolders(): void {
+  folders.splice(0).forEach((path) => rmSync(path, { recursive: true }));
+}
+
+/** Writes files into a new folder and returns their paths; they are removed after the test. */
 export function written(files: Record<string, Buffer | string>): string[] {
   const path = folder(files);
   return Object.keys(files).map((name) => join(path, name));

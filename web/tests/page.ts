@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { test as base, expect, type Page } from '@playwright/test';
+import { removeFolders } from './files.ts';
 
 export { expect };
 
@@ -35,7 +36,9 @@ export const samples: SampleEntry[] = JSON.parse(readFileSync('dist/local/sample
 export const sampleFile = (file: string) => `dist/local/samples/${file}`;
 
 /** Fails a test if the policy is violated, the page throws, or a request leaves the origin. */
-export const test = base.extend<{ guarded: void; elsewhere: string[] }>({
+export const test = base.extend<{ tidy: void; guarded: void; elsewhere: string[] }>({
+  /** Leaves no files after a test. */
+  tidy: [async ({}, use) => use().then(removeFolders), { auto: true }],
   /** Other servers that a test may contact. */
   elsewhere: [['https://files.test/'], { option: true }],
   guarded: [

@@ -4,13 +4,13 @@
  * because its builds are not available as packages.
  */
 
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join, posix, resolve } from 'node:path';
 import type { Page } from '@playwright/test';
 import { load } from 'weighbridge';
 import { test, type Serve } from './embed.ts';
+import { folder } from './files.ts';
 import { TRIALS, expect, sampleFile, samples } from './page.ts';
 
 const require = createRequire(import.meta.url);
@@ -201,7 +201,7 @@ test('a file above the limit is refused in one sentence', { tag: '@deep' }, asyn
 
 test('a file that has become shorter can be reloaded', { tag: '@deep' }, async ({ page, serve }) => {
   const sample = samples.find(({ id }) => id === 'gguf')!;
-  const path = join(mkdtempSync(join(tmpdir(), 'weighbridge-')), sample.file);
+  const path = join(folder({}), sample.file);
   copyFileSync(sampleFile(sample.file), path);
   const { editors } = start('desktop.js');
   await edit(page, serve, editors['weighbridge.viewer'], new Uri('file', path));
