@@ -1,11 +1,14 @@
 // Figures and the tables made from them; `scripts/figures.sh` explains their purpose.
 //
-//   node scripts/figures.mjs write KEPT MEASURED   stores the measured figures
+//   node scripts/figures.mjs write KEPT MEASURED   stores the measured figures, for the tables
+//   node scripts/figures.mjs add KEPT MEASURED     stores them for comparison alone
 //   node scripts/figures.mjs render KEPT           writes the tables
 //   node scripts/figures.mjs check KEPT MEASURED   compares ratios
 //   node scripts/figures.mjs tables KEPT           compares the tables with the stored figures
 //
-// A line has table, row, ours, peer, theirs, unit, and the ratio of theirs to ours.
+// A line has table, row, ours, peer, theirs, unit, and the ratio of theirs to ours. The stored file
+// has a section for each processor, because the same two programs may differ by a factor of two
+// between processors. The first section is that of the tables.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -14,15 +17,21 @@ import { cpus } from 'node:os';
 const PAGE = 'docs/performance.md';
 const MARK = /<!-- figures: (.*) -->\n[^]*?<!-- end of figures -->/g;
 
-/** The figures of a file, by table, row and peer; the better one if measured twice. */
+/**
+ * The sections of a file: a machine, and its figures by table, row and peer; the better one if
+ * measured twice.
+ */
 function read(path) {
-  const all = new Map();
-  let machine = '';
+  const sections = [];
   for (const line of readFileSync(path, 'utf8').split('\n').filter(Boolean)) {
-    if (line.startsWith('# machine: ')) {
-      machine = line.slice('# machine: '.length);
+    const [, machine] = /^# machine: (.*)/.exec(line) ?? [];
+    if (machine !== undefined || sections.length === 0) {
+      sections.push({ machine: machine ?? '', all: new Map() });
+    }
+    if (machine !== undefined) {
       continue;
     }
+    const { all } = sections.at(-1);
     const [table, row, ours, peer, theirs, unit, ratio] = line.split('\t');
     const key = [table, row, peer].join('\t');
     const before = all.get(key);
@@ -30,11 +39,11 @@ function read(path) {
       all.set(key, { table, row, ours, peer, theirs, unit, ratio, line });
     }
   }
-  return { all, machine };
+  return sections;
 }
 
-/** Fills the tables of a page with figures. */
-function tables({ all, machine }) {
+/** The page with its tables filled with the figures of the first section. */
+function tables([{ all, machine }]) {
   return readFileSync(PAGE, 'utf8').replace(MARK, (_, names) => {
     const body = names === 'machine' ? `${machine}\n` : names.split(' ').map((name) => table([...all.values()].filter((it) => it.table === name))).join('\n');
     return `<!-- figures: ${names} -->\n${body}<!-- end of figures -->`;
@@ -60,39 +69,78 @@ function table(figures) {
   return head + rows.join('');
 }
 
-function check(kept, measured) {
+/**
+ * Whether no measured ratio is more than a third below the stored one: that of this processor, or
+ * else the lowest of any.
+ */
+function check(stored, measured) {
+  const ours = stored.filter((section) => processor(section) === cpus()[0].model.trim());
+  const kept = new Map();
+  for (const { all } of ours.length > 0 ? ours : stored) {
+    for (const [key, { ratio }] of all) {
+      if (ratio !== '') {
+        kept.set(key, Math.min(Number(ratio), kept.get(key) ?? Infinity));
+      }
+    }
+  }
+  const compared = [...measured].filter(([key]) => kept.has(key));
   let failed = 0;
-  const compared = [...measured].filter(([key, { ratio }]) => ratio !== '' && kept.has(key));
   for (const [key, { table, row, peer, ratio }] of compared) {
-    const before = kept.get(key).ratio;
-    if (Number(ratio) < (Number(before) * 2) / 3) {
+    const before = kept.get(key);
+    if (Number(ratio) < (before * 2) / 3) {
       console.error(`figures: ${table}: ${row}, against ${peer}: ${ratio}, was ${before}`);
       failed += 1;
     }
   }
-  const missing = [...kept].filter(([key, { ratio }]) => ratio !== '' && !measured.has(key));
-  console.log(`figures: ${compared.length} ratios compared, ${failed} more than a third lower, ${missing.length} not measured`);
+  const missing = [...kept.keys()].filter((key) => !measured.has(key));
+  const of = ours.length > 0 ? 'this processor' : 'other processors';
+  console.log(`figures: ${compared.length} ratios compared with those of ${of}, ${failed} more than a third lower, ${missing.length} not measured`);
   return failed === 0 && compared.length > 0;
 }
 
+/** The processor that a section was measured on. */
+const processor = ({ machine }) => / cores of (.*), Rust /.exec(machine)?.[1];
+
 const version = (...command) => execFileSync(command[0], command.slice(1), { encoding: 'utf8' }).trim();
 
-const [mode, keptPath, measuredPath] = process.argv.slice(2);
-if (mode === 'write') {
-  const { all } = read(measuredPath);
+/** This machine, as a section names it. */
+function here() {
   const date = new Date().toISOString().slice(0, 10);
   const rust = version('rustc', '--version').split(' ')[1];
   const rounds = process.env.WEIGHBRIDGE_SHORT === undefined ? '' : ', few rounds';
-  const machine = `${date}, ${cpus().length} cores of ${cpus()[0].model.trim()}, Rust ${rust}, Node ${process.versions.node}${rounds}`;
-  const lines = [...all.values()].map(({ line }) => line);
-  writeFileSync(keptPath, `# machine: ${machine}\n${lines.join('\n')}\n`);
-} else if (mode === 'render') {
-  writeFileSync(PAGE, tables(read(keptPath)));
-} else if (mode === 'check') {
-  process.exitCode = check(read(keptPath).all, read(measuredPath).all) ? 0 : 1;
-} else {
-  if (tables(read(keptPath)) !== readFileSync(PAGE, 'utf8')) {
-    console.error(`figures: ${PAGE} does not match ${keptPath}; \`scripts/figures.sh\` writes it`);
+  return `${date}, ${cpus().length} cores of ${cpus()[0].model.trim()}, Rust ${rust}, Node ${process.versions.node}${rounds}`;
+}
+
+/** Stores sections, each processor once: the first that has it. */
+function store(path, sections) {
+  const known = new Set();
+  const texts = sections.flatMap((section) => {
+    if (known.has(processor(section))) {
+      return [];
+    }
+    known.add(processor(section));
+    return `# machine: ${section.machine}\n${[...section.all.values()].map(({ line }) => `${line}\n`).join('')}`;
+  });
+  writeFileSync(path, texts.join(''));
+}
+
+const [mode, keptPath, measuredPath] = process.argv.slice(2);
+const stored = read(keptPath);
+if (mode === 'check') {
+  process.exitCode = check(stored, read(measuredPath)[0].all) ? 0 : 1;
+} else if (mode === 'write' || mode === 'add') {
+  const measured = { machine: here(), all: read(measuredPath)[0].all };
+  if (mode === 'write') {
+    store(keptPath, [measured, ...stored]);
+  } else if (processor(stored[0]) === processor(measured)) {
+    console.error('figures: the tables are of this processor; `scripts/figures.sh` measures them');
     process.exitCode = 1;
+  } else {
+    store(keptPath, [stored[0], measured, ...stored.slice(1)]);
   }
+} else if (mode === 'render') {
+  writeFileSync(PAGE, tables(stored));
+} else if (tables(stored) !== readFileSync(PAGE, 'utf8')) {
+  console.error(`figures: ${PAGE} does not match ${keptPath}; \`scripts/figures.sh\` writes it`);
+  process.exitCode = 1;
 }

@@ -5,7 +5,10 @@
 #   scripts/figures.sh          measures everything, and rewrites the figures and the
 #                               tables; needs an otherwise idle machine
 #   scripts/figures.sh check    few rounds: fails if a ratio is more than a third below the
-#                               stored one; times are not compared
+#                               stored one of this processor, or the lowest of any; times
+#                               are not compared
+#   scripts/figures.sh add      few rounds: stores the ratios of this processor for `check`,
+#                               beside those of the tables
 #   scripts/figures.sh tables   fails if the tables do not match the figures
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -15,7 +18,7 @@ kept=tests/data/figures.tsv
 benches=(structure ztensor headers payload to_vec values)
 
 case $mode in
-  write | check) ;;
+  write | check | add) ;;
   tables)
     command -v node >/dev/null || { left_out "the tables of figures: Node is not installed"; exit; }
     exec node scripts/figures.mjs tables "$kept"
@@ -23,7 +26,7 @@ case $mode in
   *) sed -n '2,/^set/s/^# \{0,1\}//p' scripts/figures.sh >&2; exit 2 ;;
 esac
 ready_or_leave_out wasm
-[ "$mode" = check ] || ready_or_leave_out web
+[ "$mode" != write ] || ready_or_leave_out web
 mkdir -p "$target_dir/figures"
 export WEIGHBRIDGE_FIGURES=$target_dir/figures/measured.tsv
 rm -f "$WEIGHBRIDGE_FIGURES"
@@ -80,6 +83,10 @@ fi
 export WEIGHBRIDGE_SHORT=1
 in_rust "${benches[@]}"
 in_node
+if [ "$mode" = add ]; then
+  node scripts/figures.mjs add "$kept" "$WEIGHBRIDGE_FIGURES"
+  exit
+fi
 # Ratios that fall short are measured once more: another program may have used the machine.
 compare || {
   echo "figures: measuring again"
