@@ -3,9 +3,10 @@
 
 use crate::base::{Word, division::padding, wide, widen, word};
 use crate::file::{File, Slot};
+use crate::format::Fault;
 use crate::model::NameAt;
 use crate::parse::Reader;
-use crate::rule::{EntryKind, Halt, Rule};
+use crate::rule::{EntryKind, Halt};
 
 impl File {
     /// Reports that entry `index` has the `name` of an `earlier` one, if a rule forbids it;
@@ -17,14 +18,7 @@ impl File {
         earlier: u32,
         owner: Option<u32>,
     ) {
-        let policy = self.policy();
-        let rule = match kind {
-            EntryKind::Tensor => policy.duplicate_tensor,
-            EntryKind::SizeVar => policy.duplicate_size,
-            EntryKind::Attribute => policy.duplicate_attribute,
-            _ => policy.duplicate_meta,
-        };
-        let Some(rule) = rule else { return };
+        let Some(rule) = self.rule(Fault::Duplicate(kind)) else { return };
         r.about(kind, index);
         if let Some(tensor) = owner {
             r.about(EntryKind::Attribute, tensor);
@@ -48,9 +42,9 @@ impl Cover {
     #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn place(&mut self, file: &File, r: &mut Reader<'_, '_>, part: &Slot) {
         if part.key < self.end {
-            let policy = file.policy();
             let same = (part.key, part.at) == (self.widest.key, self.widest.at);
-            if let Some(rule) = if same { policy.alias } else { policy.overlap } {
+            let (alias, overlap) = (file.rule(Fault::Alias), file.rule(Fault::Overlap));
+            if let Some(rule) = if same { alias } else { overlap } {
                 let (entry, kind) = part.unpack();
                 r.about(EntryKind::of(kind), entry);
                 let len = self.end.wrapping_sub(part.key).min(part.at);
@@ -64,14 +58,14 @@ impl Cover {
     }
 
     /// Validates the uncovered bytes before `at`: up to the next multiple of the alignment they
-    /// are padding, whatever follows; bytes beyond that break `rule`.
+    /// are padding, whatever follows; bytes beyond that are a `fault`.
     #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn gap(
         &self,
         file: &File,
         r: &mut Reader<'_, '_>,
         at: Word,
-        rule: Option<Rule>,
+        fault: Fault,
     ) -> Result<(), Halt> {
         if at <= self.end {
             return Ok(());
@@ -79,7 +73,7 @@ impl Cover {
         let gap = at.wrapping_sub(self.end);
         let padded = word(padding(wide(self.end), file.alignment())).min(gap);
         let padded_end = self.end.wrapping_add(padded);
-        if let Some(rule) = file.policy().padding {
+        if let Some(rule) = file.rule(Fault::Padding) {
             let mut bytes = r.piece(self.end, padded)?;
             while let Some((0, rest)) = bytes.split_first() {
                 bytes = rest;
@@ -90,7 +84,7 @@ impl Cover {
                 r.report(rule, wide(padded_end).wrapping_sub(len), len, 0, u64::from(*byte));
             }
         }
-        if let Some(rule) = rule
+        if let Some(rule) = file.rule(fault)
             && padded_end < at
         {
             let len = wide(at.wrapping_sub(padded_end));

@@ -6,7 +6,7 @@ use crate::format::{self, Container, Glance};
 use crate::input::{Source, Span};
 use crate::model::{Chunk, Chunks, Metadata, Region, Tensor};
 use crate::parse::{self, Reader, Stop};
-use crate::rule::Halt;
+use crate::rule::{EntryKind, Halt};
 
 impl File {
     /// A cursor placed before the entry at `at`, for reading out of order.
@@ -35,6 +35,13 @@ impl File {
     /// The alignment of payloads in bytes.
     pub(crate) fn alignment(&self) -> u64 {
         each!(self, header => Container::alignment(header), 1)
+    }
+
+    /// Whether a part of the file is compared with others.
+    pub(crate) fn places(&self, region: &Region) -> bool {
+        !region.span.is_empty()
+            || region.kind == EntryKind::Tensor
+                && each!(self, header => Container::places_empty(header), false)
     }
 
     /// End of the file: its recorded length, if that is shorter than the source.

@@ -2,13 +2,13 @@
 
 use crate::base::build::WINDOWS;
 use crate::codec::checksum::Checksum;
-use crate::format::{self, Container, Format, Policy, formats};
+use crate::format::{self, Container, Fault, Format, formats};
 use crate::input::{Absent, Source};
 use crate::model::{
     Chunk, Endianness, Entry, KeyedMetadata, Metadata, Name, Region, Tensor, Value, Version,
 };
 use crate::parse::{Reader, Stop};
-use crate::rule::{Finding, Halt, general};
+use crate::rule::{EntryKind, Finding, Halt, Rule, general};
 
 /// Declares [`File`]: one header per format.
 macro_rules! declare {
@@ -75,31 +75,27 @@ macro_rules! declare {
                 }
             }
 
-            /// Whether any format of this build compares parts of the file with one
-            /// another.
-            pub(crate) const COVERS: bool = any_policy(Compared::Parts);
-
-            /// Whether metadata entries of tensors are compared with one another, in
-            /// any format.
-            pub(crate) const COMPARES_ATTRIBUTES: bool = any_policy(Compared::Attributes);
-
-            /// Whether entry names are compared with one another, in any format.
-            pub(crate) const COMPARES_NAMES: bool = any_policy(Compared::Names);
-
-            const POLICIES: &[Policy] = &[$(
-                #[cfg(feature = $feature)]
-                format::$module::Header::POLICY,
-            )*];
-
-            pub(crate) fn policy(&self) -> &'static Policy {
+            /// The format's rule for a fault that a shared check finds, if it has one.
+            pub(crate) const fn rule(&self, fault: Fault) -> Option<Rule> {
                 match *self {
                     $(
                         #[cfg(feature = $feature)]
-                        File::$name(_) => &format::$module::Header::POLICY,
+                        File::$name(_) => format::$module::rules::shared(fault),
                     )*
                     #[allow(unreachable_patterns)]
-                    _ => &Policy::NONE,
+                    _ => None,
                 }
+            }
+
+            /// Whether any format of this build has a rule for `fault`.
+            pub(crate) const fn any_has_rule(fault: Fault) -> bool {
+                $(
+                    #[cfg(feature = $feature)]
+                    if format::$module::rules::shared(fault).is_some() {
+                        return true;
+                    }
+                )*
+                false
             }
         }
     };
@@ -128,6 +124,18 @@ pub use slot::Slot;
 pub use tally::{Count, Tally};
 
 impl File {
+    /// Whether any format of this build compares parts of the file with one another.
+    pub(crate) const COVERS: bool = File::any_has_rule(Fault::Overlap);
+
+    /// Whether any format compares metadata entries of tensors with one another.
+    pub(crate) const COMPARES_ATTRIBUTES: bool =
+        File::any_has_rule(Fault::Duplicate(EntryKind::Attribute));
+
+    /// Whether any format compares entry names.
+    pub(crate) const COMPARES_NAMES: bool = File::COMPARES_ATTRIBUTES
+        || File::any_has_rule(Fault::Duplicate(EntryKind::Tensor))
+        || File::any_has_rule(Fault::Duplicate(EntryKind::Metadata));
+
     /// Opens a file whose header is resident.
     ///
     /// Header findings go to `sink`. To open a file in parts, keep an [`Opening`] between calls.
@@ -342,31 +350,6 @@ impl File {
             }
         }
     }
-}
-
-/// Items that a policy may compare with one another.
-#[derive(Clone, Copy)]
-enum Compared {
-    Names,
-    Attributes,
-    Parts,
-}
-
-/// Whether any policy of this build compares `what`.
-const fn any_policy(what: Compared) -> bool {
-    let mut rest = File::POLICIES;
-    while let [policy, more @ ..] = rest {
-        let compares = match what {
-            Compared::Names => policy.names(),
-            Compared::Attributes => policy.duplicate_attribute.is_some(),
-            Compared::Parts => policy.covers(),
-        };
-        if compares {
-            return true;
-        }
-        rest = more;
-    }
-    false
 }
 
 /// Applies `read` to an entry that was found; resets the cursor to `before` if the entry is not

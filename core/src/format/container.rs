@@ -1,7 +1,6 @@
 //! The trait that each format implements.
 
 use crate::codec::checksum::Checksum;
-use crate::format::Policy;
 use crate::input::{Absent, Source, Span};
 use crate::model::{
     Chunk, Chunks, Endianness, Metadata, Name, NameAt, Part, Region, Tensor, Value, Version,
@@ -9,13 +8,11 @@ use crate::model::{
 use crate::parse::{Cursor, Reader, State};
 use crate::rule::{EntryKind, Halt};
 
-/// A container format.
+/// A container format. Its rules for checks that all formats share are in `rules::shared` of its
+/// folder.
 pub(crate) trait Container: Sized {
     /// State kept from one entry to the next.
     type State: State;
-
-    /// The format's rules for the checks that all formats share.
-    const POLICY: Policy;
 
     /// Whether the first bytes (nine, or all `len` of them) belong to this format.
     fn detect(head: &[u8], len: u64) -> bool;
@@ -41,7 +38,12 @@ pub(crate) trait Container: Sized {
 
     /// The alignment to which payloads are padded, in bytes; 1 if there is none.
     fn alignment(&self) -> u64 {
-        Self::POLICY.align
+        1
+    }
+
+    /// Whether empty payloads, too, must lie outside all others.
+    fn places_empty(&self) -> bool {
+        false
     }
 
     /// End of the index, if tensor names are one-byte numbers and all data comes after the

@@ -26,11 +26,12 @@ pub mod ztensor;
 #[cfg(feature = "npz")]
 pub(crate) mod archive;
 mod container;
+mod fault;
 mod formats;
 mod pickle;
-mod policy;
 
 pub(crate) use container::{Container, Glance, data_of};
+pub(crate) use fault::Fault;
 pub use formats::Format;
 pub(crate) use formats::formats;
 /// Metadata keys that an audit remembers; only GGUF has keys that readers rely on.
@@ -39,4 +40,3 @@ pub(crate) use gguf::Keys;
 #[cfg(not(feature = "keys"))]
 pub(crate) type Keys = ();
 pub use pickle::is_pickle;
-pub(crate) use policy::Policy;

@@ -3,6 +3,7 @@
 use super::Audit;
 use crate::audit::cover::Cover;
 use crate::file::Slot;
+use crate::format::Fault;
 use crate::parse::Reader;
 use crate::rule::Halt;
 
@@ -52,7 +53,6 @@ impl Audit {
         }
         let slots = self.sorting.sorted(slots);
         let certain = !self.incomplete && !self.unmeasured;
-        let policy = self.file.policy();
         loop {
             if self.covering.pending.is_none() {
                 self.covering.pending = match self.ordered {
@@ -62,7 +62,7 @@ impl Audit {
             }
             let Some(part) = self.covering.pending else { break };
             if certain && part.at != 0 {
-                self.covering.cover.gap(&self.file, r, part.key, policy.gap)?;
+                self.covering.cover.gap(&self.file, r, part.key, Fault::Gap)?;
             }
             self.covering.cover.place(&self.file, r, &part);
             self.covering.pending = None;
@@ -70,7 +70,7 @@ impl Audit {
         }
         if certain {
             let end = self.file.end(r.source());
-            self.covering.cover.gap(&self.file, r, end, policy.trailing)?;
+            self.covering.cover.gap(&self.file, r, end, Fault::Trailing)?;
         }
         Ok(())
     }

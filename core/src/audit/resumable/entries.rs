@@ -71,7 +71,7 @@ impl File {
     ) -> Result<Option<Slot>, Halt> {
         while let Some(region) = self.region(r, c)? {
             let unsure = !measured && region.part.is_value();
-            if self.policy().places(&region) && !unsure {
+            if self.places(&region) && !unsure {
                 let who = Slot::pack(region.entry, region.kind.code());
                 return Ok(Some(Slot::part(region.span, who)));
             }

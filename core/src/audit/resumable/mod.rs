@@ -16,9 +16,9 @@ mod twins;
 
 use crate::audit::Stage;
 use crate::file::{Cursor, File, Slot};
+use crate::format::Fault;
 use crate::input::Source;
-use crate::model::NameAt;
-use crate::model::{Chunks, Tensor};
+use crate::model::{Chunks, NameAt, Tensor};
 use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, general::SHARED_UNCHECKED};
 #[cfg(feature = "payloads")]
@@ -240,14 +240,16 @@ impl Audit {
     /// Moves to the next stage that applies.
     #[inline(never)]
     fn advance(&mut self) {
-        let policy = self.file.policy();
+        let has_rule = |fault| self.file.rule(fault).is_some();
         loop {
             self.stage = self.stage.next();
             let needed = match self.stage {
                 Stage::MetadataNames => !self.ordered,
-                Stage::TensorNames => !self.ordered && policy.duplicate_tensor.is_some(),
-                Stage::Attributes => policy.duplicate_attribute.is_some(),
-                Stage::Order | Stage::Coverage => policy.covers() && !self.covered,
+                Stage::TensorNames => {
+                    !self.ordered && has_rule(Fault::Duplicate(EntryKind::Tensor))
+                }
+                Stage::Attributes => has_rule(Fault::Duplicate(EntryKind::Attribute)),
+                Stage::Order | Stage::Coverage => !self.covered && has_rule(Fault::Overlap),
                 Stage::Payloads => self.payload.is_wanted(),
                 _ => true,
             };

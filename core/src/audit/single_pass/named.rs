@@ -6,6 +6,7 @@
 
 use crate::audit::{Stage, cover::Cover};
 use crate::file::{Cursor, File, Slot, slot::shell_sort};
+use crate::format::Fault;
 use crate::input::Source;
 use crate::model::{Status, Tensor};
 use crate::parse::{Reader, Stop};
@@ -127,8 +128,12 @@ impl MappedAudit {
         self.stage = match self.stage {
             Stage::Metadata => Stage::Tensors,
             Stage::Tensors => Stage::Values,
-            Stage::Values if self.file.policy().duplicate_attribute.is_some() => Stage::Attributes,
-            Stage::Values | Stage::Attributes if self.file.policy().covers() => Stage::Coverage,
+            Stage::Values if self.file.rule(Fault::Duplicate(EntryKind::Attribute)).is_some() => {
+                Stage::Attributes
+            }
+            Stage::Values | Stage::Attributes if self.file.rule(Fault::Overlap).is_some() => {
+                Stage::Coverage
+            }
             _ => Stage::Done,
         };
     }
@@ -208,7 +213,6 @@ impl MappedAudit {
             return Ok(());
         }
         let certain = !self.incomplete && !self.unmeasured;
-        let policy = self.file.policy();
         (cover, cursor) = (Cover::default(), Cursor::START);
         before = Slot::EMPTY;
         loop {
@@ -222,7 +226,7 @@ impl MappedAudit {
             }
             if parts {
                 if certain && slot.at != 0 {
-                    cover.gap(&self.file, r, slot.key, policy.gap)?;
+                    cover.gap(&self.file, r, slot.key, Fault::Gap)?;
                 }
                 cover.place(&self.file, r, &slot);
             } else {
@@ -234,7 +238,7 @@ impl MappedAudit {
             }
         }
         if parts && certain {
-            cover.gap(&self.file, r, self.file.end(r.source()), policy.trailing)?;
+            cover.gap(&self.file, r, self.file.end(r.source()), Fault::Trailing)?;
         }
         Ok(())
     }
@@ -320,7 +324,7 @@ impl MappedAudit {
     ) -> Result<(), Halt> {
         if let Some(region) = self.file.region(r, c)?
             && !(self.unmeasured && region.part.is_value())
-            && self.file.policy().places(&region)
+            && self.file.places(&region)
         {
             *slot = Slot::part(region.span, Slot::pack(region.entry, region.kind.code()));
         }

@@ -10,6 +10,7 @@
 use crate::audit::{Stage, cover::Cover};
 use crate::base::word;
 use crate::file::{Cursor, File, Slot, slot::shell_sort};
+use crate::format::Fault;
 use crate::input::Source;
 use crate::model::{Chunks, Status, Tensor};
 use crate::parse::{Reader, Stop};
@@ -119,7 +120,7 @@ impl NumberedAudit {
             if let Some(user) = users.get_mut(usize::from(id)) {
                 let index = u64::from(tensor.index);
                 if let (Some(earlier), Some(rule)) =
-                    (user.checked_sub(1), self.file.policy().duplicate_tensor)
+                    (user.checked_sub(1), self.file.rule(Fault::Duplicate(EntryKind::Tensor)))
                 {
                     r.flag(rule, tensor.name.offset, 1, earlier.into(), index);
                 }
@@ -149,7 +150,7 @@ impl NumberedAudit {
         parts: usize,
         ordered: bool,
     ) -> Result<(), Halt> {
-        let (certain, policy) = (!self.incomplete, self.file.policy());
+        let certain = !self.incomplete;
         let mut cover = Cover::default();
         cover.end = word(self.file.index_end().unwrap_or(0));
         if ordered {
@@ -159,7 +160,7 @@ impl NumberedAudit {
             while let Some(tensor) = &self.file.tensor(r, &mut cursor)? {
                 if let Some(part) = part_of(tensor) {
                     if certain {
-                        cover.gap(&self.file, r, part.key, policy.gap)?;
+                        cover.gap(&self.file, r, part.key, Fault::Gap)?;
                     }
                     cover.end = part.end();
                 }
@@ -170,13 +171,13 @@ impl NumberedAudit {
             shell_sort(slots, &Slot::precedes);
             for part in slots {
                 if certain {
-                    cover.gap(&self.file, r, part.key, policy.gap)?;
+                    cover.gap(&self.file, r, part.key, Fault::Gap)?;
                 }
                 cover.place(&self.file, r, part);
             }
         }
         if certain {
-            cover.gap(&self.file, r, self.file.end(r.source()), policy.trailing)?;
+            cover.gap(&self.file, r, self.file.end(r.source()), Fault::Trailing)?;
         }
         Ok(())
     }

@@ -98,7 +98,7 @@ impl Walk {
         r: &mut Reader<'_, '_>,
         data: Span,
         expected: Option<u64>,
-        rule: fn(Fault) -> Rule,
+        rule: &impl Fn(Fault) -> Rule,
     ) -> Result<bool, Halt> {
         match self.follow(r, data, expected, rule) {
             Ok(()) => {
@@ -127,7 +127,7 @@ impl Walk {
         r: &mut Reader<'_, '_>,
         data: Span,
         expected: Option<u64>,
-        rule: fn(Fault) -> Rule,
+        rule: &impl Fn(Fault) -> Rule,
     ) -> Result<(), End> {
         let end = data.end().unwrap_or(u64::MAX);
         loop {
@@ -160,7 +160,7 @@ impl Walk {
         &mut self,
         r: &mut Reader<'_, '_>,
         expected: Option<u64>,
-        rule: fn(Fault) -> Rule,
+        rule: &impl Fn(Fault) -> Rule,
     ) -> Result<(), End> {
         let at = r.at();
         let left = r.left();

@@ -43,9 +43,9 @@ mod spans;
 mod sweep;
 
 use crate::base::{Word, build::WINDOWS, place, utf8, wide, widen, word};
+use crate::format::Container;
 #[cfg(feature = "sweep")]
 use crate::format::Glance;
-use crate::format::{Container, Policy};
 use crate::input::{Absent, Source, Span};
 use crate::model::{Chunks, Metadata, NameAt, Part, Region, Status, Tensor, Value, Version};
 use crate::model::{DType, DimEncoding, DimsAt, dims::bincode_uint};
@@ -144,12 +144,6 @@ type Cursor = parse::Cursor<State>;
 
 impl Container for Header {
     type State = State;
-
-    const POLICY: Policy = Policy {
-        duplicate_tensor: Some(rules::T6),
-        duplicate_meta: Some(rules::M6),
-        ..Policy::NONE
-    };
 
     const ENDS_WITH_TENSORS: bool = true;
 

@@ -4,8 +4,8 @@
 //! to the published crate. Where both are silent, a rule is a lint; where the
 //! crate rejects a file, it is at least a violation.
 
-use crate::format::Format;
-use crate::rule::rules;
+use crate::format::{Fault, Format};
+use crate::rule::{EntryKind, Rule, rules};
 
 rules! { Format::BinTensors.code();
     F1 = "F1", Fatal, Implied,
@@ -101,4 +101,13 @@ rules! { Format::BinTensors.code();
     C1 = "C1", Lint, Silent,
         "the tensor sorts before the previous one (writers sort by descending element type, then by name)",
         "all writers sort by descending element type, then by name, which aligns the data";
+}
+
+/// The rule for a fault that a shared check finds.
+pub(crate) const fn shared(fault: Fault) -> Option<Rule> {
+    Some(match fault {
+        Fault::Duplicate(EntryKind::Tensor) => T6,
+        Fault::Duplicate(EntryKind::Metadata) => M6,
+        _ => return None,
+    })
 }

@@ -50,7 +50,7 @@ pub use items::{Item, Items};
 pub(crate) use keys::Keys;
 
 use crate::base::{Word, wide, word};
-use crate::format::{Container, Glance, Policy};
+use crate::format::{Container, Glance};
 use crate::input::{Absent, Source, Span};
 use crate::model::{Endianness, Metadata, Part, Region, Tensor, Value, Version};
 use crate::parse::{self, Reader};
@@ -180,17 +180,6 @@ type Cursor = parse::Cursor<State>;
 
 impl Container for Header {
     type State = State;
-
-    const POLICY: Policy = Policy {
-        duplicate_tensor: Some(rules::NAME_DUPLICATE),
-        duplicate_meta: Some(rules::KEY_DUPLICATE),
-        overlap: Some(rules::OVERLAP),
-        alias: Some(rules::ALIAS),
-        gap: Some(rules::GAP),
-        trailing: Some(rules::TRAILING),
-        padding: Some(rules::PADDING),
-        ..Policy::NONE
-    };
 
     const ENDS_WITH_TENSORS: bool = true;
 

@@ -1,7 +1,7 @@
 //! The rules for GGUF: ggml's `gguf.md`, and the requirements of ggml's own reader.
 
-use crate::format::Format;
-use crate::rule::rules;
+use crate::format::{Fault, Format};
+use crate::rule::{EntryKind, Rule, rules};
 
 rules! { Format::Gguf.code();
     MAGIC = "MAGIC", Fatal, Stated,
@@ -252,4 +252,18 @@ rules! { Format::Gguf.code();
     SPLIT_TOTAL = "KEYS-SPLIT-TOTAL", Violation, Silent,
         "all parts have {found} tensors together; split.tensors.count is {expected}",
         "readers compare both, and refuse the set";
+}
+
+/// The rule for a fault that a shared check finds.
+pub(crate) const fn shared(fault: Fault) -> Option<Rule> {
+    Some(match fault {
+        Fault::Duplicate(EntryKind::Tensor) => NAME_DUPLICATE,
+        Fault::Duplicate(EntryKind::Metadata) => KEY_DUPLICATE,
+        Fault::Overlap => OVERLAP,
+        Fault::Alias => ALIAS,
+        Fault::Gap => GAP,
+        Fault::Trailing => TRAILING,
+        Fault::Padding => PADDING,
+        _ => return None,
+    })
 }

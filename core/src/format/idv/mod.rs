@@ -55,7 +55,7 @@ use text::LARGEST;
 
 use crate::base::build::WINDOWS;
 use crate::base::{Word, limits, place, wide, widen, word};
-use crate::format::{Container, Policy};
+use crate::format::Container;
 use crate::input::{Absent, Source, Span};
 use crate::model::{Chunk, Encoding, Metadata, Region, Tensor, Value, Version};
 use crate::parse::{self, Reader, reader::Field};
@@ -123,14 +123,6 @@ type Cursor = parse::Cursor<State>;
 
 impl Container for Header {
     type State = State;
-
-    const POLICY: Policy = Policy {
-        duplicate_attribute: Some(rules::M_KIND_DUP),
-        overlap: Some(rules::R_OVERLAP),
-        alias: Some(rules::R_SHARED),
-        gap: Some(rules::R_GAP),
-        ..Policy::NONE
-    };
 
     fn detect(head: &[u8], _len: u64) -> bool {
         head.starts_with(&field::SIGNATURE.to_le_bytes())

@@ -4,8 +4,8 @@
 //! its source document that its published form lacks. Where both are silent,
 //! the loader and the writer of ML.NET decide.
 
-use crate::format::Format;
-use crate::rule::rules;
+use crate::format::{Fault, Format};
+use crate::rule::{EntryKind, Rule, rules};
 
 rules! { Format::Idv.code();
     H_SIZE = "H.size", Fatal, Implied,
@@ -306,4 +306,15 @@ rules! { Format::Idv.code();
     B_VEC_INDEXORDER = "B.vec.indexorder", Fatal, Implied,
         "an index is below {expected}, so indices do not ascend, at byte {found} of the payload",
         "VBuffer: the indices of a vector strictly ascend";
+}
+
+/// The rule for a fault that a shared check finds.
+pub(crate) const fn shared(fault: Fault) -> Option<Rule> {
+    Some(match fault {
+        Fault::Duplicate(EntryKind::Attribute) => M_KIND_DUP,
+        Fault::Overlap => R_OVERLAP,
+        Fault::Alias => R_SHARED,
+        Fault::Gap => R_GAP,
+        _ => return None,
+    })
 }

@@ -23,7 +23,7 @@ mod header;
 mod literal;
 pub mod rules;
 
-use crate::format::{Container, Policy};
+use crate::format::Container;
 use crate::input::{Absent, Source, Span};
 use crate::model::{Chunks, Layout, Part, Region, Status, Tensor, Version};
 use crate::parse::{Cursor, Reader};
@@ -51,8 +51,6 @@ pub struct Header {
 
 impl Container for Header {
     type State = ();
-
-    const POLICY: Policy = Policy::NONE;
 
     const ENDS_WITH_TENSORS: bool = true;
 

@@ -1,7 +1,7 @@
 //! The rules for NPY 1.0 to 3.0: the documentation of `numpy.lib.format`.
 
-use crate::format::Format;
-use crate::rule::rules;
+use crate::format::{Fault, Format};
+use crate::rule::{Rule, rules};
 
 rules! { Format::Npy.code();
     NPY_LENGTH = "NPY-LENGTH", Fatal, Implied,
@@ -97,4 +97,9 @@ rules! { Format::Npy.code();
     NPY_TRAILING = "NPY-TRAILING", Lint, Silent,
         "{found} bytes follow the array",
         "numpy.save may append several arrays to one file; numpy.load reads the first only";
+}
+
+/// The rule for a fault that a shared check finds: a file is one array, and nothing else.
+pub(crate) const fn shared(_: Fault) -> Option<Rule> {
+    None
 }

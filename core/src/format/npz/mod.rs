@@ -18,8 +18,8 @@ mod steps;
 
 use crate::base::widen;
 use crate::codec::checksum::Checksum;
+use crate::format::Container;
 use crate::format::archive::{End, Fault, Member};
-use crate::format::{Container, Policy};
 use crate::input::{Absent, Source, Span};
 use crate::model::{Chunk, Encoding, NameAt, Region, Status, Tensor, Version};
 use crate::parse::{self, Cursor, Reader};
@@ -94,17 +94,6 @@ pub struct Header {
 
 impl Container for Header {
     type State = State;
-
-    const POLICY: Policy = Policy {
-        duplicate_tensor: Some(rules::NPZ_DUPLICATE),
-        overlap: Some(rules::ZIP_OVERLAP),
-        alias: Some(rules::ZIP_OVERLAP),
-        gap: Some(rules::ZIP_GAP),
-        checksum: Some(rules::ZIP_CRC),
-        sums_decoded: true,
-        stream: Some(rules::stream),
-        ..Policy::NONE
-    };
 
     /// Never detects the format, because most archives hold something else. Hosts decide by
     /// the name of the file, or of its first member.

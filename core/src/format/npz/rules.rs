@@ -1,9 +1,9 @@
 //! The rules for NPZ (the documentation of `numpy.savez`) and for ZIP (APPNOTE 6.3.10).
 //! Faults in an archived array break the rules for NPY.
 
-use crate::format::Format;
-use crate::format::archive::Fault;
-use crate::rule::{Rule, rules};
+use crate::codec;
+use crate::format::{Fault, Format, archive};
+use crate::rule::{EntryKind, Rule, rules};
 
 rules! { Format::Npz.code();
     NPZ_MAGIC = "NPZ-MAGIC", Fatal, Implied,
@@ -168,7 +168,8 @@ rules! { Format::Npz.code();
 }
 
 /// The rule broken by a fault of the archive.
-pub(super) fn zip(fault: Fault) -> Rule {
+pub(super) fn zip(fault: archive::Fault) -> Rule {
+    use archive::Fault;
     match fault {
         Fault::NoEnd => ZIP_END,
         Fault::Comment => ZIP_COMMENT,
@@ -211,10 +212,22 @@ pub(super) fn zip(fault: Fault) -> Rule {
 }
 
 /// The rule broken by a fault in a member's stream.
-pub(super) fn stream(fault: crate::codec::Fault) -> Rule {
+pub(super) const fn stream(fault: codec::Fault) -> Rule {
     match fault {
-        crate::codec::Fault::Short | crate::codec::Fault::Long => ZIP_DEFLATE_SIZE,
-        crate::codec::Fault::Trailing => ZIP_DEFLATE_REST,
+        codec::Fault::Short | codec::Fault::Long => ZIP_DEFLATE_SIZE,
+        codec::Fault::Trailing => ZIP_DEFLATE_REST,
         _ => ZIP_DEFLATE,
     }
+}
+
+/// The rule for a fault that a shared check finds.
+pub(crate) const fn shared(fault: Fault) -> Option<Rule> {
+    Some(match fault {
+        Fault::Duplicate(EntryKind::Tensor) => NPZ_DUPLICATE,
+        Fault::Overlap | Fault::Alias => ZIP_OVERLAP,
+        Fault::Gap => ZIP_GAP,
+        Fault::DecodedChecksum => ZIP_CRC,
+        Fault::Stream(fault) => stream(fault),
+        _ => return None,
+    })
 }

@@ -52,7 +52,7 @@ mod value;
 pub use quant::Quantization;
 
 use crate::base::Word;
-use crate::format::{Container, Policy};
+use crate::format::Container;
 use crate::input::{Absent, Source, Span};
 use crate::model::{DType, Metadata, Part, Region, Status, Tensor, Value, Version};
 use crate::parse::{self, Reader};
@@ -105,22 +105,6 @@ type Cursor = parse::Cursor<State>;
 impl Container for Header {
     type State = State;
 
-    const POLICY: Policy = Policy {
-        duplicate_tensor: Some(rules::DUP_TENSOR),
-        duplicate_meta: Some(rules::DUP_METADATA),
-        duplicate_size: Some(rules::DUP_SIZEVAR),
-        overlap: Some(rules::PAYLOAD_OVERLAP),
-        alias: Some(rules::PAYLOAD_OVERLAP),
-        gap: Some(rules::PAYLOAD_GAP),
-        trailing: Some(rules::PAYLOAD_TRAILING),
-        padding: Some(rules::PAYLOAD_GAP_NONZERO),
-        align: field::ALIGN,
-        boolean: Some(rules::TENSOR_BOOL),
-        ternary: Some(rules::TENSOR_T2),
-        tail_bits: Some(rules::TENSOR_TAILBITS),
-        ..Policy::NONE
-    };
-
     fn detect(head: &[u8], _len: u64) -> bool {
         head.starts_with(&field::MAGIC)
     }
@@ -139,6 +123,10 @@ impl Container for Header {
 
     fn file_len(&self) -> Option<u64> {
         Some(self.file_size)
+    }
+
+    fn alignment(&self) -> u64 {
+        field::ALIGN
     }
 
     fn tensor_count(&self) -> u64 {

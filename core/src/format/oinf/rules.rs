@@ -3,8 +3,9 @@
 //! "guide" is the format guide for version 1, "guide 2" its successor for
 //! version 2, which adds quantisation and is otherwise identical.
 
-use crate::format::Format;
-use crate::rule::rules;
+use crate::format::{Fault, Format};
+use crate::model::DType;
+use crate::rule::{EntryKind, Rule, rules};
 
 rules! { Format::Oinf.code();
     HDR_SHORT = "HDR-SHORT", Fatal, Implied,
@@ -267,4 +268,21 @@ rules! { Format::Oinf.code();
     FILE_TAIL_ALIGN = "FILE-TAIL-ALIGN", Violation, Implied,
         "the file has {found} bytes, which is not a multiple of 8",
         "all sections are padded to 8 bytes (guide, High-level layout)";
+}
+
+/// The rule for a fault that a shared check finds.
+pub(crate) const fn shared(fault: Fault) -> Option<Rule> {
+    Some(match fault {
+        Fault::Duplicate(EntryKind::Tensor) => DUP_TENSOR,
+        Fault::Duplicate(EntryKind::Metadata) => DUP_METADATA,
+        Fault::Duplicate(EntryKind::SizeVar) => DUP_SIZEVAR,
+        Fault::Overlap | Fault::Alias => PAYLOAD_OVERLAP,
+        Fault::Gap => PAYLOAD_GAP,
+        Fault::Trailing => PAYLOAD_TRAILING,
+        Fault::Padding => PAYLOAD_GAP_NONZERO,
+        Fault::Element(DType::Bool) => TENSOR_BOOL,
+        Fault::Element(DType::T2) => TENSOR_T2,
+        Fault::TailBits => TENSOR_TAILBITS,
+        _ => return None,
+    })
 }

@@ -31,7 +31,7 @@ mod open;
 mod sweep;
 
 use crate::base::{Word, word};
-use crate::format::{Container, Glance, Policy};
+use crate::format::{Container, Glance};
 use crate::input::{Absent, Source, Span};
 use crate::model::{Metadata, Name, Part, Region, Status, Tensor, Value, Version};
 use crate::parse::{self, Reader};
@@ -186,17 +186,6 @@ type Cursor = parse::Cursor<State>;
 impl Container for Header {
     type State = State;
 
-    const POLICY: Policy = Policy {
-        duplicate_tensor: Some(rules::NAME_DUPLICATE),
-        duplicate_meta: Some(rules::METADATA_KEY),
-        overlap: Some(rules::OVERLAP),
-        alias: Some(rules::ALIAS),
-        empties: true,
-        gap: Some(rules::HOLE),
-        trailing: Some(rules::TRAILING),
-        ..Policy::NONE
-    };
-
     const ENDS_WITH_TENSORS: bool = true;
 
     /// The safetensors crate accepts white space before the brace, but that does not
@@ -214,6 +203,10 @@ impl Container for Header {
 
     fn version(&self) -> Option<Version> {
         None
+    }
+
+    fn places_empty(&self) -> bool {
+        true
     }
 
     fn tensor_count(&self) -> u64 {

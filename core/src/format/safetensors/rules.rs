@@ -1,7 +1,7 @@
 //! The rules for safetensors: its README, section "Format".
 
-use crate::format::Format;
-use crate::rule::rules;
+use crate::format::{Fault, Format};
+use crate::rule::{EntryKind, Rule, rules};
 
 rules! { Format::Safetensors.code();
     FILE_LENGTH = "FILE-LENGTH", Fatal, Implied,
@@ -124,4 +124,17 @@ rules! { Format::Safetensors.code();
     TRAILING = "TRAILING", Violation, Stated,
         "{found} bytes after the last tensor belong to nothing",
         "Notes: the byte buffer needs to be entirely indexed: this prevents polyglot files";
+}
+
+/// The rule for a fault that a shared check finds.
+pub(crate) const fn shared(fault: Fault) -> Option<Rule> {
+    Some(match fault {
+        Fault::Duplicate(EntryKind::Tensor) => NAME_DUPLICATE,
+        Fault::Duplicate(EntryKind::Metadata) => METADATA_KEY,
+        Fault::Overlap => OVERLAP,
+        Fault::Alias => ALIAS,
+        Fault::Gap => HOLE,
+        Fault::Trailing => TRAILING,
+        _ => return None,
+    })
 }

@@ -20,7 +20,7 @@ mod scan;
 
 use super::safetensors::{json, metadata};
 use crate::base::{limits::JSON_DEPTH, widen, word};
-use crate::format::{Container, Policy};
+use crate::format::Container;
 use crate::input::Span;
 use crate::model::{Chunk, Metadata, Name, Part, Region, Status, Tensor, Value, Version};
 use crate::parse::{self, Reader};
@@ -70,8 +70,6 @@ type Cursor = parse::Cursor<State>;
 
 impl Container for Header {
     type State = State;
-
-    const POLICY: Policy = Policy { duplicate_meta: Some(rules::TENSOR_DUPLICATE), ..Policy::NONE };
 
     /// Every writer begins with one of two keys.
     fn detect(head: &[u8], _: u64) -> bool {

@@ -1,8 +1,8 @@
 //! The rules for the index of a sharded checkpoint: `transformers`, "Sharding
 //! checkpoints", and the output of `save_pretrained`.
 
-use crate::format::{Format, safetensors::rules as json};
-use crate::rule::{Rule, rules};
+use crate::format::{Fault, Format, safetensors::rules as json};
+use crate::rule::{EntryKind, Rule, rules};
 
 rules! { Format::Shards.code();
     INDEX_ROOT = "INDEX-ROOT", Fatal, Implied,
@@ -84,4 +84,12 @@ pub(super) fn own(rule: Rule) -> Rule {
         json::HEADER_UTF8 => JSON_UTF8,
         own => own,
     }
+}
+
+/// The rule for a fault that a shared check finds.
+pub(crate) const fn shared(fault: Fault) -> Option<Rule> {
+    Some(match fault {
+        Fault::Duplicate(EntryKind::Metadata) => TENSOR_DUPLICATE,
+        _ => return None,
+    })
 }

@@ -34,7 +34,7 @@ pub mod rules;
 
 mod entry;
 
-use crate::format::{Container, Policy};
+use crate::format::Container;
 use crate::input::{Absent, Source, Span};
 use crate::model::{DimEncoding, Part, Region, Tensor, Version};
 use crate::parse::{self, Reader};
@@ -87,17 +87,6 @@ type Cursor = parse::Cursor<()>;
 
 impl Container for Header {
     type State = ();
-
-    const POLICY: Policy = Policy {
-        duplicate_tensor: Some(rules::T_ID_DUP),
-        overlap: Some(rules::T_OVERLAP),
-        alias: Some(rules::T_ALIAS),
-        gap: Some(rules::D_GAP),
-        trailing: Some(rules::D_TRAILING),
-        padding: Some(rules::D_PAD),
-        align: field::ALIGN,
-        ..Policy::NONE
-    };
 
     const ENDS_WITH_TENSORS: bool = true;
 
@@ -162,6 +151,10 @@ impl Container for Header {
 
     fn numbered_until(&self) -> Option<u64> {
         Some(self.table_end())
+    }
+
+    fn alignment(&self) -> u64 {
+        field::ALIGN
     }
 
     fn tensor_count(&self) -> u64 {

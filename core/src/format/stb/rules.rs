@@ -1,7 +1,7 @@
 //! The rules of STB 0.1.
 
-use crate::format::Format;
-use crate::rule::rules;
+use crate::format::{Fault, Format};
+use crate::rule::{EntryKind, Rule, rules};
 
 rules! { Format::Stb.code();
     H_LEN = "H-LEN", Fatal, Implied,
@@ -76,4 +76,17 @@ rules! { Format::Stb.code();
     D_PAD = "D-PAD", Lint, Silent,
         "bytes of padding are not zero",
         "§5 does not say what padding holds; every writer stores zeros";
+}
+
+/// The rule for a fault that a shared check finds.
+pub(crate) const fn shared(fault: Fault) -> Option<Rule> {
+    Some(match fault {
+        Fault::Duplicate(EntryKind::Tensor) => T_ID_DUP,
+        Fault::Overlap => T_OVERLAP,
+        Fault::Alias => T_ALIAS,
+        Fault::Gap => D_GAP,
+        Fault::Trailing => D_TRAILING,
+        Fault::Padding => D_PAD,
+        _ => return None,
+    })
 }

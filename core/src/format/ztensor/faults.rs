@@ -6,7 +6,7 @@ use crate::model::sparse;
 use crate::rule::Rule;
 
 /// The rule for a fault in a frame's structure.
-pub(super) fn frame(fault: Fault) -> Rule {
+pub(super) const fn frame(fault: Fault) -> Rule {
     match fault {
         Fault::Magic => rules::ZSTD_MAGIC,
         Fault::Truncated => rules::ZSTD_TRUNCATED,
@@ -23,7 +23,7 @@ pub(super) fn frame(fault: Fault) -> Rule {
 }
 
 /// The rule for a decoding fault in a frame with valid structure.
-pub(super) fn stream(fault: codec::Fault) -> Rule {
+pub(super) const fn stream(fault: codec::Fault) -> Rule {
     match fault {
         codec::Fault::Truncated => rules::ZSTD_TRUNCATED,
         codec::Fault::Trailing => rules::ZSTD_TRAILING,
@@ -39,7 +39,7 @@ pub(super) fn stream(fault: codec::Fault) -> Rule {
 }
 
 /// The rule for a fault in sparse indices.
-pub(super) fn sparse(fault: sparse::Fault) -> Rule {
+pub(super) const fn sparse(fault: sparse::Fault) -> Rule {
     match fault {
         sparse::Fault::Coordinate => rules::SPARSE_COO_RANGE,
         sparse::Fault::Duplicate => rules::SPARSE_COO_DUPLICATE,

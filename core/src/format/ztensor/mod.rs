@@ -62,7 +62,7 @@ pub use item::{Item, Items};
 use crate::base::build::SWEEP;
 use crate::base::{Word, wide, word};
 use crate::codec::checksum::Checksum;
-use crate::format::{Container, Glance, Policy};
+use crate::format::{Container, Glance};
 use crate::input::{Absent, Source, Span};
 use crate::model::{
     Chunk, Chunks, Encoding, Layout, Metadata, Name, Part, Region, Tensor, Value, Version,
@@ -177,20 +177,6 @@ type Cursor = parse::Cursor<State>;
 impl Container for Header {
     type State = State;
 
-    const POLICY: Policy = Policy {
-        duplicate_tensor: Some(rules::NAME_DUPLICATE),
-        overlap: Some(rules::BLOB_OVERLAP),
-        alias: Some(rules::BLOB_SHARED),
-        gap: Some(rules::BLOB_GAP),
-        padding: Some(rules::BLOB_PADDING),
-        align: field::ALIGN,
-        frame: Some(faults::frame),
-        checksum: Some(rules::CHECKSUM_MISMATCH),
-        stream: Some(faults::stream),
-        sparse: Some(faults::sparse),
-        ..Policy::NONE
-    };
-
     fn detect(head: &[u8], _len: u64) -> bool {
         open::generation(head).is_some()
     }
@@ -229,6 +215,10 @@ impl Container for Header {
 
     fn version(&self) -> Option<Version> {
         Some(Version::minor(0, 1))
+    }
+
+    fn alignment(&self) -> u64 {
+        field::ALIGN
     }
 
     fn tensor_count(&self) -> u64 {

@@ -17,12 +17,13 @@ use work::Work;
 
 use super::Audit;
 use crate::base::limits;
-use crate::codec::zstd::walk::{Fault, Walk};
+use crate::codec::zstd::walk::{self, Walk};
 use crate::file::{File, Slot};
+use crate::format::Fault;
 use crate::input::{Absent, Source};
 use crate::model::{Chunks, Encoding, Layout, Status, Tensor};
 use crate::parse::{Reader, Stop};
-use crate::rule::{EntryKind, Finding, Halt, general};
+use crate::rule::{EntryKind, Finding, Halt, Rule, general};
 use core::hash::{Hash, Hasher};
 
 /// Whether any format of this build stores more than raw elements, or has checksums: a build
@@ -202,11 +203,11 @@ impl Audit {
     /// # Errors
     /// [`Absent`] when the tensor's entry is not resident.
     pub fn has_rules(file: &File, source: &Source<'_>, tensor: &Tensor) -> Result<bool, Absent> {
-        let stored = file.policy().checksum.is_some();
+        let stored = checksum_rule(file).is_some();
         match tensor.status {
             Status::Broken => Ok(false),
             Status::Unsupported if !stored => Ok(false),
-            _ => Ok(raw::has_rules(file.policy(), tensor)
+            _ => Ok(raw::has_rules(file, tensor)
                 || is_made(tensor)
                 || stored && tensor.chunks.count() > 0 && file.checksum(source, tensor)?.is_some()),
         }
@@ -270,7 +271,7 @@ impl Audit {
             }
             r.about(EntryKind::Tensor, tensor.index);
             // Checksums and frames apply to the stored bytes, whatever their meaning.
-            let stored = self.file.policy().checksum.is_some();
+            let stored = checksum_rule(&self.file).is_some();
             if tensor.status != Status::Broken && !self.payload.current.plain {
                 if tensor.status == Status::Unsupported {
                     r.flag(general::DATA_UNCHECKED, tensor.offset, 0, 0, 0);
@@ -306,22 +307,23 @@ impl Audit {
 
     /// Follows the frames of compressed elements, without decoding them.
     fn frames_of(&mut self, r: &mut Reader<'_, '_>, tensor: &Tensor) -> Result<Frames, Pause> {
-        // No other format has frames: a build without it does not link their reader.
-        let frames = cfg!(feature = "frames") && tensor.encoding == Encoding::Zstd;
-        let (true, Chunks::One(span), Some(rule)) =
-            (frames, tensor.chunks, self.file.policy().frame)
+        // A build without such a format does not link the reader of frames.
+        const FOLLOWED: bool = File::any_has_rule(Fault::Frame(walk::Fault::Frames));
+        let (true, Encoding::Zstd, Chunks::One(span)) = (FOLLOWED, tensor.encoding, tensor.chunks)
         else {
             return Ok(Frames::Sound);
         };
+        let file = self.file;
+        let rule = |fault| file.rule(Fault::Frame(fault)).unwrap_or(general::PAYLOAD_UNCHECKED);
         let elements = tensor.bytes().filter(|_| tensor.layout == Layout::RowMajor);
         // Empty data has no frame; the format validates that.
-        let sound = !span.is_empty() && self.payload.current.walk.run(r, span, elements, rule)?;
+        let sound = !span.is_empty() && self.payload.current.walk.run(r, span, elements, &rule)?;
         Ok(if sound { Frames::Sound } else { Frames::Faulty })
     }
 
     /// Whether the data is more than raw elements, or may have a checksum.
     fn streams(&self, tensor: &Tensor) -> bool {
-        let checked = self.file.policy().checksum.is_some();
+        let checked = checksum_rule(&self.file).is_some();
         is_made(tensor) || tensor.chunks.count() > 0 && checked
     }
 
@@ -343,7 +345,7 @@ impl Audit {
         let plain = tensor.raw().is_some() && tensor.layout == Layout::RowMajor;
         if !plain && self.payload.current.frames == Frames::Sound {
             r.flag(general::PAYLOAD_UNCHECKED, tensor.offset, 0, 0, 0);
-        } else if self.file.policy().checksum.is_some() {
+        } else if checksum_rule(&self.file).is_some() {
             let found = self.file.checksum(r.source(), tensor);
             if let Some(checksum) = found.map_err(|absent| r.lack(absent))? {
                 r.flag(general::CHECKSUM_UNCHECKED, tensor.offset, 0, checksum.head(), 0);
@@ -363,10 +365,10 @@ impl Audit {
             }
             let slots = u64::from(self.payload.current.slots);
             let window = self.payload.current.walk.window();
-            if let (0, Some(rule)) = (slots, self.file.policy().frame)
+            let too_wide = Fault::Frame(walk::Fault::Window);
+            if let (0, Some(rule)) = (slots, self.file.rule(too_wide))
                 && window > limits::ZSTD_WINDOW
             {
-                let rule = rule(Fault::Window);
                 r.flag(rule, tensor.offset, 0, limits::ZSTD_WINDOW, window);
                 self.pass();
                 return;
@@ -379,6 +381,11 @@ impl Audit {
         }
         self.pass();
     }
+}
+
+/// The rule for a checksum that differs, if the format has checksums.
+fn checksum_rule(file: &File) -> Option<Rule> {
+    file.rule(Fault::StoredChecksum).or(file.rule(Fault::DecodedChecksum))
 }
 
 /// Whether the data is more than raw elements.

@@ -3,7 +3,8 @@
 use super::super::Audit;
 use super::Pause;
 use crate::base::widen;
-use crate::format::Policy;
+use crate::file::File;
+use crate::format::Fault;
 use crate::input::{Absent, Span};
 use crate::model::{DType, Tensor};
 use crate::parse::Reader;
@@ -17,22 +18,14 @@ impl Audit {
         tensor: &Tensor,
         span: Span,
     ) -> Result<(), Pause> {
-        let policy = self.file.policy();
         let Some(last) = span.len.checked_sub(1) else {
             return Ok(());
         };
         let used = used_bits(tensor);
-        if let (Some(rule), Some(used)) = (policy.tail_bits, used) {
-            let at = span.offset.saturating_add(last);
-            // Only the last byte matters, unless ternary codes are checked as well.
-            if policy.ternary.is_none() || tensor.dtype != DType::T2 {
-                let byte = r.get(Span::new(at, 1))?.first().copied().unwrap_or(0);
-                flag_byte(r, rule, at, byte, byte & !used);
-                return Ok(());
-            }
-        }
-        let Some(rule) = rule_of(policy, tensor) else { return Ok(()) };
-        while self.payload.current.done < span.len {
+        let element = self.file.rule(Fault::Element(tensor.dtype));
+        while let Some(rule) = element
+            && self.payload.current.done < span.len
+        {
             let at = span.offset.saturating_add(self.payload.current.done);
             let left = span.len.saturating_sub(self.payload.current.done);
             let run = r.source().run(at);
@@ -67,7 +60,7 @@ impl Audit {
             }
             self.payload.current.done = self.payload.current.done.saturating_add(widen(run.len()));
         }
-        if let (Some(rule), Some(used)) = (policy.tail_bits, used) {
+        if let (Some(rule), Some(used)) = (self.file.rule(Fault::TailBits), used) {
             let at = span.offset.saturating_add(last);
             let byte = r.get(Span::new(at, 1))?.first().copied().unwrap_or(0);
             flag_byte(r, rule, at, byte, byte & !used);
@@ -77,18 +70,11 @@ impl Audit {
 }
 
 /// Whether raw elements have rules.
-pub(super) fn has_rules(policy: &Policy, tensor: &Tensor) -> bool {
-    let tail = policy.tail_bits.is_some() && used_bits(tensor).is_some();
-    tensor.raw().is_some_and(|span| !span.is_empty()) && (tail || rule_of(policy, tensor).is_some())
-}
-
-/// The rule for the value of each element.
-fn rule_of(policy: &Policy, tensor: &Tensor) -> Option<Rule> {
-    match tensor.dtype {
-        DType::Bool => policy.boolean,
-        DType::T2 => policy.ternary,
-        _ => None,
-    }
+pub(super) fn has_rules(file: &File, tensor: &Tensor) -> bool {
+    let has_rule = |fault| file.rule(fault).is_some();
+    tensor.raw().is_some_and(|span| !span.is_empty())
+        && (has_rule(Fault::Element(tensor.dtype))
+            || has_rule(Fault::TailBits) && used_bits(tensor).is_some())
 }
 
 /// Reports a byte if any `wrong` bit is set.

@@ -3,15 +3,16 @@
 use super::super::Audit;
 use super::sparse::Sparse;
 use super::work::{Known, Results};
-use super::{Pause, Streams, Work};
+use super::{Pause, Streams, Work, checksum_rule};
 use crate::base::{limits, widen};
 use crate::codec::{
     self, Decoder, Fault, Size, Step,
     checksum::{Checksum, Hasher},
 };
 use crate::file::Slot;
+use crate::format;
 use crate::input::{Absent, Span};
-use crate::model::{Chunk, Encoding, Layout, Status, Tensor};
+use crate::model::{Chunk, Encoding, Layout, Status, Tensor, sparse};
 use crate::parse::Reader;
 use crate::rule::{Rule, general};
 
@@ -168,10 +169,7 @@ impl Scratch<'_> {
             if let Some(sparse) = &p.sparse
                 && let Some((fault, at, found)) = sparse.twin(slots)
             {
-                if let Some(rule) = audit.file.policy().sparse {
-                    let span = place(&p.chunk, at, 8);
-                    r.flag(rule(fault), span.offset, span.len, 0, found);
-                }
+                flag_index(audit, r, fault, place(&p.chunk, at, 8), 0, found);
                 return Ok(());
             }
             // Read the data again, into slots.
@@ -224,9 +222,8 @@ impl Scratch<'_> {
         slots: &mut [Slot],
         tensor: &Tensor,
     ) -> Result<Option<Progress>, Pause> {
-        let policy = audit.file.policy();
         let mut p = Progress { stage: Stage::Bytes, ..Progress::default() };
-        if policy.checksum.is_some() {
+        if checksum_rule(&audit.file).is_some() {
             let found = audit.file.checksum(r.source(), tensor);
             p.checksum = found.map_err(|absent| r.lack(absent))?;
         }
@@ -239,8 +236,9 @@ impl Scratch<'_> {
         };
         p.chunk = chunk;
         let sound = tensor.status == Status::Sound;
-        let sparse = matches!(tensor.layout, Layout::Coo | Layout::Csr);
-        let wanted = sound && sparse && policy.sparse.is_some();
+        let is_sparse = matches!(tensor.layout, Layout::Coo | Layout::Csr);
+        let indices = format::Fault::Sparse(sparse::Fault::Coordinate);
+        let wanted = sound && is_sparse && audit.file.rule(indices).is_some();
         if wanted {
             p.extents = Sparse::extents(tensor);
             if p.extents.is_none() {
@@ -265,7 +263,7 @@ impl Scratch<'_> {
             }
         }
         // A checksum of decoded bytes requires decoding.
-        p.sums_decoded = policy.sums_decoded && encoded;
+        p.sums_decoded = encoded && audit.file.rule(format::Fault::DecodedChecksum).is_some();
         if p.sums_decoded && !p.decodes {
             p.checksum = None;
         }
@@ -309,8 +307,8 @@ impl Scratch<'_> {
         if decoded <= most.clamp(limits::ZSTD_WHOLE, limits::BLOCK_BYTES) {
             return Err(Pause::Buffer(decoded));
         }
-        if let Some(rule) = audit.file.policy().stream {
-            r.flag(rule(Fault::Window), stored.offset, stored.len, limits::ZSTD_WINDOW, window);
+        if let Some(rule) = audit.file.rule(format::Fault::Stream(Fault::Window)) {
+            r.flag(rule, stored.offset, stored.len, limits::ZSTD_WINDOW, window);
         }
         Ok(false)
     }
@@ -324,7 +322,7 @@ impl Scratch<'_> {
             p.faulty = true;
         }
         if let (Some(expected), Some(found), Some(rule)) =
-            (p.checksum, known.sum, audit.file.policy().checksum)
+            (p.checksum, known.sum, checksum_rule(&audit.file))
             && expected.algorithm() == found.algorithm()
         {
             compare(p, r, rule, expected, found);
@@ -417,19 +415,16 @@ impl Scratch<'_> {
 
     /// Checks that need all bytes together.
     fn end(&mut self, audit: &Audit, p: &mut Progress, r: &mut Reader<'_, '_>) {
-        if !p.faulty
-            && let (Some(sparse), Some(rule)) = (&mut p.sparse, audit.file.policy().sparse)
-        {
+        if let (false, Some(sparse)) = (p.faulty, &mut p.sparse) {
             let chunk = p.chunk;
             sparse.finish(&mut |fault, offset, expected, found| {
-                let Span { offset: at, len } = place(&chunk, offset, 0);
-                r.flag(rule(fault), at, len, expected, found);
+                flag_index(audit, r, fault, place(&chunk, offset, 0), expected, found);
             });
         }
         let hasher = self.hasher.take();
         let mut sum = None;
         if let (Some(expected), Some(hasher), Some(rule)) =
-            (p.checksum, hasher, audit.file.policy().checksum)
+            (p.checksum, hasher, checksum_rule(&audit.file))
         {
             let found = hasher.finish();
             compare(p, r, rule, expected, found);
@@ -454,12 +449,26 @@ fn flag(audit: &Audit, p: &Progress, r: &mut Reader<'_, '_>, fault: Fault, writt
         return;
     }
     let limited = matches!(fault, Fault::Window | Fault::Dictionary);
-    let rule = audit.file.policy().stream.filter(|_| fault.is_of_file() || limited);
-    let rule = rule.map_or(general::PAYLOAD_UNCHECKED, |rule| rule(fault));
+    let rule = audit.file.rule(format::Fault::Stream(fault));
+    let rule = rule.filter(|_| fault.is_of_file() || limited).unwrap_or(general::PAYLOAD_UNCHECKED);
     let expected = p.chunk.decoded.unwrap_or(written);
     let found = written.saturating_add(u64::from(fault == Fault::Long));
     let Span { offset: at, len } = p.chunk.stored;
     r.flag(rule, at, len, expected, found);
+}
+
+/// Reports a fault in the indices of a sparse tensor.
+fn flag_index(
+    audit: &Audit,
+    r: &mut Reader<'_, '_>,
+    fault: sparse::Fault,
+    at: Span,
+    expected: u64,
+    found: u64,
+) {
+    if let Some(rule) = audit.file.rule(format::Fault::Sparse(fault)) {
+        r.flag(rule, at.offset, at.len, expected, found);
+    }
 }
 
 /// Reports a checksum mismatch.
@@ -480,13 +489,10 @@ impl Progress {
 
     /// Checks the next decoded bytes.
     fn feed(&mut self, audit: &Audit, r: &mut Reader<'_, '_>, piece: &[u8], slots: &mut [Slot]) {
-        let (Some(sparse), Some(rule)) = (&mut self.sparse, audit.file.policy().sparse) else {
-            return;
-        };
+        let Some(sparse) = &mut self.sparse else { return };
         let chunk = self.chunk;
         sparse.feed(piece, slots, &mut |fault, offset, expected, found| {
-            let Span { offset: at, len } = place(&chunk, offset, 8);
-            r.flag(rule(fault), at, len, expected, found);
+            flag_index(audit, r, fault, place(&chunk, offset, 8), expected, found);
         });
     }
 }
