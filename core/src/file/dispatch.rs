@@ -113,7 +113,6 @@ impl File {
 
     /// Turns the cursor at the end of a listing of all tensors into the start of the format's
     /// audit.
-    #[cfg(feature = "sweep")]
     pub(crate) fn start_audit(&self, cursor: &mut Cursor) {
         each!(self, header => header.start_audit(cursor.of(header)), ());
     }

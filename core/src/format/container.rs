@@ -160,7 +160,6 @@ pub(crate) trait Container: Sized {
 
     /// Turns the cursor at the end of the tensor listing into the start cursor of
     /// [`audit`](Self::audit), which need not repeat checks that the listing has done.
-    #[cfg(feature = "sweep")]
     fn start_audit(&self, c: &mut Cursor<Self::State>) {
         *c = Cursor::START;
     }

@@ -12,6 +12,9 @@ mod names;
 #[cfg_attr(not(feature = "payloads"), path = "no_payload.rs")]
 mod payload;
 mod sorting;
+#[cfg_attr(not(feature = "sweep"), path = "no_start.rs")]
+mod start;
+mod sweep;
 mod twins;
 
 use crate::audit::Stage;
@@ -45,11 +48,7 @@ pub struct Audit {
     covered: bool,
     /// Number of entries, or parts, seen.
     counted: u32,
-    /// The longest run of tensors that sweeps have passed over.
-    swept: names::Swept,
-    /// Where [`Stage::Values`] starts.
-    #[cfg(feature = "sweep")]
-    values: Cursor,
+    swept: sweep::Swept,
     sorting: sorting::Sorting,
     /// The comparison of two names in progress.
     twins: Option<Twins>,
@@ -77,9 +76,7 @@ impl Audit {
             unmeasured: false,
             covered: false,
             counted: 0,
-            swept: names::Swept::default(),
-            #[cfg(feature = "sweep")]
-            values: Cursor::default(),
+            swept: sweep::Swept::default(),
             sorting: sorting::Sorting::default(),
             twins: None,
             covering: coverage::Covering::default(),
@@ -265,11 +262,10 @@ impl Audit {
         }
         self.sorting = sorting::Sorting::default();
         self.covering = coverage::Covering::default();
-        self.cursor = Cursor::default();
-        #[cfg(feature = "sweep")]
-        if self.stage == Stage::Values {
-            self.cursor = self.values;
-        }
+        self.cursor = match self.stage {
+            Stage::Values => self.swept.start.cursor(),
+            _ => Cursor::START,
+        };
         self.payload.set_shared(0);
     }
 

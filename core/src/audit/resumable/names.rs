@@ -4,44 +4,10 @@ use super::Audit;
 use super::entries::Named;
 use crate::audit::{Stage, resumable::twins::Twins};
 use crate::base::build::SWEEP;
-use crate::file::{Cursor, File, Slot};
-use crate::format::Glance;
+use crate::file::{Cursor, Slot};
 use crate::model::{NameAt, name};
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
-
-/// The longest run of tensors that consecutive sweeps have passed over.
-#[derive(Clone, Copy, Debug, Default, Hash)]
-pub(super) struct Swept {
-    from: u32,
-    until: u32,
-}
-
-impl Swept {
-    /// Records a sweep.
-    fn add(&mut self, from: u32, until: u32) {
-        if from == self.until {
-            self.until = until;
-        } else if until.saturating_sub(from) > self.until.saturating_sub(self.from) {
-            *self = Swept { from, until };
-        }
-    }
-
-    /// Sweeps the same tensors again.
-    pub(super) fn again<'a>(
-        &self,
-        file: &File,
-        r: &mut Reader<'_, 'a>,
-        c: &mut Cursor,
-        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
-    ) {
-        if (self.from..self.until).contains(&c.index()) {
-            file.sweep_again(r, c, self.until, goes_on);
-        } else {
-            file.sweep(r, c, goes_on);
-        }
-    }
-}
 
 impl Audit {
     /// Validates all entries, and checks whether their names ascend.
@@ -55,7 +21,7 @@ impl Audit {
                 self.cursor = next;
                 let tensors = self.stage == Stage::Tensors;
                 self.covered = tensors && self.file.is_covered(&mut next);
-                self.keep_listed(next);
+                self.swept.keep(&self.file, self.stage, next);
                 self.incomplete |= tensors && u64::from(self.counted) < self.file.tensor_count();
                 return Ok(());
             };
@@ -82,57 +48,6 @@ impl Audit {
             _ => false,
         }
     }
-
-    /// Passes over valid tensors. While names are in order, this needs the previous name, if
-    /// there is one. Only hosts have this fast path; results do not depend on it.
-    fn sweep(&mut self, r: &mut Reader<'_, '_>) {
-        if !SWEEP || self.stage != Stage::Tensors {
-            return;
-        }
-        let mut last = self.previous.read(r.source()).ok();
-        if self.ordered && self.counted > 0 && last.is_none() {
-            return;
-        }
-        if self.counted == 0 {
-            last = None;
-        }
-        let Audit { file, cursor, ordered, previous, counted, swept, .. } = self;
-        let from = cursor.index();
-        file.sweep(r, cursor, &mut |glance| {
-            if *ordered {
-                *ordered = last.is_none_or(|last| last.precedes(&glance.name));
-                last = Some(glance.name);
-                *previous = glance.name_at;
-            }
-            true
-        });
-        *counted = counted.saturating_add(cursor.index().saturating_sub(from));
-        swept.add(from, cursor.index());
-    }
-
-    /// Stores the names of valid tensors while slots are free.
-    fn sweep_names(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) {
-        if !SWEEP || self.stage != Stage::TensorNames {
-            return;
-        }
-        let Audit { file, cursor, seed, sorting, swept, .. } = self;
-        swept.again(file, r, cursor, &mut |glance| {
-            let hash = name::hash(*seed, 0, &glance.name);
-            sorting.keep(slots, Slot::named(hash, EntryKind::Tensor, glance.index, &glance.name_at))
-        });
-    }
-
-    /// Stores where the format's audit starts after all tensors were listed.
-    #[cfg(feature = "sweep")]
-    fn keep_listed(&mut self, mut listed: Cursor) {
-        if self.stage == Stage::Tensors {
-            self.file.start_audit(&mut listed);
-            self.values = listed;
-        }
-    }
-
-    #[cfg(not(feature = "sweep"))]
-    fn keep_listed(&mut self, _: Cursor) {}
 
     /// The next entry, validated. If bytes are missing, progress within a list is kept.
     fn kept(&mut self, r: &mut Reader<'_, '_>, cursor: &mut Cursor) -> Result<Option<Named>, Halt> {

@@ -288,7 +288,6 @@ impl Container for Header {
         self.sweep_names(r, c, until, goes_on);
     }
 
-    #[cfg(feature = "sweep")]
     fn start_audit(&self, c: &mut Cursor) {
         let listed = c.state.listed;
         *c = Cursor::START;

@@ -1,0 +1,94 @@
+//! Passes over valid tensors. Only hosts have this fast path; results do not depend on it.
+
+use super::{Audit, start::Start};
+use crate::audit::Stage;
+use crate::base::build::SWEEP;
+use crate::file::{Cursor, File, Slot};
+use crate::format::Glance;
+use crate::model::name;
+use crate::parse::Reader;
+use crate::rule::EntryKind;
+
+/// What listing the tensors found for later stages.
+#[derive(Clone, Copy, Debug, Default, Hash)]
+pub(super) struct Swept {
+    /// The longest run of tensors that consecutive sweeps have passed over.
+    from: u32,
+    until: u32,
+    pub(super) start: Start,
+}
+
+impl Swept {
+    /// Notes where the listing of a table ended.
+    pub(super) fn keep(&mut self, file: &File, stage: Stage, mut listed: Cursor) {
+        if SWEEP && stage == Stage::Tensors {
+            file.start_audit(&mut listed);
+            self.start = Start::at(listed);
+        }
+    }
+
+    /// Records a sweep.
+    fn add(&mut self, from: u32, until: u32) {
+        if from == self.until {
+            self.until = until;
+        } else if until.saturating_sub(from) > self.until.saturating_sub(self.from) {
+            (self.from, self.until) = (from, until);
+        }
+    }
+
+    /// Sweeps the same tensors again.
+    pub(super) fn again<'a>(
+        &self,
+        file: &File,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        if (self.from..self.until).contains(&c.index()) {
+            file.sweep_again(r, c, self.until, goes_on);
+        } else {
+            file.sweep(r, c, goes_on);
+        }
+    }
+}
+
+impl Audit {
+    /// Passes over valid tensors. While names are in order, this needs the previous name, if
+    /// there is one.
+    pub(super) fn sweep(&mut self, r: &mut Reader<'_, '_>) {
+        if !SWEEP || self.stage != Stage::Tensors {
+            return;
+        }
+        let mut last = self.previous.read(r.source()).ok();
+        if self.ordered && self.counted > 0 && last.is_none() {
+            return;
+        }
+        if self.counted == 0 {
+            last = None;
+        }
+        let Audit { file, cursor, ordered, previous, counted, swept, .. } = self;
+        let from = cursor.index();
+        file.sweep(r, cursor, &mut |glance| {
+            if *ordered {
+                *ordered = last.is_none_or(|last| last.precedes(&glance.name));
+                last = Some(glance.name);
+                *previous = glance.name_at;
+            }
+            true
+        });
+        *counted = counted.saturating_add(cursor.index().saturating_sub(from));
+        swept.add(from, cursor.index());
+    }
+
+    /// Stores the names of valid tensors while slots are free.
+    pub(super) fn sweep_names(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) {
+        if !SWEEP || self.stage != Stage::TensorNames {
+            return;
+        }
+        let Audit { file, cursor, seed, sorting, swept, .. } = self;
+        swept.again(file, r, cursor, &mut |glance| {
+            let hash = name::hash(*seed, 0, &glance.name);
+            sorting.keep(slots, Slot::named(hash, EntryKind::Tensor, glance.index, &glance.name_at))
+        });
+    }
+}
