@@ -66,10 +66,38 @@ impl Particulars {
     /// # Errors
     /// [`Stop::NeedBytes`], to be passed on.
     pub fn of(source: &Source<'_>, file: &File, tensor: &Tensor) -> Result<Self, Stop> {
-        // The particulars of a broken entry may lie outside the file.
-        if !within(source, tensor.extra) {
-            return Ok(Particulars::default());
+        Particulars::read(source, file, tensor, true)
+    }
+
+    /// As [`of`](Self::of), with or without what tensors may [share](Self::shared).
+    pub(crate) fn read(
+        source: &Source<'_>,
+        file: &File,
+        tensor: &Tensor,
+        shared: bool,
+    ) -> Result<Self, Stop> {
+        match Particulars::all(source, file, tensor, shared) {
+            // The particulars of a broken entry may lie outside the file.
+            Err(Stop::NeedBytes(absent))
+                if !within(source, Span::new(absent.offset, absent.need)) =>
+            {
+                Ok(Particulars::default())
+            }
+            read => read,
         }
+    }
+
+    /// Number of bytes of the particulars that other tensors may share.
+    pub(crate) fn shared(file: &File, tensor: &Tensor) -> u64 {
+        match (file, tensor) {
+            #[cfg(feature = "oinf")]
+            (File::Oinf(header), tensor) => header.quantization_span(tensor).len,
+            _ => 0,
+        }
+    }
+
+    /// The particulars, if what they consist of lies inside the file.
+    fn all(source: &Source<'_>, file: &File, tensor: &Tensor, shared: bool) -> Result<Self, Stop> {
         let unknown = tensor.dtype == DType::Unknown;
         let mut it = Particulars::default();
         match file {
@@ -86,7 +114,10 @@ impl Particulars {
                 if unknown {
                     it.dtype_raw = Some(number(header.dtype_code(source, tensor)?));
                 }
-                if let Some(parameters) = header.quantization(source, tensor)? {
+                if shared
+                    && within(source, header.quantization_span(tensor))
+                    && let Some(parameters) = header.quantization(source, tensor)?
+                {
                     it.quantization = Some(Quantization::of(source, &parameters)?);
                 }
             }

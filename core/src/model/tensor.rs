@@ -232,9 +232,8 @@ pub struct Tensor {
     pub elements: u64,
     /// Where its data lies.
     pub chunks: Chunks,
-    /// Further data that only the format interprets, such as the quantisation of OINF;
-    /// empty if there is none.
-    pub extra: Span,
+    /// Further data that only the format's own code reads; empty if there is none.
+    pub(crate) extra: Span,
 }
 
 impl Tensor {

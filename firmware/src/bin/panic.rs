@@ -217,7 +217,7 @@ fn own(source: &Source<'_>, file: &File) -> Result<(), Stop> {
         File::Gguf(header) => {
             use weighbridge_core::format::gguf::{Item, Items};
             black_box((header.data_at(), header.alignment(), header.dtype_code(source, &tensor)?));
-            let items = Items::new(source.get(tensor.extra)?, file.endianness());
+            let items = Items::new(source.get(tensor.name.span())?, file.endianness());
             black_box((items.left(), items.dtype()));
             for item in items {
                 black_box(matches!(item, Item::List(_)));

@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Deref;
 use weighbridge_core::codec::Decoder;
-use weighbridge_core::{Audit, EntryKind, Finding, Format, Severity, Span, Status};
+use weighbridge_core::{Audit, EntryKind, Finding, Format, Severity, Status};
 
 /// Bytes of a chunk's entry, in files that have a table of chunks.
 const CHUNK: u64 = 16;
@@ -279,15 +279,11 @@ impl<'m, 'a> Tensor<'m, 'a> {
     /// When the entry cannot be read.
     pub fn particulars(&self) -> Result<Particulars, Error> {
         let Model { access, file, .. } = self.model;
-        let mut tensor = self.tensor;
-        // Many tensors may share one table of scales.
-        if file.format() == Format::Oinf {
-            if access.room() == 0 {
-                tensor.extra = Span::default();
-            }
-            access.show(tensor.extra.len);
+        let shared = access.room() > 0;
+        if shared {
+            access.show(Particulars::shared(file, &self.tensor));
         }
-        access.ask_or_end(|source| Particulars::of(source, file, &tensor))
+        access.ask_or_end(|source| Particulars::read(source, file, &self.tensor, shared))
     }
 
     /// Checks the data of this tensor alone, to its last byte. Returns the faults found, and

@@ -195,6 +195,11 @@ pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_, '_>) {
 }
 
 impl Header {
+    /// Where the parameters of a tensor's quantisation are stored; empty if it has none.
+    pub const fn quantization_span(&self, tensor: &Tensor) -> Span {
+        tensor.extra
+    }
+
     /// The quantisation of a tensor; `None` if it is missing, or broken, which the audit
     /// reports.
     ///
@@ -205,7 +210,7 @@ impl Header {
         source: &Source<'_>,
         tensor: &Tensor,
     ) -> Result<Option<Quantization>, Absent> {
-        let stored = tensor.extra;
+        let stored = self.quantization_span(tensor);
         if stored.len < FIXED || stored.len & 7 != 0 {
             return Ok(None);
         }

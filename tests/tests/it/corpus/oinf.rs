@@ -2,7 +2,8 @@
 
 use crate::readback;
 use serde_json::Value as Json;
-use weighbridge_core::{Element, Endianness, EntryKind, Format, Severity, Value};
+use weighbridge_core::format::oinf::Header;
+use weighbridge_core::{Element, Endianness, EntryKind, File, Format, Severity, Value};
 use weighbridge_tests::corpus;
 use weighbridge_tests::survey::{MetaFact, Survey, TensorFact, survey_whole};
 
@@ -87,7 +88,7 @@ fn check_metadata(file: &[u8], fact: &MetaFact, expected: &Json) {
     }
 }
 
-fn check_tensor(file: &[u8], fact: &TensorFact, expected: &Json) {
+fn check_tensor(file: &[u8], header: &Header, fact: &TensorFact, expected: &Json) {
     assert_eq!(fact.name, expected["name"].as_str().unwrap().as_bytes());
     assert!(is_type(fact.tensor.dtype, expected["dtype_name"].as_str().unwrap()));
     assert_eq!(fact.shape, numbers(&expected["dims"]));
@@ -100,15 +101,17 @@ fn check_tensor(file: &[u8], fact: &TensorFact, expected: &Json) {
         check_elements(fact.tensor.dtype, data, &expected["values"]);
     }
     let has_quant = expected["has_quant"].as_bool().unwrap_or(false);
-    assert_eq!(has_quant, !fact.tensor.extra.is_empty());
+    let stored = header.quantization_span(&fact.tensor);
+    assert_eq!(has_quant, !stored.is_empty());
     if has_quant {
-        assert_eq!(fact.tensor.extra.offset, number(&expected["quant_offset"]));
-        assert_eq!(fact.tensor.extra.len, number(&expected["quant_nbytes"]));
+        assert_eq!(stored.offset, number(&expected["quant_offset"]));
+        assert_eq!(stored.len, number(&expected["quant_nbytes"]));
     }
 }
 
 fn check_facts(file: &[u8], survey: &Survey, json: &Json) {
-    let version = survey.file.unwrap().version().unwrap();
+    let Some(File::Oinf(header)) = survey.file else { panic!("{:?}", survey.file) };
+    let version = File::Oinf(header).version().unwrap();
     assert_eq!(version.to_string(), json["version"].to_string());
     let is_sizevar = |fact: &&MetaFact| fact.meta.kind == EntryKind::SizeVar;
     let sizevars: Vec<_> = survey.metadata.iter().filter(is_sizevar).collect();
@@ -127,7 +130,7 @@ fn check_facts(file: &[u8], survey: &Survey, json: &Json) {
     let expected = json["tensors"].as_array().unwrap();
     assert_eq!(survey.tensors.len(), expected.len());
     for (fact, expected) in survey.tensors.iter().zip(expected) {
-        check_tensor(file, fact, expected);
+        check_tensor(file, &header, fact, expected);
     }
 }
 
