@@ -120,9 +120,9 @@ mod rows;
 mod session;
 mod set;
 #[cfg(all(feature = "shards", feature = "std"))]
-mod shards;
+mod shard_files;
 #[cfg(all(feature = "gguf", feature = "std"))]
-mod splits;
+mod split_files;
 mod stats;
 mod store;
 mod summary;

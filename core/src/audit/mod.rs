@@ -1,6 +1,6 @@
 //! The audit: validates everything about a file, in stages.
 
-pub(crate) mod cover;
+pub(crate) mod overlaps;
 #[cfg(feature = "windows")]
 mod resumable;
 mod single_pass;

@@ -142,7 +142,7 @@ fn pairs_of_bits() {
 
 /// The missing ranges include the table of contents.
 #[test]
-fn a_table_of_contents_that_is_lacking() {
+fn a_missing_table_of_contents() {
     let bytes = no_rows(Codec::Boolean);
     let file = surveyed(&bytes).file.unwrap();
     let mut missing = 0;

@@ -65,7 +65,7 @@ export class Joined implements Paper {
   /** The profile of a verdict that could not finish because bytes were missing. */
   #ending: Profile | undefined;
   /** The file whose document needs bytes. */
-  #lacking: Member;
+  #waiting: Member;
 
   /** `head` has the tensors of all files in order; `index` is the index file, which comes first. */
   constructor(head: JointDocument, files: readonly Member[], index: Member | undefined) {
@@ -73,7 +73,7 @@ export class Joined implements Paper {
     this.#index = index;
     this.#files = files;
     this.#open = files.filter(({ document }) => document !== undefined) as Required<Member>[];
-    this.#lacking = this.#open[0];
+    this.#waiting = this.#open[0];
     const last = this.#open.at(-1)!;
     this.length = last.base + last.source.size;
     // The first readable part determines the format of the whole set.
@@ -120,7 +120,7 @@ export class Joined implements Paper {
     const file = this.of(tensor);
     const answer = call(file.document, tensor - file.first);
     if (answer === undefined) {
-      this.#lacking = file;
+      this.#waiting = file;
     }
     return answer;
   }
@@ -131,13 +131,13 @@ export class Joined implements Paper {
   }
 
   advance(goal: Goal): boolean {
-    const behind = this.#open.find(({ document }) => !document.advance(goal));
-    this.#lacking = behind ?? this.#lacking;
-    return behind === undefined;
+    const waiting = this.#open.find(({ document }) => !document.advance(goal));
+    this.#waiting = waiting ?? this.#waiting;
+    return waiting === undefined;
   }
 
   need(): BigUint64Array {
-    const { document, base } = this.#lacking;
+    const { document, base } = this.#waiting;
     return document!.need().map((number, i) => (i % 2 === 0 ? number + base : number));
   }
 
@@ -147,7 +147,7 @@ export class Joined implements Paper {
   }
 
   progress() {
-    const { stage, entries } = this.#lacking.document!.progress();
+    const { stage, entries } = this.#waiting.document!.progress();
     return { stage, entries, supplied: this.#open.reduce((sum, { document }) => sum + document.progress().supplied, 0n) };
   }
 
@@ -187,7 +187,7 @@ export class Joined implements Paper {
     if (this.#parts.length > 0 || looked) {
       if (this.#ending !== profile) {
         if (!head.begin(profile)) {
-          this.#lacking = this.#index!;
+          this.#waiting = this.#index!;
           return undefined;
         }
         this.#files
@@ -199,7 +199,7 @@ export class Joined implements Paper {
       const done = head.end();
       this.#ending = done ? undefined : profile;
       if (!done) {
-        this.#lacking = this.#index!;
+        this.#waiting = this.#index!;
         return undefined;
       }
     }
@@ -245,7 +245,7 @@ export class Joined implements Paper {
       const end = Math.max(0, Math.min(document.metadataCount, to - firstEntry));
       const table = document.metadata(Math.min(end, Math.max(0, from - firstEntry)), end);
       if (table === undefined) {
-        this.#lacking = file;
+        this.#waiting = file;
         return undefined;
       }
       tables.push({ ...table, index: table.index.map((index) => index + firstEntry), at: table.at.map((at) => at + base) });
@@ -265,7 +265,7 @@ export class Joined implements Paper {
   value(index: number) {
     const file = this.#entryOf(index);
     const value = file.document.value(index - file.firstEntry);
-    this.#lacking = file;
+    this.#waiting = file;
     return value;
   }
 

@@ -1,7 +1,7 @@
 //! Overlaps of the parts of a file, and the bytes between parts.
 
 use super::Audit;
-use crate::audit::cover::Cover;
+use crate::audit::overlaps::Cover;
 use crate::file::Slot;
 use crate::format::Fault;
 use crate::parse::Reader;

@@ -4,7 +4,7 @@
 //! its neighbour: the entries of each table and the parts of the file. Names are sorted by their
 //! bytes, not by a hash, so an attacker gains nothing by choosing them.
 
-use crate::audit::{Stage, cover::Cover};
+use crate::audit::{Stage, overlaps::Cover};
 use crate::file::{Cursor, File, Slot, slot::shell_sort};
 use crate::format::Fault;
 use crate::input::Source;

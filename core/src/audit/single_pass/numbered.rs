@@ -7,7 +7,7 @@
 //! program that ignores lints and offsets carries no code for them. Hence `inline(always)` here,
 //! and on the functions called from here in a build without the feature `names`.
 
-use crate::audit::{Stage, cover::Cover};
+use crate::audit::{Stage, overlaps::Cover};
 use crate::base::word;
 use crate::file::{Cursor, File, Slot, slot::shell_sort};
 use crate::format::Fault;

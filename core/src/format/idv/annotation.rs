@@ -3,8 +3,8 @@
 
 use super::codec::Codec;
 use super::definition::Head;
+use super::leb128::Text;
 use super::metadata::{Attribute, TEXT};
-use super::text::Text;
 use super::{Header, encoding, family, rules};
 use crate::base::word;
 use crate::input::{Absent, Source, Span};

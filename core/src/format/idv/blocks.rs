@@ -9,7 +9,7 @@
 
 use super::codec::{Codec, Item};
 use super::definition::{Definition, Head};
-use super::text::LARGEST;
+use super::leb128::LARGEST;
 use super::toc::Column;
 use super::{Cursor, Header, family, field, rules};
 use crate::base::build::WINDOWS;

@@ -9,8 +9,8 @@
 //! The parameters of `VBuffer`, `Key` and `Key2` begin with the definition of their items.
 
 use super::family::{self, Family};
+use super::leb128::{LARGEST, NUMBER, Text};
 use super::rules;
-use super::text::{LARGEST, NUMBER, Text};
 use crate::base::{Word, limits, wide, widen, word};
 use crate::input::Span;
 use crate::model::{DimEncoding, DimsAt};

@@ -14,7 +14,7 @@
 
 use super::blocks::Measure;
 use super::definition::Head;
-use super::text::LARGEST;
+use super::leb128::LARGEST;
 use super::toc::Column;
 use super::{Cursor, Header, family, rules};
 use crate::base::build::WINDOWS;

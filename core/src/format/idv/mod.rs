@@ -39,19 +39,19 @@ pub(crate) mod blocks;
 mod codec;
 mod definition;
 mod family;
+mod leb128;
 mod metadata;
 mod regions;
 #[cfg_attr(not(feature = "windows"), path = "no_resume.rs")]
 mod resume;
 pub mod rules;
 mod spelling;
-mod text;
 mod toc;
 
 pub use codec::{Codec, Item, Key, Vector};
 use definition::Definition;
+use leb128::LARGEST;
 pub use spelling::Spelling;
-use text::LARGEST;
 
 use crate::base::build::WINDOWS;
 use crate::base::{Word, limits, place, wide, widen, word};

@@ -1,6 +1,6 @@
 //! Codec definitions as text.
 
-use super::text::{Leb, NUMBER};
+use super::leb128::{Leb, NUMBER};
 use crate::base::limits;
 use crate::input::leaf::{Parsed, byte, incomplete, le_u32, le_u64};
 use crate::model::{Name, NameEncoding};

@@ -13,7 +13,7 @@
 //! | metadata table of contents offset, 0 for none | i64 | 1.1.1.4 and later |
 
 use super::definition::Head;
-use super::text::{LARGEST, NUMBER};
+use super::leb128::{LARGEST, NUMBER};
 use super::{Cursor, Header, encoding, family, field, is_positive, rules};
 use crate::base::build::WINDOWS;
 use crate::base::{Word, division::quotient, limits, place, wide};

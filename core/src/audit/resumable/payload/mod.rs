@@ -6,6 +6,7 @@
 #[cfg(feature = "columns")]
 mod blocks;
 mod raw;
+mod report;
 mod sparse;
 mod stream;
 mod watch;

@@ -1,6 +1,7 @@
 //! Data that is encoded or sparse, or has a checksum, from its first stored byte to its last.
 
 use super::super::Audit;
+use super::report;
 use super::sparse::Sparse;
 use super::work::{Known, Results};
 use super::{Pause, Streams, Work, checksum_rule};
@@ -11,10 +12,10 @@ use crate::codec::{
 };
 use crate::file::Slot;
 use crate::format;
-use crate::input::{Absent, Span};
+use crate::input::Absent;
 use crate::model::{Chunk, Encoding, Layout, Status, Tensor, sparse};
 use crate::parse::Reader;
-use crate::rule::{Rule, general};
+use crate::rule::general;
 
 /// The memory of a payload audit: a decoder and the state of the checks (27 KiB together, with
 /// every codec), and the caller's buffer for decoded bytes.
@@ -72,15 +73,15 @@ impl Paused {
 
 /// Progress within the data of the current tensor.
 #[derive(Clone, Copy, Debug, Default)]
-struct Progress {
+pub(super) struct Progress {
     stage: Stage,
-    chunk: Chunk,
+    pub(super) chunk: Chunk,
     checksum: Option<Checksum>,
     sparse: Option<Sparse>,
     /// Number of slots for its dims, needed before its indices can be validated.
     extents: Option<u64>,
     /// The type and layout are known, and so is the meaning of the bytes.
-    measured: bool,
+    pub(super) measured: bool,
     /// Number of stored bytes used.
     read: u64,
     /// The data is decoded, or was until a fault.
@@ -169,7 +170,7 @@ impl Scratch<'_> {
             if let Some(sparse) = &p.sparse
                 && let Some((fault, at, found)) = sparse.twin(slots)
             {
-                flag_index(audit, r, fault, place(&p.chunk, at, 8), 0, found);
+                report::index(audit, r, fault, report::place(&p.chunk, at, 8), 0, found);
                 return Ok(());
             }
             // Read the data again, into slots.
@@ -317,7 +318,7 @@ impl Scratch<'_> {
     fn again(&mut self, audit: &Audit, p: &mut Progress, known: &Known, r: &mut Reader<'_, '_>) {
         if p.decodes && !p.faulty {
             if let Some((fault, written)) = known.fault {
-                flag(audit, p, r, fault, written);
+                report::stream(audit, p, r, fault, written);
             }
             p.faulty = true;
         }
@@ -325,7 +326,7 @@ impl Scratch<'_> {
             (p.checksum, known.sum, checksum_rule(&audit.file))
             && expected.algorithm() == found.algorithm()
         {
-            compare(p, r, rule, expected, found);
+            report::checksum(p, r, rule, expected, found);
             p.checksum = None;
         }
     }
@@ -383,7 +384,7 @@ impl Scratch<'_> {
                         let written = self.decoder.written();
                         p.fault = Some((fault, written));
                         if !work.charge(self.decoder.work(), Some(fault)) {
-                            flag(audit, p, r, fault, written);
+                            report::stream(audit, p, r, fault, written);
                         }
                         if p.sums_decoded && fault != Fault::Trailing {
                             p.checksum = None;
@@ -418,7 +419,7 @@ impl Scratch<'_> {
         if let (false, Some(sparse)) = (p.faulty, &mut p.sparse) {
             let chunk = p.chunk;
             sparse.finish(&mut |fault, offset, expected, found| {
-                flag_index(audit, r, fault, place(&chunk, offset, 0), expected, found);
+                report::index(audit, r, fault, report::place(&chunk, offset, 0), expected, found);
             });
         }
         let hasher = self.hasher.take();
@@ -427,7 +428,7 @@ impl Scratch<'_> {
             (p.checksum, hasher, checksum_rule(&audit.file))
         {
             let found = hasher.finish();
-            compare(p, r, rule, expected, found);
+            report::checksum(p, r, rule, expected, found);
             sum = Some(found);
         }
         let cut = p.fault.is_some_and(|(fault, _)| fault == Fault::Work);
@@ -439,44 +440,6 @@ impl Scratch<'_> {
                 self.results.remember(&p.chunk, Known::new(&p.chunk, known.fault, sum));
             }
         }
-    }
-}
-
-/// Reports a stream that is faulty after `written` bytes.
-fn flag(audit: &Audit, p: &Progress, r: &mut Reader<'_, '_>, fault: Fault, written: u64) {
-    // Surplus is not a fault if no size is recorded.
-    if fault == Fault::Long && !p.measured && p.chunk.decoded.is_none() {
-        return;
-    }
-    let limited = matches!(fault, Fault::Window | Fault::Dictionary);
-    let rule = audit.file.rule(format::Fault::Stream(fault));
-    let rule = rule.filter(|_| fault.is_of_file() || limited).unwrap_or(general::PAYLOAD_UNCHECKED);
-    let expected = p.chunk.decoded.unwrap_or(written);
-    let found = written.saturating_add(u64::from(fault == Fault::Long));
-    let Span { offset: at, len } = p.chunk.stored;
-    r.flag(rule, at, len, expected, found);
-}
-
-/// Reports a fault in the indices of a sparse tensor.
-fn flag_index(
-    audit: &Audit,
-    r: &mut Reader<'_, '_>,
-    fault: sparse::Fault,
-    at: Span,
-    expected: u64,
-    found: u64,
-) {
-    if let Some(rule) = audit.file.rule(format::Fault::Sparse(fault)) {
-        r.flag(rule, at.offset, at.len, expected, found);
-    }
-}
-
-/// Reports a checksum mismatch.
-fn compare(p: &Progress, r: &mut Reader<'_, '_>, rule: Rule, expected: Checksum, found: Checksum) {
-    if found != expected {
-        let Span { offset: at, len } = p.chunk.stored;
-        let (expected, found) = expected.difference(&found);
-        r.flag(rule, at, len, expected, found);
     }
 }
 
@@ -492,15 +455,7 @@ impl Progress {
         let Some(sparse) = &mut self.sparse else { return };
         let chunk = self.chunk;
         sparse.feed(piece, slots, &mut |fault, offset, expected, found| {
-            flag_index(audit, r, fault, place(&chunk, offset, 8), expected, found);
+            report::index(audit, r, fault, report::place(&chunk, offset, 8), expected, found);
         });
-    }
-}
-
-/// The location of decoded bytes: exact if they are raw, otherwise all stored bytes.
-fn place(chunk: &Chunk, offset: u64, len: u64) -> Span {
-    match chunk.encoding {
-        Encoding::Raw => Span::new(chunk.stored.offset.saturating_add(offset), len),
-        _ => chunk.stored,
     }
 }

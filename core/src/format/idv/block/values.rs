@@ -1,8 +1,8 @@
 //! Validation of single values, and iteration over them.
 
 use super::super::codec::{Item, Key};
+use super::super::leb128::{LENGTH, Leb, least};
 use super::super::rules;
-use super::super::text::{LENGTH, Leb, least};
 use super::text::{Taken, Text, units};
 use super::{Validated, Validator, Words, place};
 use crate::base::widen;
