@@ -224,7 +224,7 @@ rules! { Format::Gguf.code();
         "gguf.md, Chat template: a Jinja template; what it does was not checked";
     KEYS_TEMPLATE_ESCAPE = "KEYS-TEMPLATE-ESCAPE", Violation, Silent,
         "the chat template uses internals of Python, through which it can run any program",
-        "readers without a sandbox run it; no template of a model needs them";
+        "readers without a sandbox run it, and no template of a model needs them; names that a template computes are not found";
     KEYS_SPLIT_TYPE = "KEYS-SPLIT-TYPE", Violation, Silent,
         "split.no is of type {found}; readers take type {expected}",
         "llama.cpp reads it as an unsigned 16-bit number, and aborts if a later part has another type";

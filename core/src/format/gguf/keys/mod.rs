@@ -105,8 +105,7 @@ pub(crate) struct Keys {
     split_no: Number,
     split_count: Number,
     split_tensors: Number,
-    /// End of the template being searched.
-    end: u64,
+    template: template::Search,
     place: tokens::Place,
 }
 
@@ -126,7 +125,7 @@ impl Header {
             match c.phase {
                 phase::FIND => self.find(r, c, keys)?,
                 phase::WALK => self.walk(r, c, keys)?,
-                phase::TEMPLATE => template::search(r, c, keys.end)?,
+                phase::TEMPLATE => template::search(r, c, &mut keys.template)?,
                 phase::COMPARE => {
                     keys.compare(r, self.count);
                     *c = Cursor { phase: phase::TYPES, at: keys.types.at, ..Cursor::START };
@@ -165,7 +164,8 @@ impl Header {
             Some(Known::Model) => keys.model = keys.model.or(Some(Model::new(value))),
             Some(Known::Template) if entry.tag == field::STRING => {
                 let len = wide(entry.content.len);
-                keys.end = c.at;
+                keys.template = template::Search::default();
+                c.state.end = c.at;
                 c.at = c.at.wrapping_sub(len);
                 c.phase = phase::TEMPLATE;
                 r.flag(rules::KEYS_TEMPLATE, c.at, len, 0, len);

@@ -1,4 +1,8 @@
 //! Chat templates: code that runs in the reader's template engine.
+//!
+//! Names are found wherever they are written out, and in string literals: with hexadecimal
+//! escapes, and in pieces that are joined by `~` or `+` or stand side by side. Names that come
+//! from variables, filters, formatting or slices are not found: that would take running it.
 
 use super::{Cursor, phase, rules};
 use crate::base::widen;
@@ -17,59 +21,200 @@ static ESCAPES: [&[u8]; 7] = [
     b"__mro__",
 ];
 
-/// Length of the longest attribute.
-const LONGEST: u64 = 14;
+/// Progress in a template. The audit keeps it, so it is small.
+#[derive(Clone, Copy, Debug, Default, Hash)]
+pub(super) struct Search {
+    /// Offset of the first character of the name that may have begun.
+    start: u64,
+    /// Offset of the last character.
+    last: u64,
+    /// The name, as its index in [`ESCAPES`], and its number of characters so far.
+    name: u8,
+    matched: u8,
+    part: Part,
+}
 
-/// Searches the resident part of the cursor's template, up to its `end`.
-pub(super) fn search(r: &mut Reader<'_, '_>, c: &mut Cursor, end: u64) -> Result<(), Halt> {
-    let left = end.wrapping_sub(c.at);
+/// What the next byte continues.
+#[derive(Clone, Copy, Debug, Default, Hash)]
+enum Part {
+    #[default]
+    Text,
+    /// The operator between two string literals, or the space around it.
+    Join,
+    /// An escape, after its backslash.
+    Escape,
+    /// The digits of an escape.
+    Digits { all: u8, left: u8, code: u8 },
+}
+
+/// Searches the resident part of the cursor's template, which is the current value.
+pub(super) fn search(
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    search: &mut Search,
+) -> Result<(), Halt> {
+    let end = c.state.end;
     r.region(c.at, end, BYTES_CHANGED);
-    r.require(left.min(LONGEST))?;
+    r.require(end.wrapping_sub(c.at).min(1))?;
     let run = r.resident();
-    if let Some((at, name)) = escape(run) {
+    if let Some(after) = search.find(run, c.at) {
         r.about(EntryKind::Metadata, c.index.wrapping_sub(1));
-        let at = c.at.wrapping_add(widen(at));
-        r.flag(rules::KEYS_TEMPLATE_ESCAPE, at, widen(name.len()), 0, 0);
-        c.at = end;
-    } else if widen(run.len()) >= left {
+        let len = after.wrapping_sub(search.start);
+        r.flag(rules::KEYS_TEMPLATE_ESCAPE, search.start, len, 0, 0);
         c.at = end;
     } else {
-        // An attribute may begin in the last bytes.
-        c.at = c.at.wrapping_add(widen(run.len()).saturating_sub(LONGEST.wrapping_sub(1)));
-        return Ok(());
+        c.at = c.at.wrapping_add(widen(run.len()));
     }
-    c.phase = phase::WALK;
+    if c.at >= end {
+        c.phase = phase::WALK;
+    }
     Ok(())
 }
 
-/// The first of these attributes in `text`, and its position.
-fn escape(text: &[u8]) -> Option<(usize, &'static [u8])> {
-    let mut at = 0_usize;
-    while let Some(rest) = text.get(at..) {
-        let next = rest.iter().position(|byte| *byte == b'_')?;
-        at = at.saturating_add(next);
-        let rest = text.get(at..).unwrap_or_default();
-        if let Some(name) = ESCAPES.iter().find(|name| rest.starts_with(name)) {
-            return Some((at, name));
+impl Search {
+    /// Searches `text`, which continues at offset `at`; returns the offset after a name.
+    fn find(&mut self, text: &[u8], at: u64) -> Option<u64> {
+        let mut left = text;
+        loop {
+            if self.matched == 0 && matches!(self.part, Part::Text) {
+                // Names begin with an underscore, maybe an escaped one.
+                let next = left.iter().position(|byte| matches!(byte, b'_' | b'\\'))?;
+                left = left.get(next..)?;
+            }
+            let (byte, after) = left.split_first()?;
+            let offset = at.wrapping_add(widen(text.len().wrapping_sub(left.len())));
+            if self.take(*byte, offset) {
+                return Some(offset.wrapping_add(1));
+            }
+            left = after;
         }
-        at = at.saturating_add(1);
     }
-    None
+
+    /// Takes the byte at `at`; returns whether it completes a name.
+    fn take(&mut self, byte: u8, at: u64) -> bool {
+        self.part = match (self.part, byte) {
+            (Part::Join, b' ' | b'\t' | b'\r' | b'\n' | b'~' | b'+' | b'(' | b')') => Part::Join,
+            (Part::Join, b'"' | b'\'') => Part::Text,
+            (Part::Escape, b'x') => Part::digits(2),
+            (Part::Escape, b'u') => Part::digits(4),
+            (Part::Escape, b'U') => Part::digits(8),
+            (Part::Text, b'\\') => Part::Escape,
+            (Part::Text, b'"' | b'\'') if self.matched > 0 => Part::Join,
+            (Part::Text, _) => return self.character(byte, at),
+            (Part::Digits { all, left, code }, _) => match (digit(byte), code.checked_mul(16)) {
+                (Some(digit), Some(code)) if left > 1 => {
+                    Part::Digits { all, left: left.wrapping_sub(1), code: code | digit }
+                }
+                (Some(digit), Some(code)) => {
+                    self.part = Part::Text;
+                    // It begins at the backslash.
+                    let at = at.wrapping_sub(all.wrapping_add(1).into());
+                    return self.character(code | digit, at);
+                }
+                _ => return self.restart(byte, at),
+            },
+            (Part::Escape, b'\\') => {
+                *self = Search::default();
+                Part::Text
+            }
+            (Part::Join | Part::Escape, _) => return self.restart(byte, at),
+        };
+        false
+    }
+
+    /// Takes a byte that continues nothing.
+    fn restart(&mut self, byte: u8, at: u64) -> bool {
+        *self = Search::default();
+        self.take(byte, at)
+    }
+
+    /// Takes the character at `at`; returns whether it completes a name.
+    fn character(&mut self, byte: u8, at: u64) -> bool {
+        let matched = usize::from(self.matched);
+        let known = ESCAPES.get(usize::from(self.name)).and_then(|name| name.get(..matched));
+        let continues = |name: &&[u8]| {
+            name.get(..matched) == known && name.get(matched).is_some_and(|next| *next == byte)
+        };
+        match ESCAPES.iter().position(continues) {
+            Some(name) => {
+                self.name = u8::try_from(name).unwrap_or(0);
+                self.start = if matched == 0 { at } else { self.start };
+                self.matched = self.matched.wrapping_add(1);
+            }
+            // The last two of three underscores.
+            None if byte == b'_' && matched == 2 => self.start = self.last,
+            None if byte == b'_' => (self.start, self.matched) = (at, 1),
+            None => self.matched = 0,
+        }
+        self.last = at;
+        ESCAPES.get(usize::from(self.name)).is_some_and(|name| name.len() == self.matched.into())
+    }
+}
+
+impl Part {
+    fn digits(all: u8) -> Self {
+        Part::Digits { all, left: all, code: 0 }
+    }
+}
+
+/// The value of a hexadecimal digit.
+fn digit(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_longest_is_the_longest() {
-        assert_eq!(ESCAPES.iter().map(|name| widen(name.len())).max(), Some(LONGEST));
+    /// Range of the first name in `text`, which arrives in pieces of `step` bytes.
+    fn found(text: &str, step: usize) -> Option<(u64, u64)> {
+        let mut search = Search::default();
+        let mut at = 0;
+        for piece in text.as_bytes().chunks(step) {
+            if let Some(end) = search.find(piece, at) {
+                return Some((search.start, end));
+            }
+            at += widen(piece.len());
+        }
+        None
     }
 
     #[test]
     fn the_first_is_found() {
-        assert_eq!(escape(b"{{ x.__class__.__mro__ }}"), Some((5, &b"__class__"[..])));
-        assert_eq!(escape(b"___class__"), Some((1, &b"__class__"[..])));
-        assert_eq!(escape(b"{{ __class }} __init__ _"), None);
+        for (text, name) in [
+            ("{{ x.__class__.__mro__ }}", "__class__"),
+            ("___class__", "__class__"),
+            ("\\__class__ \\x__class__", "__class__"),
+            ("__cl__globals__", "__globals__"),
+            ("__class___bases____bases__", "__class__"),
+            (r#"x["a__cl" ~ "ass__"]"#, r#"__cl" ~ "ass__"#),
+            ("x['_'+'_'\n+ \"class_\" '' '_b']", "_'+'_'\n+ \"class_\" '' '_"),
+            ("('__mro')~('__')", "__mro')~('__"),
+            (r"x|attr('\x5f_\u006dro\U0000005f_')", r"\x5f_\u006dro\U0000005f_"),
+            (r"'_\x5F_' ~ 'bases__'", r"\x5F_' ~ 'bases__"),
+        ] {
+            let at = widen(text.find(name).unwrap());
+            for step in 1..=text.len() {
+                assert_eq!(found(text, step), Some((at, at + widen(name.len()))), "{text} {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_found() {
+        for text in [
+            "{{ __class }} __init__ _ __Class__",
+            "'__cl', 'ass__'",
+            "'__cl' ~ x ~ 'ass__'",
+            "'__cl' - 'ass__'",
+            "'__cl' ~ __ass__",
+            "__cl ~ ass__",
+            "__cl'ass__",
+            r"\\x5f_class__ \x5g_class__ \x5_class__ \u5f_class__",
+        ] {
+            for step in 1..=text.len() {
+                assert_eq!(found(text, step), None, "{text} {step}");
+            }
+        }
     }
 }
