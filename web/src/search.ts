@@ -119,7 +119,7 @@ function term(part: string, expressions: RegExp[]): Term {
     case 'dtype':
     case 'type': {
       const any = value.split(',').map(glob);
-      return ({ dtype }) => any.some((one) => one.test(dtype));
+      return ({ dtype }) => any.some((one) => one(dtype.toLowerCase()));
     }
     case 'shape':
       return shape(value);
@@ -130,16 +130,37 @@ function term(part: string, expressions: RegExp[]): Term {
   }
   if (GLOB.test(part)) {
     const whole = glob(part);
-    return ({ name }) => whole.test(name);
+    return ({ lower }) => whole(lower);
   }
   const word = part.toLowerCase();
   return ({ lower }) => lower.includes(word);
 }
 
-/** `*` matches anything, `?` one character; case is ignored. */
-function glob(text: string): RegExp {
-  const escaped = text.replace(/[.+^${}()|[\]\\/]/g, '\\$&');
-  return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 'isu');
+/**
+ * Whether a text in lower case matches: `*` is anything, `?` one character. As a regular expression,
+ * several `*` would take for ever on a long name.
+ */
+function glob(text: string): (lower: string) => boolean {
+  const pattern = text.toLowerCase();
+  return (lower) => {
+    let [at, next] = [0, 0];
+    // The last `*`, and the end of what it matches.
+    let [star, end] = [-1, 0];
+    while (at < lower.length) {
+      const sign = pattern[next];
+      if (sign === '*') {
+        [star, end] = [next++, at];
+      } else if (sign === '?' || sign === lower[at]) {
+        at += sign === '?' && lower.codePointAt(at)! > 0xffff ? 2 : 1;
+        next++;
+      } else if (star >= 0) {
+        [next, at] = [star + 1, ++end];
+      } else {
+        return false;
+      }
+    }
+    return /^\**$/.test(pattern.slice(next));
+  };
 }
 
 /** `4096x11008`; `*` matches any extent. */

@@ -29,6 +29,21 @@ test('terms are words, globs, expressions, types, shapes, sizes', () => {
   }
 });
 
+test('globs match like the regular expressions they stand for, and a long name takes no longer', () => {
+  const names = ['', 'a', 'ab', 'aab', 'abab', 'a.b', 'AB', 'b', 'a😀b', '😀', 'abcabd'];
+  for (const glob of ['*', '?', '**', 'a*', '*b', 'a*b', '*ab', 'a?b', '?*', '*?', 'a*b*a*', '*ab*ab', '*abd', '??*?', 'a.?', 'A*B']) {
+    const whole = new RegExp(`^${glob.replaceAll('.', '\\.').replaceAll('*', '.*').replaceAll('?', '.')}$`, 'isu');
+    const [term] = parseQuery(glob).terms;
+    for (const name of names) {
+      expect([glob, name, term({ lower: name.toLowerCase() } as Subject)]).toEqual([glob, name, whole.test(name)]);
+    }
+  }
+  const [term] = parseQuery(`${'*a'.repeat(24)}*b`).terms;
+  const begun = performance.now();
+  expect(term({ lower: 'a'.repeat(64 << 10) } as Subject)).toBe(false);
+  expect(performance.now() - begun).toBeLessThan(2000);
+});
+
 test('queries that are typed, changed and taken back find what they find by themselves', () => {
   const [parts, kinds, types] = [['model.layers', 'Model.Blocks', 'h', 'İstanbul'], ['attn.q_proj.weight', 'attn.Q_Proj.bias', 'mlp/up.weight', 'norm', 'a*b?c', 'size:9'], ['f32', 'bf16', 'q4_0']];
   const all = Array.from({ length: 3000 }, (_, i): Subject => {
