@@ -142,24 +142,37 @@ function term(part: string, expressions: RegExp[]): Term {
  */
 function glob(text: string): (lower: string) => boolean {
   const pattern = text.toLowerCase();
+  // What follows each `*` literally.
+  const literals = pattern.split('').map((sign, i) => (sign === '*' ? /^[^*?]*/.exec(pattern.slice(i + 1))![0] : ''));
   return (lower) => {
     let [at, next] = [0, 0];
     // The last `*`, and the end of what it matches.
     let [star, end] = [-1, 0];
     while (at < lower.length) {
       const sign = pattern[next];
-      if (sign === '*') {
-        [star, end] = [next++, at];
-      } else if (sign === '?' || sign === lower[at]) {
+      if (sign === '?' || (sign !== '*' && sign === lower[at])) {
         at += sign === '?' && lower.codePointAt(at)! > 0xffff ? 2 : 1;
         next++;
-      } else if (star >= 0) {
-        [next, at] = [star + 1, ++end];
-      } else {
+        continue;
+      }
+      if (sign === '*') {
+        if (next === pattern.length - 1) {
+          return true;
+        }
+        [star, end] = [next, at - 1];
+      } else if (star < 0) {
         return false;
       }
+      end = lower.indexOf(literals[star], end + 1);
+      if (end < 0) {
+        return false;
+      }
+      [next, at] = [star + 1, end];
     }
-    return /^\**$/.test(pattern.slice(next));
+    while (pattern[next] === '*') {
+      next++;
+    }
+    return next === pattern.length;
   };
 }
 

@@ -1,7 +1,7 @@
 /** Searching tensors: words, globs, expressions, types, shapes, sizes, findings; the tree. */
 
 import AxeBuilder from '@axe-core/playwright';
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { Hits, matching, parseQuery, type Subject } from '../src/search.ts';
 import { safetensors, written } from './files.ts';
 import { TRIALS, expect, openFiles, openSample, test, within } from './page.ts';
@@ -159,6 +159,11 @@ async function watchSearches(page: Page): Promise<void> {
 async function typed(page: Page, query: string): Promise<number> {
   await search(page, '');
   await page.keyboard.type(query, { delay: 60 });
+  return await shown(page, query);
+}
+
+/** The milliseconds from the last change of a query to its rows. */
+async function shown(page: Page, query: string): Promise<number> {
   const answer = await page.waitForFunction((query) => {
     const [found, milliseconds] = (window as unknown as { shown?: [string, number] }).shown ?? [];
     return found === query ? milliseconds : undefined;
@@ -166,19 +171,35 @@ async function typed(page: Page, query: string): Promise<number> {
   return (await answer.jsonValue())!;
 }
 
+/** The milliseconds from a click to what it shows. */
+function clicked(button: Locator, what: string): Promise<number> {
+  return button.evaluate(
+    (button: HTMLElement, what) =>
+      new Promise<number>((resolve) => {
+        const begun = performance.now();
+        const look = () => (document.querySelector(what) === null ? requestAnimationFrame(look) : resolve(performance.now() - begun));
+        requestAnimationFrame(look);
+        button.click();
+      }),
+    what,
+  );
+}
+
 test('100,000 tensors are sorted, searched and shown as a tree at once', { tag: ['@deep', '@bench'] }, async ({ page }) => {
   test.setTimeout(180_000);
-  await openFiles(page, `${TRIALS}/many-100000.bt`);
-  await expect(page.locator(rows).first()).toBeVisible();
-  const timed = async (what: string, budget: number, act: () => Promise<void>) => {
-    const begun = performance.now();
-    await act();
-    const milliseconds = performance.now() - begun;
-    console.log(`100,000 tensors: ${what} ${milliseconds.toFixed(0)} ms`);
-    within(milliseconds, budget);
-  };
-  const settled = () => expect(page.locator('.tensor-table')).toHaveAttribute('aria-busy', 'false');
-  await watchSearches(page);
+  const firsts: number[] = [];
+  for (let i = 0; i < 5; i++) {
+    await openFiles(page, `${TRIALS}/many-100000.bt`);
+    await expect(page.locator(rows).first()).toBeVisible();
+    await watchSearches(page);
+    // The list for searches is built soon after the verdict.
+    await page.waitForTimeout(1000);
+    await search(page, 'layers *.weight');
+    firsts.push(await shown(page, 'layers *.weight'));
+  }
+  firsts.sort((a, b) => a - b);
+  console.log(`100,000 tensors: the first search, pasted: on the screen after ${firsts[2].toFixed(0)} ms, ${firsts[4].toFixed(0)} at worst`);
+  within(firsts[2], 100);
   for (const query of ['experts', 'layers 12', 'layers *.weight', '/\\.1\\d+\\./', 'shape:* size:>1 dtype:f*']) {
     const all: number[] = [];
     for (let i = 0; i < 5; i++) {
@@ -188,15 +209,26 @@ test('100,000 tensors are sorted, searched and shown as a tree at once', { tag: 
     console.log(`100,000 tensors: search ${query}: on the screen ${median.toFixed(0)} ms after the last key, ${worst.toFixed(0)} at worst`);
     within(median, 100);
   }
+  await search(page, '/([\\w.]+)+!$/');
+  await expect(page.locator('.no-match')).toContainText('was stopped after 2 s on 100,000 names');
+  within(await typed(page, '/\\.7\\./'), 100);
   await search(page, '');
-  await timed('sort', 200, async () => {
-    await page.getByRole('columnheader', { name: 'Stored' }).getByRole('button').click();
-    await settled();
-  });
-  await timed('tree', 300, async () => {
-    await page.getByRole('button', { name: 'Tree' }).click();
-    await expect(page.getByRole('treegrid').locator('.v-list [role=row]').first()).toBeVisible();
-  });
+  const sorts: number[] = [];
+  for (const name of ['Name', 'Type', 'Elements', 'Stored', 'Offset']) {
+    sorts.push(await clicked(page.getByRole('columnheader', { name }).getByRole('button'), '.tensor-table[aria-busy=false] [role=row][data-rank]'));
+  }
+  const trees: number[] = [];
+  for (let i = 0; i < 5; i++) {
+    trees.push(await clicked(page.getByRole('button', { name: 'Tree' }), '[role=treegrid] .v-list [role=row]'));
+    await page.reload();
+    await page.locator('input[type=file]').setInputFiles(`${TRIALS}/many-100000.bt`);
+    await expect(page.locator(rows).first()).toBeVisible();
+  }
+  for (const [what, all, budget] of [['sort', sorts, 100], ['tree', trees, 200]] as const) {
+    all.sort((a, b) => a - b);
+    console.log(`100,000 tensors: ${what} ${all[2].toFixed(0)} ms, ${all[4].toFixed(0)} at worst`);
+    within(all[2], budget);
+  }
 });
 
 test('an expression that tries for ever is stopped, and the page goes on', async ({ page }) => {

@@ -130,6 +130,11 @@ export class TensorTable {
     this.element.setAttribute('aria-busy', 'true');
   }
 
+  /** Marks the table as waiting no longer, although there are no rows. */
+  giveUp(): void {
+    this.element.setAttribute('aria-busy', 'false');
+  }
+
   async refresh(filter: Choice, scroll = false): Promise<void> {
     this.expect(filter);
     const sort = this.#sort;

@@ -10,6 +10,9 @@ import type { Choice } from '../worker/select.ts';
 import { TensorTable } from './table.ts';
 import { TensorTree } from './tree.ts';
 
+/** Milliseconds from the verdict until everything is shown. */
+const SHOWN = 300;
+
 export class TensorsView {
   readonly element: HTMLElement;
   readonly search: HTMLInputElement;
@@ -30,6 +33,7 @@ export class TensorsView {
   constructor(file: OpenFile) {
     this.#file = file;
     const noun = file.isTable ? 'columns' : 'tensors';
+    const prepare = () => void untilClosed(file.closing.signal, file.api.prepareSearch(file.id));
     this.search = h('input', {
       type: 'search',
       placeholder: `Search ${noun}: words, glob*, /regex/, dtype:bf16, shape:64x*, size:>1MB, has:findings`,
@@ -38,7 +42,7 @@ export class TensorsView {
       autocomplete: 'off',
       spellcheck: 'false',
       oninput: () => this.#apply(),
-      onfocus: () => void file.api.prepareSearch(file.id),
+      onfocus: prepare,
     });
     const limit = (label: string) =>
       h('input', { class: 'size-limit', placeholder: label, 'aria-label': `${label}, such as 10 MiB`, oninput: () => this.#apply() });
@@ -116,6 +120,10 @@ export class TensorsView {
     // Findings mark rows, so refetch the rows when their number changes.
     file.validated.on(() => {
       const { verdict } = file;
+      if (verdict !== undefined) {
+        // The first search is then as fast as the others.
+        setTimeout(prepare, SHOWN);
+      }
       const findings = verdict === undefined ? 0 : verdict.fatal + verdict.violation + verdict.lint;
       if (findings !== this.#findings) {
         this.#findings = findings;
@@ -183,6 +191,7 @@ export class TensorsView {
       }
       if (filter === this.#filter) {
         this.#endless = message;
+        this.table.giveUp();
         this.#drawNothing(true);
       }
       return false;

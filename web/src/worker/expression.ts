@@ -1,5 +1,7 @@
 /** Runs the user's regular expressions in a worker: one that never ends must block nothing else. */
 
+import { count } from '../ui/format.ts';
+
 /** The name of that worker. */
 export const EXPRESSION = 'expression';
 
@@ -58,7 +60,7 @@ function attempt({ names, ...expression }: Expression, signal: AbortSignal): Pro
       reject(error);
     };
     const { source } = expression;
-    const why = `/${source}/ was stopped after ${PATIENCE / 1000} s on ${names.length} names: it backtracks too much. Avoid nested repetitions such as (a+)+`;
+    const why = `/${source}/ was stopped after ${PATIENCE / 1000} s on ${count(names.length)} names: it backtracks too much. Avoid nested repetitions such as (a+)+`;
     const timer = setTimeout(() => give(new Endless(why)), PATIENCE);
     const options = { signal: listening.signal };
     listening.signal.addEventListener('abort', () => clearTimeout(timer));
