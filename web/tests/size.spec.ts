@@ -111,6 +111,42 @@ test('10,000 tensors: from the file to the first paint', { tag: ['@bench', '@dee
   within(best, 50);
 });
 
+test('statistics of 47 MiB of bf16', { tag: ['@bench', '@deep'] }, async ({ page }) => {
+  test.setTimeout(180_000);
+  const shape = [5504, 4480];
+  const data = Uint16Array.from({ length: shape[0] * shape[1] }, (_, i) => (i & 1) << 15 | 0x3c00 + (Math.imul(i, 0x9e37_79b1) >>> 23));
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  await openFiles(page, written({ 'model.safetensors': safetensors(Object.fromEntries(names.map((name) => [name, { dtype: 'BF16', data, shape }]))) }));
+  const row = (name: string) => page.locator('.tensor-table .v-list [role=row]:not([hidden])', { has: page.getByText(name, { exact: true }) });
+  // Loads the module.
+  await row('a').click();
+  await panelTab(page, 'Statistics');
+  await expect(page.locator('.statistics')).toBeVisible();
+  const all: number[] = [];
+  for (const name of names.slice(1)) {
+    all.push(
+      await row(name).evaluate(
+        (row: HTMLElement, name) =>
+          new Promise<number>((resolve) => {
+            const begun = performance.now();
+            const look = () =>
+              document.querySelector('.panel-name')?.textContent === name && document.querySelector('.panel .statistics') !== null
+                ? resolve(performance.now() - begun)
+                : requestAnimationFrame(look);
+            requestAnimationFrame(look);
+            row.click();
+          }),
+        name,
+      ),
+    );
+    await expect(page.locator('.statistics')).toContainText(count(data.length));
+  }
+  all.sort((a, b) => a - b);
+  console.log(`statistics: 47 MiB of bf16 in ${all[2].toFixed(0)} ms, ${all[4].toFixed(0)} at worst`);
+  record('statistics of a tensor of 47 MiB of bf16', all[2], 'ms');
+  within(all[2], 200);
+});
+
 /** Milliseconds from the button to the heat map. */
 function drawing(): Promise<number> {
   return new Promise((resolve) => {

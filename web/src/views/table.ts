@@ -95,6 +95,8 @@ export class TensorTable {
       const row = (event.target as HTMLElement).closest<HTMLElement>('[data-rank]');
       if (row !== null) {
         this.#move(Number(row.dataset.rank));
+        // Only keys follow each other quickly.
+        this.#choose();
       }
     });
   }

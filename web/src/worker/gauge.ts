@@ -19,8 +19,8 @@ export type Reply =
   | { done: true }
   | { failure: { name: string; message: string } };
 
-/** Bytes per read: several workers hold two of these each. */
-const PIECE = 1 << 20;
+/** Bytes per read: several workers hold three of these each. */
+const PIECE = 2 << 20;
 
 let source: Source;
 let seed: bigint;
@@ -31,7 +31,7 @@ const post = (reply: Reply) => self.postMessage(reply);
 export function serveGauge(): void {
   self.addEventListener('message', async ({ data }: MessageEvent<Order>) => {
     if ('files' in data) {
-      source = concatenated('', data.files.map((file) => fromFile(file, PATIENCE, PIECE)));
+      source = concatenated('', data.files.map((file) => fromFile(file, PATIENCE, PIECE, 2)));
       seed = data.seed;
       return;
     }

@@ -83,8 +83,6 @@ export function details(session: Session, tensor: number, context: Context) {
   return session.settle(() => session.document.tensor(tensor), context);
 }
 
-/** Bytes per read of a raw chunk; two reads are in flight. */
-const PIECE = 8 << 20;
 /** Bytes per call of `take`: they stay in the cache. */
 const SLICE = 256 << 10;
 
@@ -105,7 +103,7 @@ export async function scanBytes(
   if (page.total === 1n && session.word(page.encoding[0]) === 'raw') {
     let passed = 0;
     const total = Number(to - from) || 1;
-    for await (const bytes of session.source.pieces(page.offset[0] + from, to - from, context.signal, PIECE, 2)) {
+    for await (const bytes of session.source.pieces(page.offset[0] + from, to - from, context.signal)) {
       for (let start = 0; start < bytes.length; start += SLICE) {
         take(bytes.subarray(start, start + SLICE));
       }

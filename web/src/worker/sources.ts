@@ -19,14 +19,15 @@ export interface Source {
   read(at: bigint, len: number, signal?: AbortSignal): Promise<Uint8Array>;
   /**
    * Yields the bytes from `at` to `at + len`, in order. Each piece is valid until the next step.
-   * For a local file, pieces may be larger and more may be read ahead, which is faster and takes
-   * more memory.
    */
-  pieces(at: bigint, len: bigint, signal: AbortSignal, large?: number, ahead?: number): AsyncGenerator<Uint8Array>;
+  pieces(at: bigint, len: bigint, signal: AbortSignal): AsyncGenerator<Uint8Array>;
 }
 
 /** Big enough for the disk to be the limit, small enough to cancel at once. */
 export const PIECE = 4 << 20;
+
+/** Pieces of a local file read in advance: with fewer, the disk waits for the computation. */
+const AHEAD = 3;
 
 /** The file has changed since it was opened. */
 export class FileChanged extends Error {
@@ -37,7 +38,7 @@ export class FileChanged extends Error {
  * A local file, read in slices and never as a stream: in Chromium, a paused stream of a blob may
  * never resume, and its reader would wait for ever.
  */
-export function fromFile(file: File, patience = PATIENCE, piece = PIECE): Source {
+export function fromFile(file: File, patience = PATIENCE, piece = PIECE, ahead = AHEAD): Source {
   async function read(at: bigint, len: number, signal?: AbortSignal): Promise<Uint8Array> {
     const start = Number(at);
     try {
@@ -57,21 +58,21 @@ export function fromFile(file: File, patience = PATIENCE, piece = PIECE): Source
     size: BigInt(file.size),
     remote: false,
     read,
-    pieces: inPieces(read, piece),
+    pieces: inPieces(read, piece, ahead),
   };
 }
 
 /** Yields pieces in order, reading up to `ahead` of them in advance. */
-export function inPieces(read: Source['read'], piece = PIECE): Source['pieces'] {
-  return async function* (at, len, signal, large = piece, ahead = 1) {
+export function inPieces(read: Source['read'], piece = PIECE, ahead = 1): Source['pieces'] {
+  return async function* (at, len, signal) {
     const reading: Promise<Uint8Array>[] = [];
     let next = 0n;
     const go = () => {
       if (next < len) {
-        const one = read(at + next, Math.min(large, Number(len - next)), signal);
+        const one = read(at + next, Math.min(piece, Number(len - next)), signal);
         one.catch(() => undefined);
         reading.push(one);
-        next += BigInt(large);
+        next += BigInt(piece);
       }
     };
     for (let i = 0; i < ahead; i++) {
@@ -154,9 +155,9 @@ export function concatenated(name: string, sources: readonly Source[]): Source {
       const { source, at } = of(from);
       return source.read(at, len, signal);
     },
-    pieces(from, len, signal, ...way) {
+    pieces(from, len, signal) {
       const { source, at } = of(from);
-      return source.pieces(at, len, signal, ...way);
+      return source.pieces(at, len, signal);
     },
   };
 }
