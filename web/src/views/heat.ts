@@ -119,7 +119,7 @@ export class HeatView {
       },
     );
     what.hidden = !hasBlocks(tensor);
-    this.#controls.element.append(mode, what, this.#choice);
+    this.#controls.element.append(mode, what);
     fill(
       this.#zoom,
       button('Zoom in', () => this.#zoomBy(2)),
@@ -196,7 +196,7 @@ export class HeatView {
         this.#stage,
         this.#zoom,
         h('div', { class: 'heat-frame' }, this.#canvas),
-        h('div', { class: 'heat-key' }, this.#low, this.#scale, this.#high),
+        h('div', { class: 'heat-key' }, this.#low, this.#scale, this.#high, this.#choice),
       );
     }
     this.#paint();
@@ -256,7 +256,7 @@ export class HeatView {
     this.#canvas.height = picture.height;
     // Square cells as long as there is room; zooming does not change the frame.
     this.#canvas.style.aspectRatio = `${wide} / ${high}`;
-    this.#canvas.style.width = `min(100%, ${((56 * wide) / high).toFixed(2)}vh)`;
+    this.#canvas.style.width = `min(100%, ${((50 * wide) / high).toFixed(2)}vh)`;
     this.#canvas.toggleAttribute('data-near', !isWhole);
     const paint = this.#canvas.getContext('2d')!;
     paint.imageSmoothingEnabled = false;

@@ -81,7 +81,7 @@ export const COLUMNS = [
   ['name', 'Name', 'name'],
   ['text', 'Details', 'what'],
   ['different', 'Differing', 'number differing'],
-  ['most', 'Max |a - b|', 'number'],
+  ['most', 'Max |a - b|', 'number most'],
   ['error', 'Rel. error', 'number'],
   ['cosine', 'Cosine', 'number cosine'],
   ['nans', 'NaN', 'number nans'],
