@@ -256,7 +256,7 @@ export class HeatView {
     this.#canvas.height = picture.height;
     // Square cells as long as there is room; zooming does not change the frame.
     this.#canvas.style.aspectRatio = `${wide} / ${high}`;
-    this.#canvas.style.width = `min(100%, ${((50 * wide) / high).toFixed(2)}vh)`;
+    this.#canvas.style.width = `min(100%, ${((46 * wide) / high).toFixed(2)}vh)`;
     this.#canvas.toggleAttribute('data-near', !isWhole);
     const paint = this.#canvas.getContext('2d')!;
     paint.imageSmoothingEnabled = false;
