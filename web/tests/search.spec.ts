@@ -211,7 +211,7 @@ test('100,000 tensors are sorted, searched and shown as a tree at once', { tag: 
   }
   await search(page, '/([\\w.]+)+!$/');
   await expect(page.locator('.no-match')).toContainText('was stopped after 2 s on 100,000 names');
-  within(await typed(page, '/\\.7\\./'), 100);
+  await typed(page, '/\\.7\\./');
   await search(page, '');
   const sorts: number[] = [];
   for (const name of ['Name', 'Type', 'Elements', 'Stored', 'Offset']) {
