@@ -26,8 +26,8 @@ static ESCAPES: [&[u8]; 7] = [
 pub(super) struct Search {
     /// Offset of the first character of the name that may have begun.
     start: u64,
-    /// Offset of the last character.
-    last: u64,
+    /// Distance from it to the second character, at most 65,535.
+    second: u16,
     /// The name, as its index in [`ESCAPES`], and its number of characters so far.
     name: u8,
     matched: u8,
@@ -138,15 +138,21 @@ impl Search {
         match ESCAPES.iter().position(continues) {
             Some(name) => {
                 self.name = u8::try_from(name).unwrap_or(0);
-                self.start = if matched == 0 { at } else { self.start };
+                match matched {
+                    0 => self.start = at,
+                    1 => self.second = distance(self.start, at),
+                    _ => {}
+                }
                 self.matched = self.matched.wrapping_add(1);
             }
             // The last two of three underscores.
-            None if byte == b'_' && matched == 2 => self.start = self.last,
+            None if byte == b'_' && matched == 2 => {
+                self.start = self.start.wrapping_add(self.second.into());
+                self.second = distance(self.start, at);
+            }
             None if byte == b'_' => (self.start, self.matched) = (at, 1),
             None => self.matched = 0,
         }
-        self.last = at;
         ESCAPES.get(usize::from(self.name)).is_some_and(|name| name.len() == self.matched.into())
     }
 }
@@ -155,6 +161,10 @@ impl Part {
     fn digits(all: u8) -> Self {
         Part::Digits { all, left: all, code: 0 }
     }
+}
+
+fn distance(from: u64, to: u64) -> u16 {
+    u16::try_from(to.wrapping_sub(from)).unwrap_or(u16::MAX)
 }
 
 /// The value of a hexadecimal digit.
@@ -185,11 +195,13 @@ mod tests {
             ("{{ x.__class__.__mro__ }}", "__class__"),
             ("___class__", "__class__"),
             ("\\__class__ \\x__class__", "__class__"),
+            ("____mro__ ___mr_ ___x__", "__mro__"),
             ("__cl__globals__", "__globals__"),
             ("__class___bases____bases__", "__class__"),
             (r#"x["a__cl" ~ "ass__"]"#, r#"__cl" ~ "ass__"#),
             ("x['_'+'_'\n+ \"class_\" '' '_b']", "_'+'_'\n+ \"class_\" '' '_"),
             ("('__mro')~('__')", "__mro')~('__"),
+            ("'_' ~ '_' ~ '_' ~ '_mro__'", "_' ~ '_mro__"),
             (r"x|attr('\x5f_\u006dro\U0000005f_')", r"\x5f_\u006dro\U0000005f_"),
             (r"'_\x5F_' ~ 'bases__'", r"\x5F_' ~ 'bases__"),
         ] {
