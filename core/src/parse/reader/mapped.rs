@@ -1,6 +1,7 @@
 //! A reader of files that are wholly in memory.
 
 use super::Reader;
+use crate::base::build::DETAILS;
 use crate::base::{Word, wide, widen};
 use crate::input::{Absent, Source};
 use crate::parse::Stop;
@@ -62,7 +63,9 @@ impl Reader<'_, '_> {
     #[cold]
     #[cfg_attr(not(feature = "names"), inline(always))]
     pub(super) fn short(&mut self, len: u64) -> Halt {
-        self.needed = len;
+        if DETAILS {
+            self.needed = len;
+        }
         Halt::broken(self.overrun)
     }
 
