@@ -213,7 +213,7 @@ impl PartialEq for Name<'_> {
             (Some(a), Some(b)) => a == b,
             // Only numbers are names here, so no digits are needed.
             _ if NUMBERS_ONLY => self.number().is_some_and(|n| other.number() == Some(n)),
-            _ => self.bytes().eq(other.bytes()),
+            _ => self.cmp(other).is_eq(),
         }
     }
 }

@@ -86,16 +86,16 @@ impl Json<'_> {
                     [key.at, key.len & !ESCAPED].map(|n| usize::try_from(n).unwrap_or(0));
                 self.name_of(at, len, key.len & ESCAPED != 0) == name
             });
-        if twice {
-            self.note_span(rules::KEY_DUPLICATE, at.wrapping_sub(1), len.wrapping_add(2), 0, 0);
-            return;
-        }
         let short = |n: usize| u32::try_from(n).unwrap_or(0);
         let key = Key { at: short(at), len: short(len) | if escaped { ESCAPED } else { 0 } };
-        if self.keys.beyond > 0 || !self.keys.push(key) {
-            let most = widen(JSON_KEYS);
-            self.note_span(rules::KEYS_UNCHECKED, at.wrapping_sub(1), len.wrapping_add(2), most, 0);
-        }
+        let (rule, most) = if twice {
+            (rules::KEY_DUPLICATE, 0)
+        } else if self.keys.beyond == 0 && self.keys.push(key) {
+            return;
+        } else {
+            (rules::KEYS_UNCHECKED, widen(JSON_KEYS))
+        };
+        self.note_span(rule, at.wrapping_sub(1), len.wrapping_add(2), most, 0);
     }
 
     fn name_of(&self, at: usize, len: usize, escaped: bool) -> Name<'_> {
@@ -137,18 +137,15 @@ const DIGITS: u32 = 17;
 fn exceeds_double(number: &[u8]) -> bool {
     let (mut digits, mut count, mut point) = (0_u64, 0_u32, false);
     // The number is 0.digits times ten to this power.
-    let mut exponent = 0_i64;
+    let mut exponent = 0_i32;
     let mut rest = number;
     while let Some((byte, after)) = rest.split_first() {
         rest = after;
         match byte {
             b'0'..=b'9' => {
                 let leading = count == 0 && *byte == b'0';
-                if point && leading {
-                    exponent = exponent.saturating_sub(1);
-                } else if !point && !leading {
-                    exponent = exponent.saturating_add(1);
-                }
+                let shift = i32::from(!point).wrapping_sub(leading.into());
+                exponent = exponent.saturating_add(shift);
                 if !leading && count < DIGITS {
                     digits = digits.wrapping_mul(10).wrapping_add((byte & 0xF).into());
                     count = count.wrapping_add(1);
@@ -159,7 +156,7 @@ fn exceeds_double(number: &[u8]) -> bool {
             _ => {}
         }
     }
-    let (mut power, mut negative) = (0_i64, false);
+    let (mut power, mut negative) = (0_i32, false);
     for byte in rest {
         negative |= *byte == b'-';
         if byte.is_ascii_digit() {
