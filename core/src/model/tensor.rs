@@ -1,7 +1,7 @@
 //! Tensors, metadata and regions as every format returns them.
 
 use crate::input::{Absent, Source, Span};
-use crate::model::{DType, Dims, DimsAt, Name, NameAt};
+use crate::model::{DType, DimEncoding, Dims, DimsAt, Name, NameAt, NameEncoding};
 use crate::rule::EntryKind;
 use core::fmt;
 
@@ -237,6 +237,23 @@ pub struct Tensor {
 }
 
 impl Tensor {
+    /// The default, as a constant: a reader that fills it in field by field then needs only one
+    /// call to clear it.
+    pub(crate) const NONE: Tensor = Tensor {
+        index: 0,
+        offset: 0,
+        name: NameAt { offset: 0, len: 0, encoding: NameEncoding::Plain },
+        dtype: DType::Unknown,
+        status: Status::Sound,
+        layout: Layout::RowMajor,
+        encoding: Encoding::Raw,
+        endianness: Endianness::Little,
+        dims: DimsAt { offset: 0, len: 0, rank: 0, lead: None, encoding: DimEncoding::U64 },
+        elements: 0,
+        chunks: Chunks::None,
+        extra: Span { offset: 0, len: 0 },
+    };
+
     /// The name.
     ///
     /// # Errors

@@ -33,7 +33,7 @@ impl Header {
         c: &mut Cursor,
         found: &mut Result<Option<Tensor>, Halt>,
     ) {
-        *found = Ok(Some(Tensor::default()));
+        *found = Ok(Some(Tensor::NONE));
         let read = match found {
             Ok(Some(tensor)) => self.any_tensor(r, c, tensor),
             _ => Ok(false),
