@@ -49,5 +49,9 @@ pub fn find(
     if !valid {
         return None;
     }
-    file.find(&source, name, &mut Cursor::default()).ok()??.raw()
+    // Examined where it is returned: a tensor is large for a small stack.
+    match &file.find(&source, name, &mut Cursor::default()) {
+        Ok(Some(tensor)) => tensor.raw(),
+        _ => None,
+    }
 }

@@ -97,7 +97,7 @@ impl MappedAudit {
                 Stage::Attributes if File::COMPARES_ATTRIBUTES => self.attributes(&mut r, slots),
                 _ => self.pass(&mut r, slots),
             };
-            if r.take_fatal() {
+            if File::COVERS && r.take_fatal() {
                 match self.stage {
                     Stage::Values => self.unmeasured = true,
                     _ => self.incomplete = true,
@@ -190,12 +190,14 @@ impl MappedAudit {
                 ordered = ordered && (!compared || by_name(r.source(), &before, &slot).is_lt());
                 before = slot;
             }
-            if let Some(place) = slots.get_mut(filled) {
-                *place = slot;
+            if File::COVERS || File::COMPARES_NAMES {
+                if let Some(place) = slots.get_mut(filled) {
+                    *place = slot;
+                }
+                filled = filled.wrapping_add(1);
             }
-            filled = filled.wrapping_add(1);
         }
-        if self.stage == Stage::Tensors {
+        if File::COVERS && self.stage == Stage::Tensors {
             self.incomplete |= u64::from(self.count) < self.file.tensor_count();
         }
         let mut sorted = [].iter();
