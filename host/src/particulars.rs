@@ -135,7 +135,8 @@ impl Particulars {
             }
             #[cfg(feature = "npy")]
             File::Npy(header) if unknown => {
-                it.dtype_raw = Some(Value::from(&*String::from_utf8_lossy(header.descr(source)?)));
+                it.dtype_raw =
+                    Some(Value::from(&*String::from_utf8_lossy(header.descr(source, tensor)?)));
             }
             #[cfg(feature = "idv")]
             File::Idv(header) => {

@@ -1,41 +1,30 @@
 //! The element type: `descr`, in the form of `dtype.str` or `dtype.descr`.
 
-use super::header::Array;
-use super::literal::Literal;
+use super::literal::{Literal, NONE};
 use super::rules;
-use crate::base::limits;
+use crate::base::{limits, widen};
 use crate::input::Span;
 use crate::model::{DType, Endianness, Status};
-use crate::rule::Halt;
+use crate::rule::Rule;
 
-/// A type and its width.
-#[derive(Clone, Copy, Default)]
-struct Element {
-    dtype: DType,
-    /// Width in bytes; `None` if unknown.
-    width: Option<u32>,
-    big: bool,
-    object: bool,
-}
-
-/// Reads the value of `descr`.
-pub(super) fn read(l: &mut Literal<'_, '_, '_>, array: &mut Array) -> Result<(), Halt> {
-    l.peek()?;
-    let at = l.at();
-    let element = element(l, 0)?;
-    if element.width.is_some_and(|width| width > i32::MAX.unsigned_abs()) {
-        return Err(l.refuse(rules::NPY_DESCR, at, 0));
+/// Reads the value of `descr`; returns the width of an element, or `None` if it is unknown.
+pub(super) fn read(l: &mut Literal<'_, '_, '_>) -> Option<u32> {
+    l.peek();
+    let (at, offset) = (l.token, l.here());
+    (l.tensor.dtype, l.tensor.endianness) = (DType::Unknown, Endianness::Little);
+    (l.tensor.status, l.unknown) = (Status::Sound, false);
+    let width = element(l, 0);
+    if l.tensor.status == Status::Sound && l.tensor.dtype == DType::Unknown {
+        l.tensor.status = Status::Unsupported;
     }
-    array.width = element.width;
-    array.dtype = element.dtype;
-    array.endianness = if element.big { Endianness::Big } else { Endianness::Little };
-    array.status = match element {
-        Element { object: true, .. } => Status::Broken,
-        Element { dtype: DType::Unknown, .. } => Status::Unsupported,
-        _ => Status::Sound,
-    };
-    array.descr = Span::between(l.place.absolute(at), l.place.absolute(l.at()));
-    Ok(())
+    l.tensor.extra = Span::new(offset, widen(l.at.wrapping_sub(at)));
+    if l.unknown {
+        return None;
+    }
+    if width > i32::MAX.unsigned_abs() {
+        l.refuse(rules::NPY_DESCR, at, 0, 0);
+    }
+    Some(width)
 }
 
 /// A placeholder for any width.
@@ -68,149 +57,126 @@ const KINDS: [(u8, u8, DType); 23] = [
     (b'V', ANY, DType::Unknown),
 ];
 
-/// Reads a type: a name, a type with a shape, or a list of fields.
-fn element(l: &mut Literal<'_, '_, '_>, depth: u32) -> Result<Element, Halt> {
-    let byte = l.peek()?;
-    let at = l.at();
-    if depth > limits::NPY_DEPTH {
-        l.flag(rules::NPY_DEPTH, at, limits::NPY_DEPTH.into(), 0);
-        return Err(Halt::refused(rules::NPY_DEPTH));
-    }
+/// Reads a type: a name, a type with a shape, or a list of fields. Returns its width.
+fn element(l: &mut Literal<'_, '_, '_>, depth: u32) -> u32 {
+    let byte = l.peek();
+    let at = l.token;
     let deeper = depth.saturating_add(1);
-    match byte {
-        b'\'' | b'"' | b'u' => {
-            let text = l.string()?;
-            named(l, at, text)
+    let width = match byte {
+        _ if depth > limits::NPY_DEPTH => {
+            l.refuse(rules::NPY_DEPTH, at, limits::NPY_DEPTH.into(), 0);
+            None
         }
+        b'\'' | b'"' | b'u' => named(l, depth),
         // NumPy does not read arrays whose elements are arrays without fields.
-        b'(' if depth > 0 => {
-            l.expect(b'(')?;
-            let element = element(l, deeper)?;
-            l.expect(b',')?;
-            shaped(l, element)
-        }
-        b'[' => fields(l, deeper),
-        _ => Err(l.refuse(rules::NPY_DESCR, at, 0)),
-    }
-}
-
-/// Reads a list of fields: tuples of a name, a type and, for subarrays, a shape.
-fn fields(l: &mut Literal<'_, '_, '_>, depth: u32) -> Result<Element, Halt> {
-    let mut all = Element { width: Some(0), ..Element::default() };
-    l.expect(b'[')?;
-    while !l.eat(b']')? {
-        l.expect(b'(')?;
-        if l.eat(b'(')? {
-            // A title and a name.
-            l.string()?;
-            l.expect(b',')?;
-            l.string()?;
-            l.expect(b')')?;
-        } else {
-            l.string()?;
-        }
-        l.expect(b',')?;
-        let field = element(l, depth)?;
-        let field = if l.eat(b',')? { shaped(l, field)? } else { closed(l, field)? };
-        all.width = all.width.zip(field.width).map(|(all, field)| all.saturating_add(field));
-        all.object |= field.object;
-        if !l.eat(b',')? {
-            l.expect(b']')?;
-            break;
-        }
-    }
-    Ok(all)
-}
-
-/// Reads the bracket that ends a tuple.
-fn closed(l: &mut Literal<'_, '_, '_>, element: Element) -> Result<Element, Halt> {
-    l.expect(b')')?;
-    Ok(element)
-}
-
-/// Reads the shape of a subarray, if there is one, and the bracket after it.
-fn shaped(l: &mut Literal<'_, '_, '_>, element: Element) -> Result<Element, Halt> {
-    let mut all = Element { dtype: DType::Unknown, ..element };
-    if l.peek()? == b')' {
-        return closed(l, element);
-    }
-    if l.eat(b'(')? {
-        while !l.eat(b')')? {
-            times(l, &mut all)?;
-            if !l.eat(b',')? {
-                l.expect(b')')?;
-                break;
+        b'(' if depth > 0 => Some(tuple(l, deeper, false)),
+        b'[' => {
+            let mut width = 0_u32;
+            l.expect(b'[');
+            let mut more = !l.eat(b']');
+            while more {
+                width = width.saturating_add(tuple(l, deeper, true));
+                more = l.more(b']');
             }
+            Some(width)
         }
-    } else {
-        times(l, &mut all)?;
+        _ => None,
+    };
+    if width.is_none() {
+        l.refuse(rules::NPY_DESCR, at, 0, 0);
     }
-    l.eat(b',')?;
-    closed(l, all)
+    width.unwrap_or(0)
 }
 
-fn times(l: &mut Literal<'_, '_, '_>, element: &mut Element) -> Result<(), Halt> {
-    let factor = l.extent()?.and_then(|factor| u32::try_from(factor).ok()).unwrap_or(u32::MAX);
-    element.width = element.width.map(|width| width.saturating_mul(factor));
-    Ok(())
+/// Reads a type and, for a subarray, its shape, in brackets: a field, which has a name and
+/// possibly a title, or a type with a shape. Returns its width.
+fn tuple(l: &mut Literal<'_, '_, '_>, depth: u32, field: bool) -> u32 {
+    l.expect(b'(');
+    if field {
+        let titled = l.eat(b'(');
+        l.string();
+        if titled {
+            l.expect(b',');
+            l.string();
+            l.expect(b')');
+        }
+        l.expect(b',');
+    }
+    let width = element(l, depth);
+    if !l.eat(b',') {
+        l.expect(if field { b')' } else { b',' });
+        return width;
+    }
+    let mut factor = 1;
+    if l.peek() != b')' {
+        if l.eat(b'(') {
+            factor = l.extents();
+            factor = if l.zero { 0 } else { factor };
+        } else {
+            factor = l.extent();
+        }
+        l.eat(b',');
+    }
+    l.expect(b')');
+    width.saturating_mul(u32::try_from(factor).unwrap_or(u32::MAX))
 }
 
-/// The type named by a string: byte order, kind, and width in bytes.
-fn named(l: &mut Literal<'_, '_, '_>, at: usize, text: &[u8]) -> Result<Element, Halt> {
+/// Reads the name of a type: byte order, kind, and width in bytes, which it returns. `None` if
+/// there is no such type.
+fn named(l: &mut Literal<'_, '_, '_>, depth: u32) -> Option<u32> {
+    let text = l.string();
     let (order, name) = match text {
         [order @ (b'<' | b'>' | b'=' | b'|'), name @ ..] => (*order, name),
         name => (b'=', name),
     };
-    if name.starts_with(b"O") || name.starts_with(b"obj") {
-        l.flag(rules::NPY_OBJECT, at, 0, 0);
-        return Ok(Element { object: true, width: None, ..Element::default() });
+    let (&kind, rest) = name.split_first()?;
+    if matches!(name, [b'O', ..] | [b'o', b'b', b'j', ..]) {
+        l.tensor.status = Status::Broken;
+        return unknown(l, rules::NPY_OBJECT);
     }
-    let Some((kind, mut rest)) = name.split_first() else {
-        return Err(l.refuse(rules::NPY_DESCR, at, 0));
-    };
-    let mut size = None;
-    while let Some((digit @ b'0'..=b'9', after)) = rest.split_first() {
-        let digit = u32::from(digit.wrapping_sub(b'0'));
-        size = Some(size.unwrap_or(0_u32).saturating_mul(10).saturating_add(digit));
-        rest = after;
+    // The rest is read again, up to the quote.
+    let end = l.at;
+    let ends = |l: &mut Literal<'_, '_, '_>| l.at.wrapping_add(1) == end;
+    l.at = end.wrapping_sub(rest.len()).wrapping_sub(1);
+    let size = l.digits();
+    let closed = ends(l) || matches!(kind, b'm' | b'M') && is_unit(l) && ends(l);
+    l.at = end;
+    if size == NONE || !kind.is_ascii_alphabetic() {
+        return unknown(l, rules::NPY_DESCR_FORM);
     }
-    let Some(size) = size.filter(|_| kind.is_ascii_alphabetic()) else {
-        l.flag(rules::NPY_DESCR_FORM, at, 0, 0);
-        return Ok(Element::default());
-    };
+    let size = u32::try_from(size).unwrap_or(u32::MAX);
     let known = KINDS
         .iter()
-        .find(|(known, width, _)| known == kind && (u32::from(*width) == size || *width == ANY));
-    let Some((_, _, dtype)) = known else { return Err(l.refuse(rules::NPY_DESCR, at, 0)) };
-    let dtype = *dtype;
-    let dated = matches!(kind, b'm' | b'M') && is_unit(rest);
-    if !rest.is_empty() && !dated {
-        return Err(l.refuse(rules::NPY_DESCR, at, 0));
-    }
-    let width = if *kind == b'U' { size.saturating_mul(4) } else { size };
+        .find(|(known, width, _)| *known == kind && (u32::from(*width) == size || *width == ANY));
+    let (_, _, dtype) = known.filter(|_| closed)?;
+    let width = if kind == b'U' { size.saturating_mul(4) } else { size };
     // Single bytes, byte strings and void have no byte order.
     let ordered = width > 1 && !matches!(kind, b'S' | b'V');
     if ordered && !matches!(order, b'<' | b'>') {
-        l.flag(rules::NPY_BYTE_ORDER, at, 0, width.into());
+        l.flag(rules::NPY_BYTE_ORDER, l.token, 0, width.into());
     }
-    Ok(Element { dtype, width: Some(width), big: order == b'>', object: false })
+    if depth == 0 {
+        l.tensor.dtype = *dtype;
+        l.tensor.endianness = if order == b'>' { Endianness::Big } else { Endianness::Little };
+    }
+    Some(width)
 }
 
-/// Whether this is a time unit in square brackets, possibly with a multiple or a divisor.
-fn is_unit(text: &[u8]) -> bool {
-    const UNITS: [&[u8]; 13] =
-        [b"Y", b"M", b"W", b"D", b"h", b"m", b"s", b"ms", b"us", b"ns", b"ps", b"fs", b"as"];
-    let Some(text) = text.strip_prefix(b"[").and_then(|text| text.strip_suffix(b"]")) else {
-        return false;
-    };
-    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let text = text.get(digits(text)..).unwrap_or_default();
-    let unit = text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
-    let (unit, part) = text.split_at_checked(unit).unwrap_or_default();
-    let whole = match part.split_first() {
-        None => true,
-        Some((b'/', part)) => !part.is_empty() && digits(part) == part.len(),
-        _ => false,
-    };
-    UNITS.contains(&unit) && whole
+/// Reports `rule`, because of which the width of the type is unknown.
+fn unknown(l: &mut Literal<'_, '_, '_>, rule: Rule) -> Option<u32> {
+    l.flag(rule, l.token, 0, 0);
+    l.unknown = true;
+    Some(0)
+}
+
+/// Skips a time unit in square brackets, possibly with a multiple or a divisor; returns whether
+/// it was next.
+fn is_unit(l: &mut Literal<'_, '_, '_>) -> bool {
+    l.skip(b'[') && {
+        l.digits();
+        let first = l.byte();
+        l.at = l.at.wrapping_add(1);
+        let units: &[u8] = if l.skip(b's') { b"munpfa" } else { b"YMWDhms" };
+        units.contains(&first) && (!l.skip(b'/') || l.digits() != NONE) && l.skip(b']')
+    }
 }

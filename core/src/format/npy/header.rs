@@ -2,39 +2,17 @@
 
 use super::literal::Literal;
 use super::{descr, field, rules};
-use crate::base::{limits, utf8, widen};
+use crate::base::{Word, limits, wide, widen, word};
 use crate::input::Span;
-use crate::model::{DType, DimEncoding, DimsAt, Endianness, Status, dims::Packed, dims::product};
+use crate::model::{DimEncoding, Layout, Tensor, dims::times};
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
-
-/// An array as described by its header.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Array {
-    /// Absolute offset of the dictionary.
-    pub(crate) at: u64,
-    /// Type of its elements.
-    pub(crate) dtype: DType,
-    /// Width of an element in bytes; `None` if unknown.
-    pub(crate) width: Option<u32>,
-    pub(crate) endianness: Endianness,
-    /// Whether the first extent varies fastest.
-    pub(crate) columns: bool,
-    pub(crate) status: Status,
-    /// The text of `descr`.
-    pub(crate) descr: Span,
-    pub(crate) dims: DimsAt,
-    /// Number of elements.
-    pub(crate) elements: u64,
-    /// Start of the data: an absolute offset, or one in the decoded stream.
-    pub(crate) data: u64,
-}
 
 /// Location of a header's bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
-    /// Absolute offset of the magic string.
-    at: u64,
+    /// Absolute offset of the first byte.
+    at: Word,
     /// The stored bytes, if they must be decoded first. Findings then refer to all of them.
     stream: Option<Span>,
 }
@@ -42,7 +20,7 @@ pub(crate) struct Place {
 impl Place {
     /// A header stored uncompressed at `at`.
     pub(crate) const fn here(at: u64) -> Self {
-        Place { at, stream: None }
+        Place { at: word(at), stream: None }
     }
 
     /// A header at the start of an encoded stream.
@@ -50,13 +28,7 @@ impl Place {
         Place { at: 0, stream: Some(stream) }
     }
 
-    /// Whether the header is encoded; the shape then has no plain text in the file.
-    pub(super) const fn is_decoded(&self) -> bool {
-        self.stream.is_some()
-    }
-
     /// Reports that the `len` bytes at `at` break `rule`.
-    #[inline(never)]
     pub(super) fn flag(
         &self,
         r: &mut Reader<'_, '_>,
@@ -64,7 +36,8 @@ impl Place {
         (at, len): (usize, usize),
         (expected, found): (u64, u64),
     ) {
-        let span = self.stream.unwrap_or(Span::new(self.at.wrapping_add(widen(at)), widen(len)));
+        let encoded = self.stream.filter(|_| DimEncoding::Packed.is_used());
+        let span = encoded.unwrap_or(Span::new(self.absolute(at), widen(len)));
         r.flag(rule, span.offset, span.len, expected, found);
     }
 
@@ -81,10 +54,9 @@ impl Place {
         Halt::refused(rule)
     }
 
-    /// The absolute offset of position `at` in the header, or the stream's offset if the
-    /// header is encoded.
+    /// The absolute offset of position `at`, or that in the encoded stream.
     pub(super) fn absolute(&self, at: usize) -> u64 {
-        self.stream.map_or(self.at.wrapping_add(widen(at)), |stream| stream.offset)
+        wide(self.at.wrapping_add(word(widen(at))))
     }
 }
 
@@ -102,18 +74,11 @@ impl Prelude {
     /// Minimum length in bytes.
     pub(crate) const LEAST: usize = 10;
 
-    /// Maximum length in bytes.
-    const MOST: usize = 12;
-
     /// Reads and validates the prelude at the reader's position.
     pub(crate) fn read(r: &mut Reader<'_, '_>) -> Result<Prelude, Halt> {
         let place = Place::here(r.at());
-        let head: [u8; 10] = *r.array()?;
-        let mut more = [0; 2];
-        if Prelude::is_wide(&head) {
-            more = *r.array()?;
-        }
-        Prelude::of(r, place, &head, more)
+        let head = r.array()?;
+        Prelude::of(r, place, head, |r, len| r.take(len))
     }
 
     /// Length in bytes of the prelude and the header text.
@@ -121,31 +86,26 @@ impl Prelude {
         widen(self.len).wrapping_add(self.text)
     }
 
-    /// Whether the header length takes four bytes.
-    fn is_wide(head: &[u8; 10]) -> bool {
-        let [.., major, _, _, _] = *head;
-        head.starts_with(&field::MAGIC) && matches!(major, 2 | 3)
-    }
-
-    /// Validates the first ten bytes, and two more in versions that have them.
-    pub(crate) fn of(
-        r: &mut Reader<'_, '_>,
+    /// Validates the first ten bytes, and the two that `more` returns in versions that have them.
+    pub(crate) fn of<'r, 'a, 'm>(
+        r: &mut Reader<'r, 'a>,
         place: Place,
         head: &[u8; 10],
-        more: [u8; 2],
+        more: impl FnOnce(&mut Reader<'r, 'a>, u64) -> Result<&'m [u8], Halt>,
     ) -> Result<Prelude, Halt> {
         let [.., major, minor, low, high] = *head;
-        if !head.starts_with(&field::MAGIC) {
+        if head.first_chunk() != Some(&field::MAGIC) {
             return Err(place.refuse(r, rules::NPY_MAGIC, (0, 6), (0, 0)));
         }
+        let extra = if matches!(major, 2 | 3) { 2 } else { 0 };
+        let more = more(r, extra)?;
         if !matches!((major, minor), (1..=3, 0)) {
             let found = u64::from(major) << 48 | u64::from(minor) << 32;
             return Err(place.refuse(r, rules::NPY_VERSION, (6, 2), (0, found)));
         }
-        let wide = Prelude::is_wide(head);
-        let [third, fourth] = if wide { more } else { [0; 2] };
+        let [third, fourth] = *more.first_chunk().unwrap_or(&[0; 2]);
         let text = u64::from(u32::from_le_bytes([low, high, third, fourth]));
-        let len = if wide { Prelude::MOST } else { Prelude::LEAST };
+        let len = Prelude::LEAST.wrapping_add(more.len());
         if text > limits::NPY_HEADER {
             let values = (limits::NPY_HEADER, text);
             return Err(place.refuse(r, rules::NPY_HEADER_LIMIT, (8, len.wrapping_sub(8)), values));
@@ -157,141 +117,108 @@ impl Prelude {
 /// The keys of the dictionary, in alphabetic order.
 const KEYS: [&[u8]; 3] = [b"descr", b"fortran_order", b"shape"];
 
-/// Reads and validates the header `text`.
+/// The length of data whose elements have an unknown width.
+pub(crate) const UNKNOWN: u64 = u64::MAX;
+
+/// Reads and validates the header `text` into `tensor`, without chunks; the text of `descr` is
+/// its extra. Returns the span of the data. Offsets of an encoded header count from the start of
+/// its stream.
 pub(crate) fn read(
     r: &mut Reader<'_, '_>,
-    place: Place,
+    mut place: Place,
     prelude: Prelude,
     text: &[u8],
-) -> Result<Array, Halt> {
-    let mut array = Array { at: place.absolute(prelude.len), ..Array::default() };
-    if let Some(at) = text.iter().position(|byte| !byte.is_ascii()) {
-        let found = text.get(at).copied().unwrap_or(0).into();
-        let at = prelude.len.wrapping_add(at);
-        if prelude.major < 3 {
-            place.flag(r, rules::NPY_ASCII, (at, 1), (0, found));
-        } else if !utf8::is(text) {
-            return Err(place.refuse(r, rules::NPY_UTF8, (at, 1), (0, found)));
-        }
-    }
-    let mut literal = Literal::new(r, place, prelude, text);
-    let mut seen = 0_u32;
-    literal.expect(b'{')?;
-    loop {
-        if literal.eat(b'}')? {
-            break;
-        }
-        let at = literal.at();
-        let name = literal.string()?;
-        let Some(key) = KEYS.iter().position(|key| *key == name) else {
-            return Err(literal.refuse(rules::NPY_KEY_UNKNOWN, at, 0));
-        };
+    tensor: &mut Tensor,
+) -> Result<Span, Halt> {
+    let magic = place;
+    place.at = place.at.wrapping_add(word(widen(prelude.len)));
+    tensor.offset = place.absolute(0);
+    let mut l = Literal::new(r, place, prelude.major, text, tensor);
+    l.start();
+    let len = dictionary(&mut l);
+    l.finish()?;
+    padding(r, magic, prelude);
+    Ok(Span::new(place.absolute(text.len()), len))
+}
+
+/// Reads the dictionary; returns the length of the data.
+fn dictionary(l: &mut Literal<'_, '_, '_>) -> u64 {
+    let (mut seen, mut shape_at) = (0_u32, 0);
+    let (mut width, mut product) = (None, 0);
+    l.expect(b'{');
+    let mut more = !l.eat(b'}');
+    while more {
+        let name = l.string();
+        let key = KEYS.iter().position(|key| *key == name).unwrap_or(KEYS.len());
         let bit = 1_u32 << (key & 3);
-        if seen & bit != 0 {
-            literal.flag(rules::NPY_KEY_TWICE, at, 0, 0);
+        if key == KEYS.len() {
+            l.refuse(rules::NPY_KEY_UNKNOWN, l.token, 0, 0);
+        } else if seen & bit != 0 {
+            l.flag(rules::NPY_KEY_TWICE, l.token, 0, 0);
         } else if seen > bit {
-            literal.flag(rules::NPY_KEY_ORDER, at, 0, 0);
+            l.flag(rules::NPY_KEY_ORDER, l.token, 0, 0);
         }
         seen |= bit;
-        literal.expect(b':')?;
+        l.expect(b':');
         match key {
-            0 => descr::read(&mut literal, &mut array)?,
-            1 => array.columns = literal.boolean(rules::NPY_FORTRAN)?,
-            _ => shape(&mut literal, &mut array)?,
+            0 => width = descr::read(l),
+            1 => {
+                l.tensor.layout = match l.boolean(rules::NPY_FORTRAN) {
+                    true => Layout::ColumnMajor,
+                    false => Layout::RowMajor,
+                };
+            }
+            _ => {
+                shape_at = l.at;
+                product = shape(l, shape_at);
+            }
         }
-        if !literal.eat(b',')? {
-            literal.expect(b'}')?;
-            break;
-        }
+        more = l.more(b'}');
     }
     if seen != 7 {
-        let found = seen.count_ones().into();
-        return Err(literal.refuse(rules::NPY_KEY_MISSING, prelude.len, found));
+        l.refuse(rules::NPY_KEY_MISSING, 0, 0, seen.count_ones().into());
     }
-    let width = array.width.unwrap_or(1).max(1);
-    let bytes = literal.product.and_then(|elements| product(elements, width.into()));
-    if bytes.is_none_or(|bytes| bytes > i64::MAX.unsigned_abs()) {
-        return Err(literal.refuse(rules::NPY_SHAPE_SIZE, literal.shape, 0));
+    if times(product, width.unwrap_or(1).max(1).into()) > i64::MAX.unsigned_abs() {
+        l.refuse(rules::NPY_SHAPE_SIZE, shape_at, 0, 0);
     }
-    literal.finish()?;
-    padding(r, place, prelude);
-    array.data = array.at.wrapping_add(prelude.text);
-    if place.stream.is_some() {
-        array.data = prelude.total();
-        array.descr = Span::default();
+    width.map_or(UNKNOWN, |width| l.tensor.elements.wrapping_mul(width.into()))
+}
+
+/// Reads the tuple of extents, before which the reader is at `start`. Returns the product of those
+/// that are not 0.
+fn shape(l: &mut Literal<'_, '_, '_>, start: usize) -> u64 {
+    if !l.eat(b'(') {
+        l.refuse(rules::NPY_SHAPE, start, 0, 0);
     }
-    Ok(array)
+    let (at, offset) = (l.at, l.here());
+    let product = l.extents();
+    let rank = l.rank;
+    // One number in brackets is not a tuple without a comma.
+    if rank == 1 && !l.comma {
+        l.refuse(rules::NPY_SHAPE, start, 0, 0);
+    }
+    if rank > field::RANK {
+        l.refuse(rules::NPY_RANK, start, field::RANK.into(), rank.into());
+    } else if rank > field::RANK_OLD {
+        l.flag(rules::NPY_RANK_32, start, field::RANK_OLD.into(), rank.into());
+    }
+    l.tensor.elements = if l.zero { 0 } else { product };
+    let dims = &mut l.tensor.dims;
+    (dims.offset, dims.rank, dims.encoding) = (offset, rank, DimEncoding::Decimal);
+    dims.len = u32::try_from(l.at.wrapping_sub(at)).unwrap_or(0);
+    product
 }
 
 /// Checks the length and alignment of the header.
 fn padding(r: &mut Reader<'_, '_>, place: Place, prelude: Prelude) {
     let total = prelude.total();
+    let field = (8, prelude.len.wrapping_sub(8));
     if prelude.text > field::HEADER_LONG {
         let values = (field::HEADER_LONG, prelude.text);
-        place.flag(r, rules::NPY_HEADER_LONG, (8, prelude.len.wrapping_sub(8)), values);
+        place.flag(r, rules::NPY_HEADER_LONG, field, values);
     }
-    let old = prelude.major == 1 && total & field::ALIGN_OLD.wrapping_sub(1) == 0;
-    if total & field::ALIGN.wrapping_sub(1) != 0 && !old {
-        let at = (8, prelude.len.wrapping_sub(8));
-        place.flag(r, rules::NPY_ALIGN, at, (field::ALIGN, total));
+    let align = if prelude.major == 1 { field::ALIGN_OLD } else { field::ALIGN };
+    if total & align.wrapping_sub(1) != 0 {
+        place.flag(r, rules::NPY_ALIGN, field, (field::ALIGN, total));
     }
-}
-
-/// Reads the tuple of extents.
-fn shape(literal: &mut Literal<'_, '_, '_>, array: &mut Array) -> Result<(), Halt> {
-    literal.shape = literal.at();
-    literal.product = Some(1);
-    array.elements = 1;
-    literal.packed = Packed::default();
-    let start = literal.at();
-    if !literal.eat(b'(')? {
-        return Err(literal.refuse(rules::NPY_SHAPE, start, 0));
-    }
-    let at = literal.at();
-    let mut rank = 0_u32;
-    let mut comma = true;
-    while !literal.eat(b')')? {
-        if !comma {
-            return Err(literal.unexpected());
-        }
-        let extent = literal.extent()?;
-        let factor = extent.filter(|extent| *extent <= i64::MAX.unsigned_abs());
-        literal.product = literal
-            .product
-            .zip(factor)
-            .and_then(|(elements, factor)| product(elements, factor.max(1)));
-        if extent == Some(0) {
-            array.elements = 0;
-        }
-        if DimEncoding::Packed.is_used() {
-            literal.packed.push(extent.unwrap_or(0));
-        }
-        rank = rank.saturating_add(1);
-        comma = literal.eat(b',')?;
-    }
-    // One number in brackets is not a tuple without a comma.
-    if rank == 1 && !comma {
-        return Err(literal.refuse(rules::NPY_SHAPE, start, 0));
-    }
-    if rank > field::RANK {
-        let most = field::RANK.into();
-        literal.flag(rules::NPY_RANK, start, most, rank.into());
-        return Err(Halt::refused(rules::NPY_RANK));
-    }
-    if rank > field::RANK_OLD {
-        literal.flag(rules::NPY_RANK_32, start, field::RANK_OLD.into(), rank.into());
-    }
-    let len = literal.at().wrapping_sub(at);
-    array.elements = array.elements.wrapping_mul(literal.product.unwrap_or(0));
-    array.dims = DimsAt {
-        offset: literal.place.absolute(at),
-        len: u32::try_from(len).unwrap_or(0),
-        rank,
-        lead: None,
-        encoding: DimEncoding::Decimal,
-    };
-    if DimEncoding::Packed.is_used() && literal.place.is_decoded() {
-        array.dims = literal.packed.dims();
-    }
-    Ok(())
 }

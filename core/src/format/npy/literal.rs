@@ -1,211 +1,297 @@
 //! A parser for the parts of Python dictionary literals that occur in headers: strings,
 //! integers, `True` and `False`, tuples and lists. Nothing is evaluated.
+//!
+//! The first fault halts the parser: from then on it reports nothing, has no bytes left, and acts
+//! as if every optional byte were there, so that loops end. [`finish`](Literal::finish) returns
+//! the fault.
 
-use super::header::{Place, Prelude};
+use super::header::Place;
 use super::rules;
-use crate::model::dims::{Packed, product};
+use crate::base::utf8;
+use crate::model::{Tensor, dims::times};
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
 
-/// Reads a header from its start to its end.
+/// Reads a header from its start to its end. Positions count from its start.
 pub(super) struct Literal<'l, 'r, 'a> {
     r: &'l mut Reader<'r, 'a>,
-    pub(super) place: Place,
-    prelude: Prelude,
-    len: usize,
-    rest: &'l [u8],
+    place: Place,
+    /// What was read.
+    pub(super) tensor: &'l mut Tensor,
+    text: &'l [u8],
+    /// Position of the next byte.
+    pub(super) at: usize,
+    /// Position of the last token.
+    pub(super) token: usize,
+    /// The first fault.
+    halt: Option<Halt>,
+    /// Integers may have the suffix L.
+    long: bool,
     /// White space other than spaces was reported.
     spaced: bool,
-    /// Position of the shape.
-    pub(super) shape: usize,
-    /// The product of the extents that are not 0; `None` if it exceeds `u64`.
-    pub(super) product: Option<u64>,
-    /// The extents, three bits per hexadecimal digit, the first extent lowest.
-    pub(super) packed: Packed,
+    /// The last tuple or list ended with a comma.
+    pub(super) comma: bool,
+    /// The last tuple of integers had a 0.
+    pub(super) zero: bool,
+    /// The width of a part of an element is unknown.
+    pub(super) unknown: bool,
+    /// Number of integers in the last tuple.
+    pub(super) rank: u32,
 }
 
+/// The value of no digits.
+pub(super) const NONE: u64 = u64::MAX;
+
 impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
-    /// Starts at the first byte of `text` after leading spaces and tabs.
+    /// Starts at the first byte of `text`.
     pub(super) fn new(
         r: &'l mut Reader<'r, 'a>,
         place: Place,
-        prelude: Prelude,
+        major: u8,
         text: &'l [u8],
+        tensor: &'l mut Tensor,
     ) -> Self {
-        let mut rest = text;
-        while let Some((b' ' | b'\t', after)) = rest.split_first() {
-            rest = after;
-        }
         Literal {
             r,
             place,
-            prelude,
-            len: text.len(),
-            rest,
+            tensor,
+            text,
+            at: 0,
+            token: 0,
+            halt: None,
+            long: major < 3,
             spaced: false,
-            shape: 0,
-            product: None,
-            packed: Packed::default(),
+            comma: false,
+            zero: false,
+            unknown: false,
+            rank: 0,
         }
     }
 
-    /// Position of the next byte, relative to the magic string.
-    pub(super) fn at(&self) -> usize {
-        let passed = self.len.wrapping_sub(self.rest.len());
-        self.prelude.len.wrapping_add(passed)
+    /// Checks the encoding of the text: ASCII, and from version 3.0 on UTF-8. Skips leading spaces
+    /// and tabs.
+    pub(super) fn start(&mut self) {
+        if let Some(at) = self.text.iter().position(|byte| !byte.is_ascii()) {
+            self.at = at;
+            let found = self.byte();
+            self.at = at.wrapping_add(1);
+            if self.long {
+                self.flag(rules::NPY_ASCII, at, 0, found.into());
+            } else if !utf8::is(self.text) {
+                self.refuse(rules::NPY_UTF8, at, 0, found.into());
+            }
+            self.at = 0;
+        }
+        while matches!(self.byte(), b' ' | b'\t') {
+            self.at = self.at.wrapping_add(1);
+        }
+    }
+
+    /// The absolute offset of the next byte.
+    pub(super) fn here(&self) -> u64 {
+        self.place.absolute(self.at)
     }
 
     /// Reports that the bytes from `at` to the next byte break `rule`.
     pub(super) fn flag(&mut self, rule: Rule, at: usize, expected: u64, found: u64) {
-        let len = self.at().wrapping_sub(at);
-        self.place.flag(self.r, rule, (at, len), (expected, found));
+        if self.halt.is_none() {
+            let len = self.at.wrapping_sub(at);
+            self.place.flag(self.r, rule, (at, len), (expected, found));
+        }
     }
 
-    /// Reports that `rule` is broken, and ends validation.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn refuse(&mut self, rule: Rule, at: usize, found: u64) -> Halt {
-        self.flag(rule, at, 0, found);
-        Halt::refused(rule)
+    /// Reports that `rule` is broken, and halts.
+    pub(super) fn refuse(&mut self, rule: Rule, at: usize, expected: u64, found: u64) {
+        self.flag(rule, at, expected, found);
+        self.halt = self.halt.or(Some(Halt::refused(rule)));
+        self.text = &[];
     }
 
     /// Rejects the next byte, or the end of the text.
-    #[cold]
-    pub(super) fn unexpected(&mut self) -> Halt {
-        let at = self.at();
-        match self.rest.split_first() {
-            Some((byte, rest)) => {
-                self.rest = rest;
-                self.refuse(rules::NPY_SYNTAX, at, (*byte).into())
+    pub(super) fn unexpected(&mut self) {
+        let (at, found) = (self.at, self.byte());
+        let mut rule = rules::NPY_END;
+        if at < self.text.len() {
+            rule = rules::NPY_SYNTAX;
+            self.at = at.wrapping_add(1);
+        }
+        self.refuse(rule, at, 0, found.into());
+    }
+
+    /// The next byte, or 0 at the end.
+    pub(super) fn byte(&self) -> u8 {
+        self.text.get(self.at).copied().unwrap_or(0)
+    }
+
+    /// Skips `byte` if it is next; returns whether it was.
+    pub(super) fn skip(&mut self, byte: u8) -> bool {
+        let found = self.byte() == byte;
+        self.at = self.at.wrapping_add(found.into());
+        found
+    }
+
+    /// Skips `word` if it is next; returns whether it was.
+    pub(super) fn word(&mut self, word: &[u8]) -> bool {
+        let at = self.at;
+        let found = word.iter().all(|byte| self.skip(*byte));
+        if !found {
+            self.at = at;
+        }
+        found
+    }
+
+    /// Skips white space. Reports `rule` for the first byte that is not a space, unless it is the
+    /// last of the text.
+    fn blank(&mut self, rule: Rule) {
+        loop {
+            let (at, byte) = (self.at, self.byte());
+            if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'\x0C') {
+                return;
             }
-            None => self.refuse(rules::NPY_END, at, 0),
+            self.at = at.wrapping_add(1);
+            if byte != b' ' && !self.spaced && self.at < self.text.len() {
+                self.spaced = true;
+                self.flag(rule, at, 0, byte.into());
+            }
         }
     }
 
-    /// Skips white space; returns the byte after it.
-    pub(super) fn peek(&mut self) -> Result<u8, Halt> {
-        while let Some((byte @ (b' ' | b'\t' | b'\n' | b'\r' | b'\x0C'), after)) =
-            self.rest.split_first()
-        {
-            let at = self.at();
-            self.rest = after;
-            if *byte != b' ' && !self.spaced && !after.is_empty() {
-                self.spaced = true;
-                self.flag(rules::NPY_SPACE, at, 0, (*byte).into());
-            }
+    /// Skips white space; returns the byte after it, which must be there.
+    pub(super) fn peek(&mut self) -> u8 {
+        self.blank(rules::NPY_SPACE);
+        self.token = self.at;
+        if self.at >= self.text.len() {
+            self.unexpected();
         }
-        match self.rest.first() {
-            Some(byte) => Ok(*byte),
-            None => Err(self.unexpected()),
-        }
+        self.byte()
     }
 
     /// Skips white space, then `byte` if it is next; returns whether it was.
-    pub(super) fn eat(&mut self, byte: u8) -> Result<bool, Halt> {
-        let found = self.peek()? == byte;
-        if let (true, Some((_, rest))) = (found, self.rest.split_first()) {
-            self.rest = rest;
-        }
-        Ok(found)
+    pub(super) fn eat(&mut self, byte: u8) -> bool {
+        self.peek();
+        self.skip(byte) || self.halt.is_some()
     }
 
     /// Skips white space and `byte`, which must be next.
-    pub(super) fn expect(&mut self, byte: u8) -> Result<(), Halt> {
-        match self.eat(byte)? {
-            true => Ok(()),
-            false => Err(self.unexpected()),
+    pub(super) fn expect(&mut self, byte: u8) {
+        if !self.eat(byte) {
+            self.unexpected();
         }
+    }
+
+    /// Skips the comma between two items, or the bracket `close` after the last one; returns
+    /// whether another item follows.
+    pub(super) fn more(&mut self, close: u8) -> bool {
+        self.comma = self.eat(b',');
+        if !self.comma {
+            self.expect(close);
+        }
+        self.comma && !self.eat(close)
     }
 
     /// Reads a string; returns its contents with escapes unresolved.
-    pub(super) fn string(&mut self) -> Result<&'l [u8], Halt> {
-        if self.peek()? == b'u' {
-            self.rest = self.rest.split_first().map_or(&[], |(_, rest)| rest);
-        }
-        let Some((quote @ (b'\'' | b'"'), inside)) = self.rest.split_first() else {
-            return Err(self.unexpected());
-        };
-        self.rest = inside;
-        loop {
-            match self.rest.split_first() {
-                Some((byte, after)) if byte == quote => {
-                    let len = inside.len().wrapping_sub(self.rest.len());
-                    self.rest = after;
-                    return Ok(inside.get(..len).unwrap_or_default());
+    pub(super) fn string(&mut self) -> &'l [u8] {
+        self.peek();
+        self.skip(b'u');
+        let quote = self.byte();
+        if matches!(quote, b'\'' | b'"') {
+            self.at = self.at.wrapping_add(1);
+            let start = self.at;
+            loop {
+                let (end, byte) = (self.at, self.byte());
+                if matches!(byte, 0 | b'\n' | b'\r') {
+                    break;
                 }
-                Some((b'\\', after)) => {
-                    self.rest = after;
-                    if let Some((b' '..=b'~', after)) = after.split_first() {
-                        self.rest = after;
-                    }
+                self.at = end.wrapping_add(1);
+                if byte == quote {
+                    return self.text.get(start..end).unwrap_or_default();
                 }
-                Some((0 | b'\n' | b'\r', _)) | None => return Err(self.unexpected()),
-                Some((_, after)) => self.rest = after,
+                if byte == b'\\' && !self.skip(quote) {
+                    self.skip(b'\\');
+                }
             }
         }
+        self.unexpected();
+        &[]
     }
 
     /// Reads `True` or `False`; anything else breaks `rule`.
-    pub(super) fn boolean(&mut self, rule: Rule) -> Result<bool, Halt> {
-        self.peek()?;
-        let at = self.at();
-        for (word, value) in [(b"True".as_slice(), true), (b"False", false)] {
-            if let Some(rest) = self.rest.strip_prefix(word) {
-                self.rest = rest;
-                return Ok(value);
-            }
+    pub(super) fn boolean(&mut self, rule: Rule) -> bool {
+        self.peek();
+        let value = self.word(b"True");
+        if !value && !self.word(b"False") {
+            self.refuse(rule, self.token, 0, 0);
         }
-        Err(self.refuse(rule, at, 0))
+        value
     }
 
-    /// Reads a decimal integer; `None` if it exceeds `u64`.
-    pub(super) fn extent(&mut self) -> Result<Option<u64>, Halt> {
-        let first = self.peek()?;
-        let at = self.at();
-        let mut digits = 0_u32;
-        let mut value = Some(0_u64);
-        while let Some((byte @ b'0'..=b'9', rest)) = self.rest.split_first() {
-            if digits > 0 && first == b'0' {
-                return Err(self.unexpected());
+    /// Takes decimal digits; returns their number, which may be saturated from 2^63 on, or
+    /// [`NONE`].
+    pub(super) fn digits(&mut self) -> u64 {
+        let (start, mut value) = (self.at, 0_u64);
+        loop {
+            let digit = self.byte().wrapping_sub(b'0');
+            if digit > 9 {
+                return if self.at == start { NONE } else { value };
             }
-            let digit = u64::from(byte.wrapping_sub(b'0'));
-            value = value.and_then(|value| product(value, 10)?.checked_add(digit));
-            self.rest = rest;
-            digits = 1;
+            self.at = self.at.wrapping_add(1);
+            value = if value >> 60 == 0 { value.wrapping_mul(10) } else { 1 << 63 };
+            value = value.wrapping_add(digit.into());
         }
-        if digits == 0 {
+    }
+
+    /// Reads a decimal integer, which may be saturated from 2^63 on.
+    pub(super) fn extent(&mut self) -> u64 {
+        let first = self.peek();
+        let at = self.token;
+        let mut value = 0;
+        if !self.skip(b'0') {
+            value = self.digits();
+        } else if self.byte().is_ascii_digit() {
+            self.unexpected();
+        }
+        if value == NONE {
             let rule = if first == b'-' { rules::NPY_SHAPE_NEGATIVE } else { rules::NPY_SHAPE };
-            return Err(self.refuse(rule, at, 0));
+            self.refuse(rule, at, 0, 0);
         }
-        if self.prelude.major < 3 && self.eat(b'L')? {
+        if self.long && self.eat(b'L') {
             self.flag(rules::NPY_LONG, at, 0, 0);
         }
-        Ok(value)
+        value
     }
 
-    /// Checks the bytes after the dictionary: spaces and a newline.
-    pub(super) fn finish(&mut self) -> Result<(), Halt> {
-        let mut padded = true;
-        while let Some((byte, rest)) = self.rest.split_first() {
-            match byte {
-                b' ' if !rest.is_empty() => {}
-                b'\n' if rest.is_empty() => return Ok(()),
-                b' ' | b'\t' | b'\n' | b'\r' | b'\x0C' => {
-                    let at = self.at();
-                    if *byte != b' ' && padded {
-                        padded = false;
-                        self.rest = rest;
-                        self.flag(rules::NPY_PADDING, at, 0, (*byte).into());
-                    }
-                }
-                _ => return Err(self.unexpected()),
+    /// Reads a tuple of integers after its opening bracket; returns the product of those that are
+    /// not 0, saturated at `u64::MAX`.
+    pub(super) fn extents(&mut self) -> u64 {
+        let mut product = 1;
+        (self.rank, self.zero) = (0, false);
+        let mut more = !self.eat(b')');
+        while more {
+            match self.extent() {
+                0 => self.zero = true,
+                extent => product = times(product, extent),
             }
-            self.rest = rest;
+            self.rank = self.rank.saturating_add(1);
+            more = self.more(b')');
         }
-        if padded {
-            let at = self.at();
-            self.flag(rules::NPY_NEWLINE, at, 0, 0);
+        product
+    }
+
+    /// Checks the bytes after the dictionary, which are spaces and a newline. Fails if the
+    /// header had a fatal fault.
+    pub(super) fn finish(mut self) -> Result<(), Halt> {
+        let (end, last) = (self.text.len(), self.text.last().copied());
+        self.spaced = false;
+        self.blank(rules::NPY_PADDING);
+        if self.at < end {
+            self.unexpected();
+        } else if !self.spaced {
+            match last.unwrap_or(0) {
+                b'\n' => {}
+                b' ' | b'}' => self.flag(rules::NPY_NEWLINE, end, 0, 0),
+                last => self.flag(rules::NPY_PADDING, end.wrapping_sub(1), 0, last.into()),
+            }
         }
-        Ok(())
+        self.halt.map_or(Ok(()), Err)
     }
 }

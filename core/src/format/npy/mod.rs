@@ -23,12 +23,13 @@ mod header;
 mod literal;
 pub mod rules;
 
+use crate::base::{Word, wide, word};
 use crate::format::Container;
 use crate::input::{Absent, Source, Span};
-use crate::model::{Chunks, Layout, Part, Region, Status, Tensor, Version};
+use crate::model::{Chunks, Part, Region, Status, Tensor, Version};
 use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
-pub(crate) use header::{Array, Place, Prelude, read};
+pub(crate) use header::{Place, Prelude, UNKNOWN, read};
 
 /// Field values and limits.
 mod field {
@@ -46,7 +47,8 @@ mod field {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     major: u8,
-    array: Array,
+    /// Offset of the data.
+    data: Word,
 }
 
 impl Container for Header {
@@ -55,20 +57,16 @@ impl Container for Header {
     const ENDS_WITH_TENSORS: bool = true;
 
     fn detect(head: &[u8], _len: u64) -> bool {
-        head.starts_with(&field::MAGIC)
+        head.first_chunk() == Some(&field::MAGIC)
     }
 
     fn open(r: &mut Reader<'_, '_>, _: &mut Cursor<()>) -> Result<Header, Halt> {
-        r.region(0, r.source().len(), rules::NPY_LENGTH);
-        // The data is not read here.
-        r.read_ahead(field::ALIGN.wrapping_mul(2));
-        let prelude = Prelude::read(r)?;
-        let text = r.take(prelude.text)?;
-        let array = read(r, Place::here(0), prelude, text)?;
-        if array.status == Status::Broken {
+        let mut tensor = Tensor::NONE;
+        let (prelude, data) = file(r, &mut tensor)?;
+        if tensor.status == Status::Broken {
             return Err(Halt::refused(rules::NPY_OBJECT));
         }
-        Ok(Header { major: prelude.major, array })
+        Ok(Header { major: prelude.major, data: word(data.offset) })
     }
 
     fn version(&self) -> Option<Version> {
@@ -84,17 +82,25 @@ impl Container for Header {
             c.finish();
             return Ok(None);
         }
+        // Its faults were reported when the file was opened.
+        let mut tensor = Tensor::NONE;
+        let (_, mut data) = r.quietly(|r| file(r, &mut tensor))?;
+        let left = r.source().len().saturating_sub(data.offset);
+        c.advance(data.offset);
         r.about(EntryKind::Tensor, 0);
-        let at = self.array.data;
-        let data = Span::between(at, r.source().len());
-        c.advance(at);
-        let tensor = self.array.tensor(r, data, data.len);
-        if let Chunks::One(span) = tensor.chunks {
-            let rest = data.len.wrapping_sub(span.len);
-            if rest > 0 {
-                r.about(EntryKind::File, 0);
-                r.flag(rules::NPY_TRAILING, at.wrapping_add(span.len), rest, 0, rest);
-            }
+        if data.len == UNKNOWN {
+            data.len = left;
+        }
+        if data.len > left {
+            r.flag(rules::NPY_DATA, data.offset, left, data.len, left);
+            tensor.status = Status::Broken;
+        } else {
+            tensor.chunks = Chunks::One(data);
+        }
+        if data.len < left {
+            let rest = left.wrapping_sub(data.len);
+            r.about(EntryKind::File, 0);
+            r.flag(rules::NPY_TRAILING, data.offset.wrapping_add(data.len), rest, 0, rest);
         }
         Ok(Some(tensor))
     }
@@ -102,52 +108,29 @@ impl Container for Header {
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor<()>) -> Result<Option<Region>, Halt> {
         if c.phase == 0 {
             c.next_phase();
-            let span = Span::new(0, self.array.data);
+            let span = Span::new(0, wide(self.data));
             return Ok(Some(Region { part: Part::Header, span, kind: EntryKind::File, entry: 0 }));
         }
         self.payload(r, c)
     }
 }
 
+/// Reads the header of a file into `tensor`; returns the span of the data.
+fn file(r: &mut Reader<'_, '_>, tensor: &mut Tensor) -> Result<(Prelude, Span), Halt> {
+    r.region(0, r.source().len(), rules::NPY_LENGTH);
+    // The data is not read here.
+    r.read_ahead(field::ALIGN.wrapping_mul(2));
+    let prelude = Prelude::read(r)?;
+    let text = r.take(prelude.text)?;
+    Ok((prelude, read(r, Place::here(0), prelude, text, tensor)?))
+}
+
 impl Header {
-    /// The text of `descr` in the header, which describes the element type.
+    /// The text of `descr` in the header, which describes the element type of `tensor`.
     ///
     /// # Errors
     /// [`Absent`] if the header is not resident.
-    pub fn descr<'a>(&self, source: &Source<'a>) -> Result<&'a [u8], Absent> {
-        source.get(self.array.descr)
-    }
-}
-
-impl Array {
-    /// The array as a tensor without a name. Its data begins at the start of `place` and has
-    /// `left` bytes available; findings refer to `place`.
-    pub(crate) fn tensor(&self, r: &mut Reader<'_, '_>, place: Span, left: u64) -> Tensor {
-        let mut tensor = Tensor {
-            index: r.subject().entry,
-            offset: self.at,
-            dtype: self.dtype,
-            status: self.status,
-            layout: if self.columns { Layout::ColumnMajor } else { Layout::RowMajor },
-            endianness: self.endianness,
-            dims: self.dims,
-            elements: self.elements,
-            extra: self.descr,
-            ..Tensor::default()
-        };
-        let len = self.bytes().unwrap_or(left);
-        if len > left && self.status != Status::Broken {
-            r.flag(rules::NPY_DATA, place.offset, place.len, len, left);
-            tensor.status = Status::Broken;
-        }
-        if tensor.status != Status::Broken {
-            tensor.chunks = Chunks::One(Span::new(place.offset, len));
-        }
-        tensor
-    }
-
-    /// Length of its data in bytes; `None` if unknown.
-    pub(crate) fn bytes(&self) -> Option<u64> {
-        self.elements.checked_mul(self.width?.into())
+    pub fn descr<'a>(&self, source: &Source<'a>, tensor: &Tensor) -> Result<&'a [u8], Absent> {
+        source.get(tensor.extra)
     }
 }

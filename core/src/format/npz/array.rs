@@ -5,9 +5,12 @@ use super::{SUFFIX, State, rules};
 use crate::base::{limits, widen};
 use crate::codec::{Decoder, Fault, Size, Step};
 use crate::format::archive::{Local, Member};
-use crate::format::npy::{self, Array, Place, Prelude, rules::NPY_LENGTH};
-use crate::input::Span;
-use crate::model::{Chunks, DimEncoding, Encoding, NameAt, Status, Tensor};
+use crate::format::npy::{
+    self, Place, Prelude, UNKNOWN,
+    rules::{NPY_DATA, NPY_LENGTH},
+};
+use crate::input::{Source, Span};
+use crate::model::{Chunks, DimEncoding, Encoding, NameAt, Status, Tensor, dims::Packed};
 use crate::parse::Reader;
 use crate::rule::Halt;
 
@@ -71,8 +74,9 @@ fn stored(r: &mut Reader<'_, '_>, member: &Member, local: &Local<'_>) -> Result<
         return Err(halt);
     }
     member.compare(r, local, rules::zip);
-    let array =
-        header.and_then(|(prelude, text)| npy::read(r, Place::here(data.offset), prelude, text));
+    let mut tensor = Tensor::default();
+    let place = Place::here(data.offset);
+    let array = header.and_then(|(prelude, text)| npy::read(r, place, prelude, text, &mut tensor));
     let array = match array {
         Ok(array) => array,
         Err(halt) => {
@@ -80,9 +84,9 @@ fn stored(r: &mut Reader<'_, '_>, member: &Member, local: &Local<'_>) -> Result<
             return Ok(broken());
         }
     };
-    let elements = Span::between(array.data, end);
-    let mut tensor = fitted(r, &array, elements, elements.len);
-    tensor.extra = Span::between(data.offset, array.data);
+    let elements = Span::between(array.offset, end);
+    fit(r, &mut tensor, array.len, elements, elements.len);
+    tensor.extra = Span::between(data.offset, array.offset);
     Ok(tensor)
 }
 
@@ -97,7 +101,7 @@ fn deflated(r: &mut Reader<'_, '_>, member: &Member, local: &Local<'_>) -> Resul
     let mut buffer = [0; limits::NPZ_HEADER];
     let mut head = decode(r, stream, buffer.get_mut(..FIRST).unwrap_or_default())?;
     // All decoding happens before anything is reported.
-    let prelude = super::quietly(r, |r| prelude(r, stream, &buffer));
+    let prelude = r.quietly(|r| prelude(r, stream, &buffer));
     let total = prelude.map_or(0, |prelude| prelude.total());
     let short = head.written < Prelude::LEAST;
     if head.end.is_none()
@@ -118,14 +122,15 @@ fn deflated(r: &mut Reader<'_, '_>, member: &Member, local: &Local<'_>) -> Resul
         r.flag(rule, stream.offset, stream.len, expected, widen(head.written));
         return Ok(unread(stream, Encoding::Deflate, status));
     }
+    let (mut tensor, mut header) = (Tensor::default(), &[][..]);
     let array = self::prelude(r, stream, &buffer).and_then(|prelude| {
-        let text = buffer.get(prelude.len..);
-        let text = text.and_then(|text| text.get(..usize::try_from(prelude.text).ok()?));
-        let Some(text) = text else {
+        let Some(whole) = usize::try_from(total).ok().and_then(|total| buffer.get(..total)) else {
             r.flag(rules::NPZ_HEADER_LIMIT, stream.offset, stream.len, most, total);
             return Ok(None);
         };
-        npy::read(r, Place::decoded(stream), prelude, text).map(Some)
+        header = whole;
+        let text = header.get(prelude.len..).unwrap_or_default();
+        npy::read(r, Place::decoded(stream), prelude, text, &mut tensor).map(Some)
     });
     let array = match array {
         Ok(Some(array)) => array,
@@ -135,42 +140,51 @@ fn deflated(r: &mut Reader<'_, '_>, member: &Member, local: &Local<'_>) -> Resul
             return Ok(broken());
         }
     };
-    if array.dims.encoding == DimEncoding::External {
-        r.flag(rules::NPZ_SHAPE_LIMIT, stream.offset, stream.len, 0, array.dims.rank.into());
+    // The text of the shape is not in the file.
+    let mut packed = Packed::default();
+    let extents = tensor.dims.read(&Source::whole(header)).unwrap_or_default();
+    extents.for_each(|extent| packed.push(extent));
+    (tensor.offset, tensor.dims) = (stream.offset, packed.dims());
+    if tensor.dims.encoding == DimEncoding::External {
+        r.flag(rules::NPZ_SHAPE_LIMIT, stream.offset, stream.len, 0, tensor.dims.rank.into());
     }
-    let Some(left) = member.size.checked_sub(array.data) else {
+    let Some(left) = member.size.checked_sub(array.offset) else {
         let rule = rules::ZIP_DEFLATE_SIZE;
-        r.flag(rule, stream.offset, stream.len, member.size, array.data);
+        r.flag(rule, stream.offset, stream.len, member.size, array.offset);
         return Ok(broken());
     };
-    let mut tensor = fitted(r, &array, stream, left);
+    fit(r, &mut tensor, array.len, stream, left);
     if tensor.status != Status::Broken {
         tensor.chunks = Chunks::One(stream);
     }
     tensor.encoding = Encoding::Deflate;
-    tensor.extra = Span::new(stream.offset, array.data);
+    tensor.extra = Span::new(stream.offset, array.offset);
     Ok(tensor)
 }
 
 /// Reads the prelude from the decoded bytes of a stream.
 fn prelude(r: &mut Reader<'_, '_>, stream: Span, bytes: &[u8]) -> Result<Prelude, Halt> {
     let (head, rest) = bytes.split_first_chunk().unwrap_or((&[0; 10], &[]));
-    let more = *rest.first_chunk().unwrap_or(&[0; 2]);
-    Prelude::of(r, Place::decoded(stream), head, more)
+    Prelude::of(r, Place::decoded(stream), head, |_, len| {
+        Ok(usize::try_from(len).ok().and_then(|len| rest.get(..len)).unwrap_or_default())
+    })
 }
 
-/// The array as a tensor; broken unless it takes exactly the `left` bytes available.
-/// Findings refer to `place`.
-fn fitted(r: &mut Reader<'_, '_>, array: &Array, place: Span, left: u64) -> Tensor {
-    let mut tensor = array.tensor(r, place, left);
-    if let Some(len) = array.bytes()
-        && len < left
-        && tensor.status != Status::Broken
-    {
-        r.flag(rules::NPZ_SIZE, place.offset, place.len, len, left);
-        (tensor.status, tensor.chunks) = (Status::Broken, Chunks::None);
+/// Completes the tensor with its data of `len` bytes, at the start of `place`; it is broken unless
+/// that takes exactly the `left` bytes available. Findings refer to `place`.
+fn fit(r: &mut Reader<'_, '_>, tensor: &mut Tensor, len: u64, place: Span, left: u64) {
+    tensor.index = r.subject().entry;
+    if tensor.status == Status::Broken {
+        return;
     }
-    tensor
+    let len = if len == UNKNOWN { left } else { len };
+    if len == left {
+        tensor.chunks = Chunks::One(Span::new(place.offset, len));
+    } else {
+        let rule = if len > left { NPY_DATA } else { rules::NPZ_SIZE };
+        r.flag(rule, place.offset, place.len, len, left);
+        tensor.status = Status::Broken;
+    }
 }
 
 /// The tensor of a member whose array header is unknown.

@@ -279,14 +279,3 @@ fn pass(c: &mut Cursor<State>) {
     c.at = c.state.member.next;
     c.state = <State as parse::State>::START;
 }
-
-/// Runs `call` without reporting anything.
-fn quietly<'a, O>(r: &mut Reader<'_, 'a>, call: impl FnOnce(&mut Reader<'_, 'a>) -> O) -> O {
-    let muted = r.is_muted();
-    r.mute();
-    let result = call(r);
-    if !muted {
-        r.unmute();
-    }
-    result
-}

@@ -2,7 +2,7 @@
 //! comparisons of the audit. A member is in three places (its central header, its local
 //! header, its data descriptor), no two of which need be resident together.
 
-use super::{Header, SUFFIX, Stand, State, about, pass, quietly, rules};
+use super::{Header, SUFFIX, Stand, State, about, pass, rules};
 use crate::format::archive::{Fault, Member};
 use crate::format::is_pickle;
 use crate::input::Span;
@@ -21,7 +21,7 @@ pub(super) fn count(
     end: u64,
 ) -> Result<Option<u64>, Halt> {
     while c.at < end {
-        match quietly(r, |r| Member::read(r, c.at, end, rules::zip)) {
+        match r.quietly(|r| Member::read(r, c.at, end, rules::zip)) {
             Ok((member, record)) => {
                 if is_pickle(record.name) {
                     let name = member.name();
@@ -48,7 +48,7 @@ pub(super) fn region(
     let part = |part, span| Ok(Some(Region { part, span, kind: EntryKind::File, entry: 0 }));
     let limit = header.directory.offset;
     while c.phase == 0 {
-        if c.state.stand == Stand::Entry && !quietly(r, |r| header.entry(r, c))? {
+        if c.state.stand == Stand::Entry && !r.quietly(|r| header.entry(r, c))? {
             c.next_phase();
             break;
         }
@@ -96,7 +96,7 @@ pub(super) fn audit(
 ) -> Result<(), Halt> {
     let limit = header.directory.offset;
     if c.state.stand == Stand::Entry {
-        return quietly(r, |r| header.entry(r, c)).map(|_| ());
+        return r.quietly(|r| header.entry(r, c)).map(|_| ());
     }
     about(r, c);
     let State { stand, mut member, compared, .. } = c.state;

@@ -117,6 +117,14 @@ impl Reader<'_, '_> {
         self.muted = false;
     }
 
+    /// Runs `call` without reporting anything.
+    pub(crate) fn quietly<O>(&mut self, call: impl FnOnce(&mut Self) -> O) -> O {
+        let muted = core::mem::replace(&mut self.muted, true);
+        let result = call(self);
+        self.muted = muted;
+        result
+    }
+
     /// Whether nothing is reported.
     pub(crate) fn is_muted(&self) -> bool {
         self.muted
