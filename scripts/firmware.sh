@@ -24,8 +24,9 @@ ready_or_leave_out firmware
 triple=thumbv7em-none-eabihf
 formats=$(sed -n 's/^\([a-z]*\) = \[.*"weighbridge-core\/\1"\]$/\1/p' Cargo.toml)
 all=$(printf '%s,' $formats)
-# The formats not meant for large models, together.
+# The formats not meant for large models, together, and the formats of models.
 five=stb,oinf,bintensors,ztensor,idv
+seven=$five,gguf,safetensors
 size_tool=$(command -v llvm-size || command -v size)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -50,6 +51,7 @@ size_of() {
 features_of() {
   case $1 in
     five) echo "$five" ;;
+    seven) echo "$seven" ;;
     all) echo "$all" ;;
     *) echo "$1" ;;
   esac
@@ -149,10 +151,10 @@ deep() {
   panics opt-s stb "STB alone, whose tensors have no names"
   panics opt-3 "${all}spi" "every format"
   panics opt-3 stb "STB alone, whose tensors have no names"
-  sizes $formats five all zstd
+  sizes $formats five seven all zstd
   in_qemu $formats
   echo "firmware: bytes of code and constants with windows, details and payloads"
-  for reader in $formats five all; do
+  for reader in $formats five seven all; do
     build release "$(features_of "$reader"),full" size
     printf '  %-12s %6d\n' "$reader" "$(size_of "$image")"
   done
@@ -183,7 +185,7 @@ write() {
     END { exit failed }' "$work/code" "$work/deepest" budgets.txt >"$work/budgets"
   cp "$work/budgets" budgets.txt
   # The tables: in one a row per reader, in the other a column per reader.
-  local titles='stb STB,oinf OINF,bintensors BinTensors,ztensor zTensor,idv IDV,safetensors safetensors,gguf GGUF,zstd zstd,five the first five,all all seven'
+  local titles='stb STB,oinf OINF,bintensors BinTensors,ztensor zTensor,idv IDV,safetensors safetensors,gguf GGUF,npy NPY,zstd zstd,five the first five,seven the first seven,all all eight'
   for text in ../docs/firmware.md ../README.md; do
     awk -F '|' -v OFS='|' -v titles="$titles" '
       function trimmed(text) { gsub(/^ +| +$/, "", text); return text }
@@ -209,9 +211,9 @@ write() {
       }
       trimmed($2) == "code and constants, kB" { for (i in column) $i = sprintf(" %.1f ", code[column[i]] / 1000) }
       trimmed($2) == "stack, kB" { for (i in column) $i = sprintf(" %.1f ", stack[column[i]] / 1000) }
-      trimmed($2) == "instructions to open a file of 25 tensors" { for (i in column) $i = about(open[column[i]]) }
-      trimmed($2) == "instructions to list a tensor" { for (i in column) $i = about(list[column[i]]) }
-      trimmed($2) == "instructions to look one up" { for (i in column) $i = about(find[column[i]]) }
+      trimmed($2) == "instructions to open a file of 25 tensors" { for (i in column) if (column[i] in open) $i = about(open[column[i]]) }
+      trimmed($2) == "instructions to list a tensor" { for (i in column) if (column[i] in open) $i = about(list[column[i]]) }
+      trimmed($2) == "instructions to look one up" { for (i in column) if (column[i] in open) $i = about(find[column[i]]) }
       { print }' "$work/code" "$work/deepest" "$work/cost" "$work/unpacked" "$text" >"$work/text"
     cp "$work/text" "$text"
   done
@@ -222,9 +224,9 @@ target_ready "$triple"
 echo "firmware: $target_note, in $(pwd)"
 case $mode in
   deep) deep ;;
-  sizes) sizes ${only:-$formats five all zstd} ;;
+  sizes) sizes ${only:-$formats five seven all zstd} ;;
   write)
-    sizes $formats five all zstd
+    sizes $formats five seven all zstd
     in_qemu $formats
     write
     ;;

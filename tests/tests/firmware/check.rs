@@ -19,8 +19,8 @@ const SLOTS: usize = 70_000;
 /// Same number of bytes for decoded data as the image.
 const DECODED: usize = 64 << 10;
 
-/// Formats that no image reads. A shard index is only useful together with its shards.
-pub(crate) const FOR_HOSTS: [&str; 3] = ["npy", "npz", "shards"];
+/// Formats that no image reads: docs/firmware.md says why.
+pub(crate) const FOR_HOSTS: [&str; 2] = ["npz", "shards"];
 
 /// The image with every format and all features, like a host.
 const IMAGE: &str = "WEIGHBRIDGE_CHECK";
