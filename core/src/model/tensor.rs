@@ -474,3 +474,13 @@ impl fmt::Display for Version {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_constant_is_the_default() {
+        assert_eq!(Tensor::NONE, Tensor::default());
+    }
+}

@@ -53,7 +53,6 @@ impl<S: State> Cursor<S> {
     }
 
     /// Advances past an entry that ended at `at`.
-    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn advance(&mut self, at: u64) {
         self.at = at;
         self.index = self.index.wrapping_add(1);

@@ -61,7 +61,6 @@ impl Reader<'_, '_> {
 
     /// Breaks the rule: fewer than `len` bytes follow.
     #[cold]
-    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(super) fn short(&mut self, len: u64) -> Halt {
         if DETAILS {
             self.needed = len;
