@@ -32,7 +32,9 @@ fn inputs() -> Vec<Input> {
     let mut samples = samples(LEN);
     let text = samples.swap_remove(1).1;
     let f32: Vec<u8> = weights_f32(LEN / 4, 9).iter().flat_map(|v| v.to_le_bytes()).collect();
-    let all = [("weights, bf16", weights_bf16(LEN / 2, 9)), ("weights, f32", f32), ("text", text)];
+    let i8 = weights_f32(LEN, 9).iter().map(|v| (v * 1600.0) as i8 as u8).collect();
+    let bf16 = weights_bf16(LEN / 2, 9);
+    let all = [("weights, bf16", bf16), ("weights, f32", f32), ("weights, i8", i8), ("text", text)];
     all.into_iter().map(|(name, data)| Input::new(name, data)).collect()
 }
 
@@ -117,10 +119,12 @@ fn main() {
                 [&mut || _ = black_box(other.decompress_to_buffer(zstd, &mut whole).unwrap())],
             );
         }
-        if name.starts_with("text") {
-            continue;
-        }
-        let dtype = if name.ends_with("bf16") { DType::BF16 } else { DType::F32 };
+        let dtype = match *name {
+            "weights, bf16" => DType::BF16,
+            "weights, f32" => DType::F32,
+            "weights, i8" => DType::I8,
+            _ => continue,
+        };
         table.race(
             &format!("statistics, {name}"),
             unit,
