@@ -1,7 +1,7 @@
 //! The position of an iteration over a file of any format.
 
 use crate::format::{self, Container, formats};
-use crate::parse::{self, State};
+use crate::parse;
 
 /// The cursor of one format `H`.
 pub(super) trait Holds<H: Container> {
@@ -111,12 +111,6 @@ impl Cursor {
     /// Number of the current table, for iterations over several.
     pub(crate) fn phase(&self) -> u8 {
         any!(&self.0, cursor => cursor.phase)
-    }
-
-    /// Whether it is inside an entry, and so keeps its progress when bytes are missing.
-    #[allow(clippy::unit_arg, reason = "some formats have no state")]
-    pub(crate) fn is_inside(&self) -> bool {
-        any!(&self.0, cursor => cursor.state.is_inside())
     }
 
     /// The cursor for this header's format.

@@ -66,7 +66,7 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
             self.sweep(file, source);
             let mut next = self.cursor;
             let entry = file.next_tensor(source, &mut next, &mut |_| {});
-            if entry.is_err() && next.is_inside() {
+            if entry.is_err() {
                 self.cursor = next;
             }
             if let Some(Entry { tensor, name, .. }) = entry? {

@@ -1,6 +1,5 @@
 //! An open file of any format.
 
-use crate::base::build::WINDOWS;
 use crate::codec::checksum::Checksum;
 use crate::format::{self, Container, Fault, Format, formats};
 use crate::input::{Absent, Source};
@@ -342,9 +341,7 @@ impl File {
             if let Ok(Some(tensor)) = &result {
                 found = reader.name(&tensor.name)? == *name;
             }
-            if result.is_ok() || WINDOWS && next.is_inside() {
-                *cursor = next;
-            }
+            *cursor = next;
             if found || !matches!(result, Ok(Some(_))) {
                 return result;
             }

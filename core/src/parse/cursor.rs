@@ -10,11 +10,6 @@ pub(crate) trait State: Copy {
 
     /// Before an entry that is read out of order.
     const ALONE: Self = Self::START;
-
-    /// Whether it is inside an entry, and so keeps its progress when bytes are missing.
-    fn is_inside(&self) -> bool {
-        false
-    }
 }
 
 /// A format that keeps no state.

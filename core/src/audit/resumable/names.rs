@@ -13,7 +13,6 @@ impl Audit {
     /// Validates all entries, and checks whether their names ascend.
     #[inline(never)]
     pub(super) fn entries(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
-        let mut phase = self.cursor.phase();
         loop {
             self.sweep(r);
             let mut next = self.cursor;
@@ -27,12 +26,9 @@ impl Audit {
             };
             self.incomplete |= entry.broken;
             if self.ordered && entry.is_named() {
-                self.ordered = self.previous.offset == 0
-                    || next.phase() != phase
-                    || self.follows(r, &entry.name);
+                self.ordered = self.previous.offset == 0 || self.follows(r, &entry.name);
                 self.previous = entry.name;
             }
-            phase = next.phase();
             self.counted = self.counted.wrapping_add(1);
             self.cursor = next;
         }
@@ -49,10 +45,14 @@ impl Audit {
         }
     }
 
-    /// The next entry, validated. If bytes are missing, progress within a list is kept.
+    /// The next entry, validated. If bytes are missing, progress towards it is kept.
     fn kept(&mut self, r: &mut Reader<'_, '_>, cursor: &mut Cursor) -> Result<Option<Named>, Halt> {
         let entry = self.named(r, cursor);
-        if entry.is_err() && (self.cursor.is_inside() || cursor.is_inside()) {
+        // Names are compared only within a table.
+        if cursor.phase() != self.cursor.phase() {
+            self.previous = NameAt::default();
+        }
+        if entry.is_err() {
             self.cursor = *cursor;
         }
         entry

@@ -169,10 +169,6 @@ impl parse::State for State {
         swept: sweep::Swept::NONE,
     };
     const ALONE: State = State { next_data: Cursor::UNKNOWN, ..State::START };
-
-    fn is_inside(&self) -> bool {
-        self.within != 0
-    }
 }
 
 /// The position of an iteration.

@@ -72,10 +72,6 @@ impl parse::State for State {
         end: End::NONE,
         arrays: 0,
     };
-
-    fn is_inside(&self) -> bool {
-        self.stand != Stand::Entry
-    }
 }
 
 /// Steps of opening after the end record has been found.
