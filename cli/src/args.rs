@@ -4,7 +4,7 @@ mod values;
 
 pub(crate) use values::available;
 
-use crate::shard::Shard;
+use crate::partition::Shard;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::ffi::OsString;
 use std::num::NonZeroUsize;

@@ -6,7 +6,7 @@ mod list;
 pub(crate) use filter::Filter;
 pub(crate) use list::List;
 
-use crate::shard::Shard;
+use crate::partition::Shard;
 use std::fs;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};

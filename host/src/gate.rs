@@ -215,7 +215,7 @@ pub(crate) fn report_on(
         (report.file().copied(), place, report.passes())
     {
         let mut report = report;
-        crate::shard_files::compare(access, &header, place, &mut report)?;
+        crate::open_shards::compare(access, &header, place, &mut report)?;
         return Ok(report);
     }
     #[cfg(all(feature = "gguf", feature = "std"))]
@@ -223,7 +223,7 @@ pub(crate) fn report_on(
         (report.file().copied(), place)
     {
         let mut report = report;
-        crate::split_files::compare(access, &file, place, &mut report)?;
+        crate::open_splits::compare(access, &file, place, &mut report)?;
         report.sort();
         return Ok(report);
     }

@@ -85,6 +85,7 @@ mod error;
 mod feed;
 mod form;
 mod gate;
+mod gguf_names;
 mod health;
 pub mod heatmap;
 mod index;
@@ -96,9 +97,12 @@ mod map;
 mod memory;
 mod metadata;
 mod model;
-mod names;
 mod naming;
 mod npy;
+#[cfg(all(feature = "shards", feature = "std"))]
+mod open_shards;
+#[cfg(all(feature = "gguf", feature = "std"))]
+mod open_splits;
 mod opening;
 mod options;
 mod outline;
@@ -119,10 +123,6 @@ mod report;
 mod rows;
 mod session;
 mod set;
-#[cfg(all(feature = "shards", feature = "std"))]
-mod shard_files;
-#[cfg(all(feature = "gguf", feature = "std"))]
-mod split_files;
 mod stats;
 mod store;
 mod summary;
@@ -143,6 +143,7 @@ pub use feed::Feed;
 pub use gate::{check, check_at, check_input, check_with, recognise};
 #[cfg(feature = "std")]
 pub use gate::{check_path, check_reader, recognise_path};
+pub use gguf_names::gguf_names;
 pub use health::{Gauge, Health, Sign, Signs, Weights};
 pub use index::Index;
 #[cfg(feature = "std")]
@@ -151,7 +152,6 @@ pub use input::Input;
 pub use map::{Area, FileMap};
 pub use metadata::Meta;
 pub use model::Model;
-pub use names::gguf_names;
 pub use npy::Npy;
 pub use options::{Goal, Options, Progress};
 pub use outline::{Outline, OutlinePair, Outlined};

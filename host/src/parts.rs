@@ -69,7 +69,7 @@ impl Parts {
             file @ File::Shards(_) => listed(model, file).map(Some),
             #[cfg(feature = "gguf")]
             file @ File::Gguf(_) => {
-                let files = crate::split_files::named_by_first(&model.access, file, file_name)?;
+                let files = crate::open_splits::named_by_first(&model.access, file, file_name)?;
                 Ok(files.map(|files| Parts { files, listed: None }))
             }
             _ => Ok(None),
@@ -129,7 +129,7 @@ impl Parts {
 fn listed(model: &Model<'_>, file: &File) -> Result<Parts, Error> {
     let (mut files, mut numbers) = (Vec::new(), HashMap::new());
     let (mut listed, mut known) = (Vec::<(Vec<u8>, usize)>::new(), HashMap::new());
-    crate::shard_files::entries(&model.access, file, |source, meta| {
+    crate::open_shards::entries(&model.access, file, |source, meta| {
         // Entries that name files elsewhere are broken.
         if meta.status == Status::Sound
             && let Some(Value::Text(text)) = file.value(source, meta)?

@@ -6,7 +6,7 @@ import type { Picture, StatisticsResult } from './worker/jobs.ts';
 import type { Health } from './worker/swept.ts';
 import type { Part } from './worker/joined.ts';
 import type { Client, Remote } from './worker/rpc.ts';
-import { Kept } from './kept.ts';
+import { Kept } from './cache.ts';
 import { Topic } from './ui/dom.ts';
 import { hex, range } from './ui/format.ts';
 import type { Tasks } from './ui/tasks.ts';

@@ -1,32 +1,10 @@
-//! Checks shared by both audits: equal names, overlapping parts of the file, and the bytes
-//! between parts.
+//! Checks shared by both audits: overlapping parts of the file, and the bytes between parts.
 
 use crate::base::{Word, division::padding, wide, widen, word};
 use crate::file::{File, Slot};
 use crate::format::Fault;
-use crate::model::NameAt;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
-
-impl File {
-    /// Reports that entry `index` has the `name` of an `earlier` one, if a rule forbids it;
-    /// `owner` is the tensor that a metadata entry belongs to.
-    pub(crate) fn report_twin(
-        &self,
-        r: &mut Reader<'_, '_>,
-        (kind, index, name): (EntryKind, u32, NameAt),
-        earlier: u32,
-        owner: Option<u32>,
-    ) {
-        let Some(rule) = self.rule(Fault::Duplicate(kind)) else { return };
-        r.about(kind, index);
-        if let Some(tensor) = owner {
-            r.about(EntryKind::Attribute, tensor);
-            r.about_part(index);
-        }
-        r.report(rule, name.offset, name.len.into(), earlier.into(), index.into());
-    }
-}
 
 /// How far the parts of a file, in ascending order, cover it.
 #[derive(Clone, Copy, Debug, Default, Hash)]

@@ -25,8 +25,6 @@ mod job;
 #[cfg_attr(not(feature = "ruzstd"), path = "no_ruzstd.rs")]
 mod ruzstd;
 mod step;
-#[cfg(feature = "ruzstd")]
-mod strict;
 pub(crate) mod zstd;
 
 pub use fault::Fault;

@@ -14,7 +14,8 @@
 //! Frames may follow one another, and skippable frames may lie between them, as every zstd
 //! decoder allows.
 
-use super::strict::Strict;
+mod strict;
+
 use super::zstd::frame::{BLOCK, Descriptor, Header, MAGIC, SKIPPABLE};
 use super::{End, Fault, Job, Outcome};
 use crate::base::{
@@ -27,6 +28,7 @@ use ::ruzstd::io::Read as _;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::hash::Hasher as _;
+use strict::Strict;
 use twox_hash::XxHash64;
 
 const MAGIC_LEN: usize = 4;

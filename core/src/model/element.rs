@@ -1,5 +1,6 @@
 //! One element of any fixed-width type, as a number.
 
+use crate::model::decode::bf16;
 use crate::model::dtype::BLOCKS;
 use crate::model::{DType, Endianness};
 
@@ -120,7 +121,7 @@ impl DType {
             DType::Bool if raw > 1 => Element::Uint(raw),
             DType::Bool => Element::Bool(raw == 1),
             DType::F16 => Element::F32(half::f16::from_le_bytes([b0, b1]).to_f32()),
-            DType::BF16 => Element::F32(f32::from_le_bytes([0, 0, b0, b1])),
+            DType::BF16 => Element::F32(bf16(u16::from_le_bytes([b0, b1]))),
             DType::F32 => Element::F32(f32::from_le_bytes([b0, b1, b2, b3])),
             DType::F64 => Element::F64(f64::from_le_bytes([b0, b1, b2, b3, b4, b5, b6, b7])),
             // The upper half of a binary16, by definition.

@@ -1,6 +1,7 @@
 //! Tensors, names and metadata in a form common to all formats.
 
 pub(crate) mod block;
+pub(crate) mod decode;
 pub(crate) mod dims;
 mod dtype;
 pub(crate) mod element;
@@ -8,7 +9,6 @@ mod entry;
 pub(crate) mod name;
 pub(crate) mod sparse;
 mod tensor;
-pub(crate) mod values;
 mod view;
 
 pub use block::Quant;

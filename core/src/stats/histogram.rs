@@ -1,7 +1,7 @@
 //! Counting values by sign, exponent and leading digits, in the caller's memory.
 
 use super::{bytes_of, pieces};
-use crate::model::values::{bf16, half};
+use crate::model::decode::{bf16, half};
 use crate::model::{DType, Endianness};
 
 /// Counts values by their first 16 bits, in one pass and without knowing their range. The counts

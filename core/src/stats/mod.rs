@@ -8,7 +8,7 @@ pub use histogram::Histogram;
 pub use summary::Summary;
 
 use crate::base::widen;
-use crate::model::values::{bf16, half};
+use crate::model::decode::{bf16, half};
 use crate::model::{DType, Element, Endianness, element::WIDEST};
 use block::{Block, doubles, ends, ends_of_codes, huge, shorts, singles};
 

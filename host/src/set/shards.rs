@@ -1,4 +1,4 @@
-//! Compares the index of a sharded checkpoint with the contents of its files.
+//! Whether the shards of a checkpoint match their index, from what is known of each file.
 
 use super::{Find, Member, Walk, hash, named};
 use crate::text::Text;

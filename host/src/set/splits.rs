@@ -1,4 +1,4 @@
-//! Compares the parts of a GGUF model that is split into several files.
+//! Whether the parts of a split GGUF model match, from what is known of each.
 //!
 //! A part knows its number and the number of parts. The others lie beside it, under names that
 //! end with both: `-00001-of-00003.gguf`. The first part that is present describes the set.

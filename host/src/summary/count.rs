@@ -1,7 +1,7 @@
 //! Counts parameters.
 
 use super::facts::{Fact, Settings};
-use super::place::{self, ModelPart, Packed, Role};
+use super::role::{self, ModelPart, Packed, Role};
 use super::{ModelBlock, ModelSummary, Share, note};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -105,9 +105,9 @@ fn elements(shape: &[u64]) -> u64 {
 impl Counts {
     pub(super) fn tensor(&mut self, name: &str, dtype: DType, shape: &[u64], bytes: u64) {
         let elements = elements(shape);
-        if place::is_table(name, shape) || place::is_scale(name) {
+        if role::is_table(name, shape) || role::is_scale(name) {
             self.add(name, dtype, 0, elements, bytes);
-        } else if let Some((kind, base)) = place::packed(name, dtype)
+        } else if let Some((kind, base)) = role::packed(name, dtype)
             && self.held.get(&base).is_none_or(|group| group.len() < MOST_HELD)
         {
             let held = Held { kind, name: name.to_string(), dtype, shape: shape.to_vec(), bytes };
@@ -125,7 +125,7 @@ impl Counts {
         self.all.add(parameters, bytes);
         self.dtypes.entry(dtype.name()).or_default().add(parameters, bytes);
         self.parts.entry(part).or_default().add(parameters, bytes);
-        if place::predicts_ahead(name) {
+        if role::predicts_ahead(name) {
             let experts = if part == ModelPart::Experts { parameters } else { 0 };
             self.ahead =
                 [self.ahead[0].saturating_add(parameters), self.ahead[1].saturating_add(experts)];
@@ -138,7 +138,7 @@ impl Counts {
     }
 
     fn block(&mut self, name: &str) -> Option<&mut Block> {
-        let (stack, number) = place::block_of(name)?;
+        let (stack, number) = role::block_of(name)?;
         if !self.stacks.contains_key(stack) {
             self.stacks.insert(stack.to_string(), BTreeMap::new());
         }
@@ -147,11 +147,11 @@ impl Counts {
 
     /// Derives properties of the model from the shape of a tensor.
     fn learn(&mut self, name: &str, shape: &[u64]) {
-        let role = place::role_of(name);
+        let role = role::role_of(name);
         if let (Some(Role::Embedding), [rows, columns]) = (role, shape) {
             self.embedding.get_or_insert([*rows, *columns]);
         }
-        let expert = place::expert_of(name);
+        let expert = role::expert_of(name);
         let stacked = matches!(shape, [_, _, _]) && ModelPart::of(name) == ModelPart::Experts;
         if role.is_none() && expert.is_none() && !stacked {
             return;

@@ -3,9 +3,9 @@
 use super::cache::whole_number;
 use super::count::Counted;
 use super::heads;
+use super::labels::{GENERAL, ROWS, file_type};
 use super::layers::{self, Layers};
 use super::note;
-use super::rows::{GENERAL, ROWS, file_type};
 use crate::value::Value;
 use alloc::collections::BTreeMap;
 use alloc::format;

@@ -166,7 +166,7 @@ export class TensorPanel {
         void fetched(body, async () => new (await import('./heat.ts')).HeatView(file, tensor, signal), signal);
         break;
       case 'blocks':
-        void fetched(body, async () => new (await import('./block.ts')).BlockView(file, tensor, signal), signal);
+        void fetched(body, async () => new (await import('./quant.ts')).BlockView(file, tensor, signal), signal);
         break;
       case 'values':
         fill(body, new ValuesView(file, tensor).element);

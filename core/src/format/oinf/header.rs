@@ -1,6 +1,6 @@
 //! The header.
 
-use super::index::{refuse, settle};
+use super::entry::{refuse, settle};
 use super::text::first;
 use super::{Header, field, rules};
 use crate::base::{Word, place, wide, word};

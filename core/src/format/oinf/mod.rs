@@ -39,8 +39,8 @@
 //!   the shape is not checked for `QUANT-SIZE`.
 //! - Fewer than 8 bytes in an empty section are left to `HDR-ALIGN`.
 
+mod entry;
 mod header;
-mod index;
 mod quant;
 #[cfg_attr(not(feature = "windows"), path = "no_resume.rs")]
 mod resume;
@@ -57,7 +57,7 @@ use crate::input::{Absent, Source, Span};
 use crate::model::{DType, Metadata, Part, Region, Status, Tensor, Value, Version};
 use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
-use index::Entry;
+use entry::Entry;
 use resume::State;
 
 /// Offsets and values of fields (guide, FileHeader and ValueType tags).
@@ -140,7 +140,7 @@ impl Container for Header {
         let mut e =
             Entry::of(self, if c.phase == 0 { EntryKind::SizeVar } else { EntryKind::Metadata });
         while !e.next(r, c) {
-            index::settle(r)?;
+            entry::settle(r)?;
             if e.kind == EntryKind::Metadata {
                 c.finish();
                 return Ok(None);
@@ -159,7 +159,7 @@ impl Container for Header {
         if e.next(r, c) {
             return Ok(Some(e.tensor()));
         }
-        index::settle(r)?;
+        entry::settle(r)?;
         c.finish();
         Ok(None)
     }
@@ -195,7 +195,7 @@ impl Container for Header {
             let mut e =
                 Entry::of(self, if c.phase == 2 { EntryKind::Metadata } else { EntryKind::Tensor });
             if !e.next(r, c) {
-                index::settle(r)?;
+                entry::settle(r)?;
                 if c.phase == 2 {
                     c.next_phase();
                     continue;

@@ -10,7 +10,7 @@
 //! | 32 | 16 | axis and number of the zero points |
 //! | 48 | | `f32` scales, `i32` zero points, zeros up to a multiple of 8 |
 
-use super::index::Entry;
+use super::entry::Entry;
 use super::text::padded;
 use super::text::validate_padding;
 use super::{Header, rules};

@@ -3,7 +3,7 @@
 
 mod scan;
 
-use super::index::{Entry, settle};
+use super::entry::{Entry, settle};
 use super::quant::{Parameters, not_finite};
 use super::text::validate_padding;
 use super::value::{Shape, content, mask, rest, shape};

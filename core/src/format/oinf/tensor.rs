@@ -1,6 +1,6 @@
 //! Entries of the tensor table.
 
-use super::index::{Entry, PlaceRules, Size};
+use super::entry::{Entry, PlaceRules, Size};
 use super::quant::FIXED;
 use super::text::padded;
 use super::{element_type, field, rules, size_of};

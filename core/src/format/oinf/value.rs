@@ -7,7 +7,7 @@
 //! | BITSET | `u32` number of bits, `u32` number of bytes, the bytes, zeros up to a multiple of 8 |
 //! | NDARRAY | `u32` element type, `u32` rank, `u64` extents, data, zeros up to a multiple of 8 |
 
-use super::index::{Entry, refuse, settle};
+use super::entry::{Entry, refuse, settle};
 use super::tensor::count;
 use super::text::{first, validate_padding};
 use super::text::{is_no_name, padded};

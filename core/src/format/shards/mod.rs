@@ -16,7 +16,7 @@
 
 pub mod rules;
 
-mod scan;
+mod json_scan;
 
 use super::safetensors::{json, metadata};
 use crate::base::{limits::JSON_DEPTH, widen, word};
@@ -25,7 +25,7 @@ use crate::input::Span;
 use crate::model::{Chunk, Metadata, Name, Part, Region, Status, Tensor, Value, Version};
 use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
-use scan::Scan;
+use json_scan::Scan;
 
 /// Steps of opening.
 mod step {

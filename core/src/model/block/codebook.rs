@@ -3,7 +3,7 @@
 
 use super::grids::{IQ1_S, IQ2_S, IQ2_XS, IQ2_XXS, IQ3_S, IQ3_XXS};
 use super::{Decoded, Fields, NONE, each};
-use crate::model::values::half;
+use crate::model::decode::half;
 use crate::model::{DType, Endianness};
 
 /// The values of the digits in table entries.

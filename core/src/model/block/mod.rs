@@ -4,7 +4,7 @@
 //! same to the last bit. A block is decoded as a whole, in loops of fixed length, which compilers
 //! vectorise.
 
-use crate::model::values::half;
+use crate::model::decode::half;
 use crate::model::{DType, Endianness};
 use k::{pairs, q2_k, q3_k, q4_k, q5_k, q6_k};
 

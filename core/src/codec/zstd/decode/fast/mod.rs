@@ -3,8 +3,8 @@
 mod bits;
 mod copies;
 mod execute;
+mod huffman;
 mod sequences;
-mod streams;
 mod table;
 
 use super::Fault;

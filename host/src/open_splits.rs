@@ -1,4 +1,4 @@
-//! Compares the parts of a GGUF model that is split into several files.
+//! Opens the parts of a GGUF model that is split into several files, and compares them.
 //!
 //! A part knows its number and the number of parts; the others lie beside it, under names that
 //! end with both: `-00001-of-00003.gguf`. The first part that exists answers for the set.

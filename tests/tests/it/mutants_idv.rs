@@ -1,4 +1,4 @@
-//! Like `distinctions`, for binary data views.
+//! Like `mutants`, for binary data views.
 
 use weighbridge_core::format::idv::Header;
 use weighbridge_core::{DType, Encoding, File, Format, Source, Value};

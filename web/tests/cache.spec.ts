@@ -1,6 +1,6 @@
 /** The cache of results. */
 
-import { Kept } from '../src/kept.ts';
+import { Kept } from '../src/cache.ts';
 import { expect, test } from './page.ts';
 
 test('a result that is replaced is weighed once', () => {

@@ -1,4 +1,4 @@
-//! Compares the index of a sharded checkpoint with the files that it lists.
+//! Opens the shards that an index lists, and compares them with it.
 
 use crate::access::Access;
 use crate::error::{Error, ReadError};

@@ -1,4 +1,4 @@
-//! Like `distinctions`, for zTensor's CBOR and the spans of BinTensors: each test covers a case
+//! Like `mutants`, for zTensor's CBOR and the spans of BinTensors: each test covers a case
 //! that a mutant got wrong.
 
 use weighbridge_core::format::ztensor::Items;

@@ -1,4 +1,4 @@
-//! Like `edges`: cases that no fixture covers, found by mutation testing.
+//! Like `mutants`: more cases that no fixture covers.
 
 use weighbridge_core::format::idv::block::{Block, Row, Scalar};
 use weighbridge_core::{File, Format, Source};
