@@ -17,7 +17,7 @@ mod entries;
 mod health;
 #[cfg(feature = "full")]
 mod joint;
-#[cfg(feature = "compute")]
+#[cfg(feature = "summary")]
 mod summary;
 #[cfg(feature = "documents")]
 mod tables;
