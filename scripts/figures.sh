@@ -57,7 +57,8 @@ in_page() {
   scripts/web.sh bench
   size 'first module: safetensors and GGUF' wasm/dist/base_bg.wasm
   size 'second module: every format, decompression' wasm/dist/full_bg.wasm
-  size 'third module: statistics, pictures, differences, summaries' wasm/dist/compute_bg.wasm
+  size 'third module: statistics, pictures, differences' wasm/dist/compute_bg.wasm
+  size 'fourth module: summaries of models' wasm/dist/summary_bg.wasm
   mapfile -t page < <(find web/dist/local -path '*/samples' -prune -o -name '*.html' -print -o -name '*.css' -print -o -name '*.js' -print)
   size 'page: all HTML, CSS and JavaScript' "${page[@]}"
 }

@@ -42,8 +42,8 @@ if [ -e wasm/dist/index.js ]; then
   files=$(cd wasm && npm pack --dry-run --json 2>/dev/null | node -e '
     const [{ files }] = JSON.parse(require("fs").readFileSync(0, "utf8"));
     console.log(files.map(({ path }) => path).join("\n"));')
-  for wanted in package.json README.md dist/index.js dist/index.d.ts dist/base_bg.wasm dist/full_bg.wasm dist/compute_bg.wasm \
-    dist/{base,full,compute,rules,every-rule,accumulators}.js dist/LICENSE-MIT dist/LICENSE-APACHE; do
+  for wanted in package.json README.md dist/index.js dist/index.d.ts dist/base_bg.wasm dist/full_bg.wasm dist/compute_bg.wasm dist/summary_bg.wasm \
+    dist/{base,full,compute,summary,rules,every-rule,accumulators,models}.js dist/LICENSE-MIT dist/LICENSE-APACHE; do
     grep -qx "$wanted" <<<"$files" || { echo "package: the npm package has no $wanted" >&2; exit 1; }
   done
   echo "package: the npm package has $(wc -l <<<"$files") files"

@@ -1,6 +1,5 @@
 // Accumulators over streamed data.
 
-import { summaries } from './summary.js';
 import { failure, unpack } from './unpack.js';
 
 const MOST = 0xffff_ffff_ffff_ffffn;
@@ -223,5 +222,5 @@ export function accumulators(glue) {
 
   const ggufNames = (name) => glue.rawGgufNames(name).split('\n').filter((line) => line !== '');
 
-  return { Statistics, Heatmap, Difference, Gauge, block, unit, compare, ggufNames, signs, health, ...summaries(glue) };
+  return { Statistics, Heatmap, Difference, Gauge, block, unit, compare, ggufNames, signs, health };
 }

@@ -8,21 +8,21 @@
 
 import type { Block, DifferenceConstructor, GaugeConstructor, HeatmapConstructor, Pairs, Sign, StatisticsConstructor } from './accumulators.d.ts';
 import type { Document, DocumentOptions, Goal, JointDocument } from './document.d.ts';
-import type { ModelSummary, SummaryOptions, Template, TemplatePiece, VocabularyConstructor } from './summary.d.ts';
+import type { ModelSummary, SummaryOptions, Template, TemplatePiece, VocabularyConstructor } from './models.d.ts';
 import type { Format, Progress, Rule } from './tables.d.ts';
 
 export type * from './accumulators.d.ts';
 export type * from './document.d.ts';
 export type * from './entry.d.ts';
-export type * from './summary.d.ts';
+export type * from './models.d.ts';
 export type * from './tables.d.ts';
 
 /**
- * Names one of the three WebAssembly modules. `base` is small: it reads safetensors and GGUF.
+ * Names one of the four WebAssembly modules. `base` is small: it reads safetensors and GGUF.
  * `full` reads all formats and decompresses (deflate, zlib, zstd). `compute` computes over elements
- * of any format.
+ * of any format. `summary` describes models.
  */
-export type Flavour = 'base' | 'full' | 'compute';
+export type Flavour = 'base' | 'full' | 'compute' | 'summary';
 
 /** Result of `load`: the document class of one WebAssembly module. */
 export interface Library {
@@ -42,7 +42,7 @@ export interface FullLibrary extends Library {
   readonly Document: new (length: bigint | number, options?: DocumentOptions) => JointDocument;
 }
 
-/** The module that computes statistics, comparisons and summaries. */
+/** The module that computes statistics, pictures and comparisons. */
 export interface ComputeLibrary {
   readonly flavour: 'compute';
   /** Bytes of WebAssembly memory in use; it never shrinks. */
@@ -66,6 +66,13 @@ export interface ComputeLibrary {
   compare(a: Uint8Array, b: Uint8Array): Pairs;
   /** Possible GGUF names of a `transformers` tensor, most likely first. */
   ggufNames(name: string): string[];
+}
+
+/** The module that summarises models, with their vocabularies and chat templates. */
+export interface SummaryLibrary {
+  readonly flavour: 'summary';
+  /** Bytes of WebAssembly memory in use; it never shrinks. */
+  memory(): number;
   /** Summarises a model from the tensors of `Document.digest()` results, its metadata and its settings. */
   summarise(digests: readonly Uint8Array[], options?: SummaryOptions): ModelSummary;
   readonly Vocabulary: VocabularyConstructor;
@@ -81,13 +88,14 @@ export interface ComputeLibrary {
 export type ModuleSource = URL | Response | BufferSource | WebAssembly.Module;
 
 /**
- * Loads a module, once. In Node and in browsers it is found beside this file. `full` and `compute`
- * are fetched only on request, and refused if WebAssembly has no SIMD.
+ * Loads a module, once. In Node and in browsers it is found beside this file. All but `base` are
+ * fetched only on request; `full` and `compute` are refused if WebAssembly has no SIMD.
  */
 export function load(flavour?: 'base', module?: ModuleSource): Promise<Library>;
 export function load(flavour: 'full', module?: ModuleSource): Promise<FullLibrary>;
 export function load(flavour: 'compute', module?: ModuleSource): Promise<ComputeLibrary>;
-export function load(flavour: Flavour, module?: ModuleSource): Promise<Library | FullLibrary | ComputeLibrary>;
+export function load(flavour: 'summary', module?: ModuleSource): Promise<SummaryLibrary>;
+export function load(flavour: Flavour, module?: ModuleSource): Promise<Library | FullLibrary | ComputeLibrary | SummaryLibrary>;
 
 /** A file that is read in pieces. */
 export interface ByteSource {

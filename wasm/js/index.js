@@ -12,7 +12,11 @@ const MODULES = {
   base: { url: () => new URL('./base_bg.wasm', import.meta.url), glue: () => import('./base.js') },
   full: { url: () => new URL('./full_bg.wasm', import.meta.url), glue: () => import('./full.js') },
   compute: { url: () => new URL('./compute_bg.wasm', import.meta.url), glue: () => import('./compute.js') },
+  summary: { url: () => new URL('./summary_bg.wasm', import.meta.url), glue: () => import('./summary.js') },
 };
+
+/** The modules that use vectors. */
+const FAST = ['full', 'compute'];
 
 async function wasmOf(url) {
   if (inNode && url.protocol === 'file:') {
@@ -22,24 +26,35 @@ async function wasmOf(url) {
   return url;
 }
 
-// A module with a function that returns a vector: all modules but the first use vectors.
+// A module with a function that returns a vector.
 const VECTORS = Uint8Array.of(
   0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11,
 );
 
 async function start(flavour, module) {
-  if (flavour !== 'base' && !WebAssembly.validate(VECTORS)) {
+  if (FAST.includes(flavour) && !WebAssembly.validate(VECTORS)) {
     throw failure('this WebAssembly engine has no SIMD, which statistics and all files except plain safetensors and GGUF require');
   }
   const { url, glue: loaded } = MODULES[flavour];
   const [glue, rules] = await Promise.all([loaded(), flavour === 'full' ? import('./every-rule.js') : undefined]);
   learn(rules?.default);
   const { memory } = await glue.default({ module_or_path: module ?? (await wasmOf(url())) });
-  const parts = flavour === 'compute' ? (await import('./accumulators.js')).accumulators(glue) : reading(glue);
-  return Object.freeze({ flavour, ...parts, memory: () => memory.buffer.byteLength });
+  return Object.freeze({ flavour, ...(await offered(flavour, glue)), memory: () => memory.buffer.byteLength });
 }
 
-/** The classes and functions of one module that read files. */
+/** The classes and functions of one module. */
+async function offered(flavour, glue) {
+  switch (flavour) {
+    case 'compute':
+      return (await import('./accumulators.js')).accumulators(glue);
+    case 'summary':
+      return (await import('./models.js')).summaries(glue);
+    default:
+      return reading(glue);
+  }
+}
+
+/** Those of a module that reads files. */
 function reading(glue) {
   const formats = () =>
     Array.from(unpack(glue.rawFormats(), (fields) => fields.texts()), (row) => {

@@ -57,7 +57,7 @@ test('what is declared is there, and nothing else', async () => {
     assert.deepEqual(written(instance).sort(), members('accumulators.d.ts', name).sort(), name);
     instance.free();
   }
-  for (const [flavour, ...names] of [['base', 'Library'], ['full', 'Library', 'FullLibrary'], ['compute', 'ComputeLibrary']]) {
+  for (const [flavour, ...names] of [['base', 'Library'], ['full', 'Library', 'FullLibrary'], ['compute', 'ComputeLibrary'], ['summary', 'SummaryLibrary']]) {
     const declared = new Set(names.flatMap((name) => members('index.d.ts', name)));
     assert.deepEqual(Object.keys(await weighbridge.load(flavour)).sort(), [...declared].sort(), flavour);
   }

@@ -1,7 +1,7 @@
 // Compiled, never run: a program that uses everything the types promise.
 
 import { fromBlob, fromBytes, load, open, settle, stream } from '../dist/index.js';
-import type { ByteSource, ComputeLibrary, Document, FullLibrary, Library, Summary, Values, WeighbridgeError } from '../dist/index.js';
+import type { ByteSource, ComputeLibrary, Document, FullLibrary, Library, Summary, SummaryLibrary, Values, WeighbridgeError } from '../dist/index.js';
 
 export async function everything(blob: Blob, signal: AbortSignal): Promise<Summary> {
   const source: ByteSource = fromBlob(blob);
@@ -12,13 +12,14 @@ export async function everything(blob: Blob, signal: AbortSignal): Promise<Summa
   const values: Values = await settle(document, source, () => document.values(0, 0n, 8));
   const full: FullLibrary = await load('full');
   const compute: ComputeLibrary = await load('compute');
+  const { summarise, template }: SummaryLibrary = await load('summary');
   const sums = new compute.Statistics(values.dtype, 'little', offsets[0]);
   await stream(document, source, 0, [sums], { signal });
   try {
     document.npy(0).header();
   } catch (error) {
     const { rule, offset } = error as WeighbridgeError;
-    throw new Error(`${rule} at ${offset} ${valid} ${worst} ${full.flavour}`);
+    throw new Error(`${rule} at ${offset} ${valid} ${worst} ${full.flavour} ${summarise([document.digest()]).notes} ${template('').roles}`);
   }
   return sums.summary();
 }

@@ -17,34 +17,21 @@ mod entries;
 mod health;
 #[cfg(feature = "full")]
 mod joint;
-#[cfg(feature = "compute")]
+#[cfg(feature = "summary")]
 mod summary;
 #[cfg(feature = "documents")]
 mod tables;
 #[cfg(feature = "documents")]
 mod thrown;
+#[cfg(any(feature = "compute", feature = "documents"))]
+mod unit;
 
-use alloc::vec::Vec;
 #[cfg(feature = "documents")]
 use document::{Answer, RawDocument, answer, stopped};
-use wasm_bindgen::prelude::wasm_bindgen;
-use weighbridge_core::{DType, Endianness};
-
-/// The type with this name, ignoring its parameters.
-fn dtype(name: &str) -> DType {
-    DType::by_name(name).unwrap_or_default()
-}
+#[cfg(any(feature = "compute", feature = "documents"))]
+use unit::dtype;
+use weighbridge_core::Endianness;
 
 fn endianness(big: bool) -> Endianness {
     if big { Endianness::Big } else { Endianness::Little }
-}
-
-/// How data of a type can be cut: elements and bytes that go together, and whether
-/// they are numbers that `rawElements` gives. Zeros where the width is not fixed.
-#[wasm_bindgen(js_name = rawUnit)]
-#[allow(unreachable_pub, reason = "called from JavaScript")]
-pub fn raw_unit(name: &str) -> Vec<u32> {
-    let dtype = dtype(name);
-    let (elements, bytes) = dtype.unit().unwrap_or_default();
-    [elements, bytes, dtype.is_numeric().into()].to_vec()
 }

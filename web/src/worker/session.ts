@@ -1,6 +1,6 @@
 /** The open files, and how their documents are supplied with bytes. */
 
-import { load, open as openAlone, type ComputeLibrary, type FullLibrary, type Library } from 'weighbridge';
+import { load, open as openAlone, type ComputeLibrary, type FullLibrary, type Library, type SummaryLibrary } from 'weighbridge';
 import type { Beside, Joined, Paper } from './joined.ts';
 import { tell, type Context } from './rpc.ts';
 import { FileChanged, type Source } from './sources.ts';
@@ -172,4 +172,9 @@ export function everyFormat(): Promise<FullLibrary> {
 /** The compute module, loaded on first use. */
 export function computing(): Promise<ComputeLibrary> {
   return load('compute');
+}
+
+/** The module that describes models, loaded on first use. */
+export function summarising(): Promise<SummaryLibrary> {
+  return load('summary');
 }

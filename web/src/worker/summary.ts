@@ -2,7 +2,7 @@
 
 import type { ModelSummary, Setting, Template, TemplatePiece, Token, Vocabulary } from 'weighbridge';
 import type { Context } from './rpc.ts';
-import { computing, session, type Session } from './session.ts';
+import { session, summarising, type Session } from './session.ts';
 
 /** Maximum metadata entries examined: models have fewer than a hundred. */
 const MOST_ENTRIES = 4096;
@@ -108,7 +108,7 @@ function flat(value: unknown, prefix: string, out: (readonly [string, Setting])[
 /** The facts about a model; `config` is the text of a `config.json`. */
 export async function model(context: Context, id: number, config?: string): Promise<ModelFacts> {
   const file = session(id);
-  const { summarise } = await computing();
+  const { summarise } = await summarising();
   const entries = await entriesOf(file, context);
   const metadata: (readonly [string, Setting])[] = [];
   for (const entry of entries.filter(({ key }) => !LISTS.test(key) && !TEMPLATE.test(key))) {
@@ -190,7 +190,7 @@ function listed(context: Context, id: number, what: TokenList): Promise<[Vocabul
 }
 
 async function read(file: Session, what: TokenList, context: Context): Promise<[Vocabulary, Listed]> {
-  const { Vocabulary, tokenKinds } = await computing();
+  const { Vocabulary, tokenKinds } = await summarising();
   const entries = await entriesOf(file, context);
   const list = (name: string) => entries.find(({ key }) => key === TOKENIZER + name);
   const found = list(what);
@@ -266,7 +266,7 @@ export interface TemplateFacts {
 /** A chat template: what it accesses, and its first `most` characters in pieces. */
 export async function chatTemplate(context: Context, id: number, index: number, most: number): Promise<TemplateFacts> {
   const file = session(id);
-  const { template, templatePieces } = await computing();
+  const { template, templatePieces } = await summarising();
   const { at, len } = (await entriesOf(file, context)).find((entry) => entry.index === index)!;
   const bytes = Number(len - TEXT_HEAD);
   const taken = Math.min(bytes, MOST_TEMPLATE);

@@ -4,12 +4,17 @@ import { unpack } from './unpack.js';
 
 const NONE = 0xffff_ffff_ffff_ffffn;
 
-/** A value as passed to WebAssembly: its kind and a text. */
+/** A value as passed to WebAssembly: its kind, a text, and the numbers in it. */
 function crossing(value) {
-  if (Array.isArray(value)) {
-    return value.every((item) => typeof item === 'string') ? [3, value.join('\n')] : [2, value.join()];
+  if (typeof value === 'string') {
+    return [0, value, new Float64Array()];
   }
-  return [typeof value === 'string' ? 0 : 1, String(value)];
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) {
+    return [3, value.join('\n'), new Float64Array()];
+  }
+  const text = String(value);
+  const floats = Float64Array.from(text.split(','), (item) => Number(item === '' ? NaN : item));
+  return [Array.isArray(value) ? 2 : 1, text, floats];
 }
 
 function shares(fields) {
