@@ -7,8 +7,8 @@ use crate::input::Span;
 use crate::model::{DType, Endianness, Status};
 use crate::rule::Rule;
 
-/// Reads the value of `descr`; returns the width of an element, or `None` if it is unknown.
-pub(super) fn read(l: &mut Literal<'_, '_, '_>) -> Option<u32> {
+/// Reads the value of `descr`; returns the width of an element, 0 if it is unknown.
+pub(super) fn read(l: &mut Literal<'_, '_, '_>) -> u32 {
     l.peek();
     let (at, offset) = (l.token, l.here());
     (l.tensor.dtype, l.tensor.endianness) = (DType::Unknown, Endianness::Little);
@@ -18,13 +18,10 @@ pub(super) fn read(l: &mut Literal<'_, '_, '_>) -> Option<u32> {
         l.tensor.status = Status::Unsupported;
     }
     l.tensor.extra = Span::new(offset, widen(l.at.wrapping_sub(at)));
-    if l.unknown {
-        return None;
-    }
-    if width > i32::MAX.unsigned_abs() {
+    if width > i32::MAX.unsigned_abs() && !l.unknown {
         l.refuse(rules::NPY_DESCR, at, 0, 0);
     }
-    Some(width)
+    width
 }
 
 /// A placeholder for any width.
@@ -59,33 +56,31 @@ const KINDS: [(u8, u8, DType); 23] = [
 
 /// Reads a type: a name, a type with a shape, or a list of fields. Returns its width.
 fn element(l: &mut Literal<'_, '_, '_>, depth: u32) -> u32 {
-    let byte = l.peek();
-    let at = l.token;
-    let deeper = depth.saturating_add(1);
-    let width = match byte {
+    match l.peek() {
         _ if depth > limits::NPY_DEPTH => {
-            l.refuse(rules::NPY_DEPTH, at, limits::NPY_DEPTH.into(), 0);
-            None
+            l.refuse(rules::NPY_DEPTH, l.token, limits::NPY_DEPTH.into(), 0);
         }
-        b'\'' | b'"' | b'u' => named(l, depth),
+        b'\'' | b'"' | b'u' => {
+            if let Some(width) = named(l, depth) {
+                return width;
+            }
+        }
         // NumPy does not read arrays whose elements are arrays without fields.
-        b'(' if depth > 0 => Some(tuple(l, deeper, false)),
+        b'(' if depth > 0 => return tuple(l, depth, false),
         b'[' => {
             let mut width = 0_u32;
             l.expect(b'[');
             let mut more = !l.eat(b']');
             while more {
-                width = width.saturating_add(tuple(l, deeper, true));
+                width = width.saturating_add(tuple(l, depth, true));
                 more = l.more(b']');
             }
-            Some(width)
+            return width;
         }
-        _ => None,
-    };
-    if width.is_none() {
-        l.refuse(rules::NPY_DESCR, at, 0, 0);
+        _ => {}
     }
-    width.unwrap_or(0)
+    l.refuse(rules::NPY_DESCR, l.token, 0, 0);
+    0
 }
 
 /// Reads a type and, for a subarray, its shape, in brackets: a field, which has a name and
@@ -102,7 +97,7 @@ fn tuple(l: &mut Literal<'_, '_, '_>, depth: u32, field: bool) -> u32 {
         }
         l.expect(b',');
     }
-    let width = element(l, depth);
+    let width = element(l, depth.wrapping_add(1));
     if !l.eat(b',') {
         l.expect(if field { b')' } else { b',' });
         return width;

@@ -4,7 +4,7 @@ use super::literal::Literal;
 use super::{descr, field, rules};
 use crate::base::{Word, limits, wide, widen, word};
 use crate::input::Span;
-use crate::model::{DimEncoding, Layout, Tensor, dims::times};
+use crate::model::{DimEncoding, DimsAt, Layout, Tensor, dims::times};
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
 
@@ -144,7 +144,7 @@ pub(crate) fn read(
 /// Reads the dictionary; returns the length of the data.
 fn dictionary(l: &mut Literal<'_, '_, '_>) -> u64 {
     let (mut seen, mut shape_at) = (0_u32, 0);
-    let (mut width, mut product) = (None, 0);
+    let (mut width, mut product) = (0, 0);
     l.expect(b'{');
     let mut more = !l.eat(b'}');
     while more {
@@ -153,20 +153,23 @@ fn dictionary(l: &mut Literal<'_, '_, '_>) -> u64 {
         let bit = 1_u32 << (key & 3);
         if key == KEYS.len() {
             l.refuse(rules::NPY_KEY_UNKNOWN, l.token, 0, 0);
-        } else if seen & bit != 0 {
-            l.flag(rules::NPY_KEY_TWICE, l.token, 0, 0);
-        } else if seen > bit {
-            l.flag(rules::NPY_KEY_ORDER, l.token, 0, 0);
+        }
+        if seen >= bit {
+            let again = seen & bit != 0;
+            let rule = if again { rules::NPY_KEY_TWICE } else { rules::NPY_KEY_ORDER };
+            l.flag(rule, l.token, 0, 0);
         }
         seen |= bit;
         l.expect(b':');
         match key {
             0 => width = descr::read(l),
             1 => {
-                l.tensor.layout = match l.boolean(rules::NPY_FORTRAN) {
-                    true => Layout::ColumnMajor,
-                    false => Layout::RowMajor,
-                };
+                l.peek();
+                let fortran = l.word(b"True");
+                if !fortran && !l.word(b"False") {
+                    l.refuse(rules::NPY_FORTRAN, l.token, 0, 0);
+                }
+                l.tensor.layout = if fortran { Layout::ColumnMajor } else { Layout::RowMajor };
             }
             _ => {
                 shape_at = l.at;
@@ -178,10 +181,10 @@ fn dictionary(l: &mut Literal<'_, '_, '_>) -> u64 {
     if seen != 7 {
         l.refuse(rules::NPY_KEY_MISSING, 0, 0, seen.count_ones().into());
     }
-    if times(product, width.unwrap_or(1).max(1).into()) > i64::MAX.unsigned_abs() {
+    if times(product, if l.unknown { 1 } else { width.max(1).into() }) > i64::MAX.unsigned_abs() {
         l.refuse(rules::NPY_SHAPE_SIZE, shape_at, 0, 0);
     }
-    width.map_or(UNKNOWN, |width| l.tensor.elements.wrapping_mul(width.into()))
+    if l.unknown { UNKNOWN } else { l.tensor.elements.wrapping_mul(width.into()) }
 }
 
 /// Reads the tuple of extents, before which the reader is at `start`. Returns the product of those
@@ -203,9 +206,8 @@ fn shape(l: &mut Literal<'_, '_, '_>, start: usize) -> u64 {
         l.flag(rules::NPY_RANK_32, start, field::RANK_OLD.into(), rank.into());
     }
     l.tensor.elements = if l.zero { 0 } else { product };
-    let dims = &mut l.tensor.dims;
-    (dims.offset, dims.rank, dims.encoding) = (offset, rank, DimEncoding::Decimal);
-    dims.len = u32::try_from(l.at.wrapping_sub(at)).unwrap_or(0);
+    let len = u32::try_from(l.at.wrapping_sub(at)).unwrap_or(0);
+    l.tensor.dims = DimsAt { offset, len, rank, lead: None, encoding: DimEncoding::Decimal };
     product
 }
 

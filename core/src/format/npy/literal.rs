@@ -215,16 +215,6 @@ impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
         &[]
     }
 
-    /// Reads `True` or `False`; anything else breaks `rule`.
-    pub(super) fn boolean(&mut self, rule: Rule) -> bool {
-        self.peek();
-        let value = self.word(b"True");
-        if !value && !self.word(b"False") {
-            self.refuse(rule, self.token, 0, 0);
-        }
-        value
-    }
-
     /// Takes decimal digits; returns their number, which may be saturated from 2^63 on, or
     /// [`NONE`].
     pub(super) fn digits(&mut self) -> u64 {
@@ -271,7 +261,7 @@ impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
                 0 => self.zero = true,
                 extent => product = times(product, extent),
             }
-            self.rank = self.rank.saturating_add(1);
+            self.rank = self.rank.wrapping_add(1);
             more = self.more(b')');
         }
         product
@@ -280,13 +270,13 @@ impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
     /// Checks the bytes after the dictionary, which are spaces and a newline. Fails if the
     /// header had a fatal fault.
     pub(super) fn finish(mut self) -> Result<(), Halt> {
-        let (end, last) = (self.text.len(), self.text.last().copied());
         self.spaced = false;
         self.blank(rules::NPY_PADDING);
-        if self.at < end {
+        let end = self.at;
+        if end < self.text.len() {
             self.unexpected();
         } else if !self.spaced {
-            match last.unwrap_or(0) {
+            match self.text.last().copied().unwrap_or(0) {
                 b'\n' => {}
                 b' ' | b'}' => self.flag(rules::NPY_NEWLINE, end, 0, 0),
                 last => self.flag(rules::NPY_PADDING, end.wrapping_sub(1), 0, last.into()),
