@@ -12,8 +12,10 @@ use weighbridge_core::DType;
 /// Running totals of tensors.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    dtypes: BTreeMap<&'static str, Share>,
-    parts: BTreeMap<ModelPart, Share>,
+    /// By name, sorted.
+    dtypes: Vec<(&'static str, Share)>,
+    /// By part, sorted.
+    parts: Vec<(ModelPart, Share)>,
     stacks: BTreeMap<String, BTreeMap<u64, Block>>,
     all: Share,
     others: u64,
@@ -27,7 +29,8 @@ pub(super) struct Counts {
 #[derive(Debug, Default)]
 struct Block {
     share: Share,
-    parts: BTreeMap<ModelPart, u64>,
+    /// Parameters by part, sorted.
+    parts: Vec<(ModelPart, u64)>,
     rows: Rows,
     experts: BTreeSet<u64>,
     /// Number of experts stored as one tensor.
@@ -123,8 +126,8 @@ impl Counts {
         let part = ModelPart::of(name);
         self.others = self.others.saturating_add(others);
         self.all.add(parameters, bytes);
-        self.dtypes.entry(dtype.name()).or_default().add(parameters, bytes);
-        self.parts.entry(part).or_default().add(parameters, bytes);
+        entry(&mut self.dtypes, dtype.name()).add(parameters, bytes);
+        entry(&mut self.parts, part).add(parameters, bytes);
         if role::predicts_ahead(name) {
             let experts = if part == ModelPart::Experts { parameters } else { 0 };
             self.ahead =
@@ -132,7 +135,7 @@ impl Counts {
         }
         if let Some(block) = self.block(name) {
             block.share.add(parameters, bytes);
-            let of = block.parts.entry(part).or_default();
+            let of = entry(&mut block.parts, part);
             *of = of.saturating_add(parameters);
         }
     }
@@ -208,7 +211,7 @@ impl Counts {
 
     fn hand_out(self, summary: &mut ModelSummary) -> Counted {
         let mut counted = Counted {
-            experts: self.parts.get(&ModelPart::Experts).map_or(0, |share| share.parameters),
+            experts: found(&self.parts, ModelPart::Experts).map_or(0, |share| share.parameters),
             parameters: self.all.parameters,
             embedding: self.embedding,
             ahead: self.ahead,
@@ -219,7 +222,7 @@ impl Counts {
         };
         if let Some((_, main)) = self.stacks.iter().max_by_key(|(_, blocks)| weight(blocks)) {
             counted.rows = main.values().map(|block| block.rows).collect();
-            let experts = |block: &Block| block.parts.get(&ModelPart::Experts).copied();
+            let experts = |block: &Block| found(&block.parts, ModelPart::Experts);
             let shares = main.iter().map(|(number, block)| {
                 (*number, [block.share.parameters, experts(block).unwrap_or(0)])
             });
@@ -230,20 +233,34 @@ impl Counts {
         }
         summary.all = self.all;
         summary.others = self.others;
-        summary.dtypes = self.dtypes.into_iter().collect();
+        summary.dtypes = self.dtypes;
         summary.dtypes.sort_by_key(|(_, share)| core::cmp::Reverse(share.bytes));
         let parts = ModelPart::ALL.into_iter();
-        summary.parts = parts.filter_map(|part| Some((part, *self.parts.get(&part)?))).collect();
+        summary.parts = parts.filter_map(|part| Some((part, found(&self.parts, part)?))).collect();
         for (stack, blocks) in self.stacks {
             summary.blocks.extend(blocks.into_iter().map(|(number, block)| ModelBlock {
                 stack: stack.clone(),
                 number,
                 share: block.share,
-                parts: block.parts.into_iter().collect(),
+                parts: block.parts,
             }));
         }
         counted
     }
+}
+
+/// The value of a key in a short sorted list, added if it is missing.
+fn entry<K: Copy + Ord, V: Default>(all: &mut Vec<(K, V)>, key: K) -> &mut V {
+    let at = all.binary_search_by(|(other, _)| other.cmp(&key)).unwrap_or_else(|at| {
+        all.insert(at, (key, V::default()));
+        at
+    });
+    &mut all[at].1
+}
+
+/// The value of a part, if there is one.
+fn found<V: Copy>(all: &[(ModelPart, V)], part: ModelPart) -> Option<V> {
+    all.iter().find_map(|(other, value)| (*other == part).then_some(*value))
 }
 
 /// Parameters per element of a packed tensor, if certain.
