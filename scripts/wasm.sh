@@ -15,7 +15,7 @@ source scripts/setup.sh
 ready_or_leave_out wasm
 
 # Budgets of the modules, gzipped, in bytes. Every visitor of the page loads the first.
-declare -A budgets=([base]=82500 [full]=275000 [compute]=79000 [summary]=86000)
+declare -A budgets=([base]=82500 [full]=296000 [compute]=80000 [summary]=87000)
 
 target=wasm32-unknown-unknown
 dist=wasm/dist
@@ -31,15 +31,11 @@ echo "wasm: $target_note"
   export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS='-Zunstable-options -Cpanic=immediate-abort'
 npm_packages wasm
 
-# vector_cargo FLAGS ARGUMENTS...: like target_cargo, with 128-bit vectors and more flags for rustc.
+# vector_cargo ARGUMENTS...: like target_cargo, with 128-bit vectors.
 vector_cargo() {
-  local flags="${CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS:-} -Ctarget-feature=+simd128 $1"
-  shift
-  CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS=$flags target_cargo "$@"
+  local flags=${CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS:-}
+  CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="$flags -Ctarget-feature=+simd128" target_cargo "$@"
 }
-# Inlining less saves 16 kB of the module of every format: decoders and first rows are as fast, and
-# the structure of a file takes at most half a microsecond more for each tensor.
-inline_less=-Cllvm-args=-inline-threshold=60
 
 mkdir -p "$dist"
 work=$(mktemp -d)
@@ -51,8 +47,8 @@ bindgen=${BINDGEN:-$target_dir/bindgen/release/weighbridge-bindgen}
 [ -n "${BINDGEN:-}" ] || in_background cargo build --release --quiet \
   --manifest-path wasm/bindgen/Cargo.toml --target-dir "$target_dir/bindgen"
 in_background target_cargo build -p weighbridge-wasm --lib --profile wasm --no-default-features --features documents
-in_background vector_cargo "$inline_less" build -p weighbridge-wasm --lib --profile wasm-full --no-default-features --features full
-in_background vector_cargo '' build -p weighbridge-wasm --lib --profile wasm-compute --no-default-features --features compute
+in_background vector_cargo build -p weighbridge-wasm --lib --profile wasm-full --no-default-features --features full
+in_background vector_cargo build -p weighbridge-wasm --lib --profile wasm-compute --no-default-features --features compute
 in_background target_cargo build -p weighbridge-wasm --lib --profile wasm-summary --no-default-features --features summary
 in_background_done
 

@@ -9,9 +9,9 @@ import { gzipSync } from 'node:zlib';
  */
 const BUDGETS = { page: 90_500, later: 55_500, hub: 4_000, wasm: 83_000 };
 const HUB = /^(?:hub|repository)-/;
-const LATER = /^(?:accumulators|block|compute|every-rule|files|full|heat|joined|models?|summary)-/;
+const LATER = /^(?:accumulators|compute|every-rule|files|full|heat|joined|models?|quant|summary)-/;
 /** The element with its worker and all WebAssembly in one file, as the wheel ships it. */
-const SINGLE = 670_000;
+const SINGLE = 690_000;
 
 let failed = false;
 for (const build of ['dist/local', 'dist/url']) {
