@@ -9,4 +9,4 @@ pub mod limits;
 pub(crate) mod utf8;
 mod word;
 
-pub(crate) use word::{Word, place, wide, widen, word};
+pub(crate) use word::{Cell, Word, place, wide, widen, word};

@@ -6,6 +6,9 @@ mod width {
     /// An offset or a hash, as wide as a reader's memory.
     pub(crate) type Word = u64;
 
+    /// A number that is usually small, in stores of fixed size.
+    pub(crate) type Cell = u32;
+
     /// Narrows an offset inside the file, or a hash, to the width of a slot.
     pub(crate) const fn word(n: u64) -> Word {
         n
@@ -23,6 +26,9 @@ mod width {
     /// An offset or a hash, as wide as a reader's memory.
     pub(crate) type Word = usize;
 
+    /// A number that is usually small, in stores of fixed size.
+    pub(crate) type Cell = u16;
+
     /// Narrows an offset inside the file, or a hash, to the width of a slot.
     #[allow(
         clippy::as_conversions,
@@ -39,7 +45,7 @@ mod width {
     }
 }
 
-pub(crate) use width::{Word, wide, word};
+pub(crate) use width::{Cell, Word, wide, word};
 
 /// Converts any offset or length; a value beyond the addressable range stays beyond it.
 #[cfg_attr(not(feature = "names"), inline(always))]

@@ -1,8 +1,8 @@
 //! A pull parser for CBOR (RFC 8949): any well-formed input, bounded depth, one number of
 //! storage per level.
 
-use super::head::{Head, double_is_single, head, major, single_is_half};
-use super::rules;
+use super::head::{Head, double_is_single, major, single_is_half};
+use super::{field, rules};
 use crate::base::build::WINDOWS;
 use crate::base::{Word, limits::CBOR_DEPTH, wide, widen, word};
 use crate::model::{Name, NameAt, NameEncoding};
@@ -23,10 +23,13 @@ pub(super) mod odd {
     pub(in super::super) const ORDER: usize = 9;
     pub(in super::super) const KEY: usize = 10;
     pub(in super::super) const FIELD_TWICE: usize = 11;
+    pub(in super::super) const KEY_TWICE: usize = 12;
+    pub(in super::super) const KEYS: usize = 13;
+    pub(in super::super) const KEY_NESTED: usize = 14;
 }
 
 /// The rules for the faults of [`odd`], in the same order.
-const ODD: [Rule; 12] = [
+const ODD: [Rule; 15] = [
     rules::CBOR_UTF8,
     rules::CBOR_SIMPLE,
     rules::CBOR_TAG,
@@ -39,18 +42,25 @@ const ODD: [Rule; 12] = [
     rules::FIELD_ORDER,
     rules::FIELD_KEY,
     rules::FIELD_DUPLICATE,
+    rules::CBOR_KEY_DUPLICATE,
+    rules::CBOR_KEYS,
+    rules::CBOR_KEY_NESTED,
 ];
 
-/// The first offset of each fault; 0 if there is none. No data item of an index is at offset
-/// 0.
+/// The first offset of each fault; the largest number if there is none.
 pub(super) type Seen = [Word; ODD.len()];
+
+/// Notes the offset of a fault.
+#[inline(always)]
+pub(super) fn note(seen: &mut Seen, what: usize, at: Word) {
+    if let Some(first) = seen.get_mut(what) {
+        *first = at.min(*first);
+    }
+}
 
 /// Returned by [`Pull::count`] for an array or map that a break ends; real counts are
 /// smaller.
 pub(super) const OPEN: u32 = u32::MAX;
-/// Used instead for maps in nesting levels: before a key, and before a value.
-pub(super) const OPEN_MAP: u32 = OPEN - 1;
-pub(super) const OPEN_VALUE: u32 = OPEN_MAP - 1;
 
 /// Pulls data items from a reader whose region is the index.
 ///
@@ -79,7 +89,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
             r,
             head: Head::default(),
             text: Name::default(),
-            seen: Seen::default(),
+            seen: [Word::MAX; ODD.len()],
             halt: None,
             custom: false,
         }
@@ -108,23 +118,24 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         self.item(0, false);
     }
 
-    /// Notes the first offset of a fault.
+    /// Notes the offset of a fault.
     #[inline(always)]
     pub(super) fn note(&mut self, what: usize, at: Word) {
-        if let Some(place) = self.seen.get_mut(what)
-            && *place == 0
-        {
-            *place = at;
-        }
+        note(&mut self.seen, what, at);
     }
 
     /// Reports the noted faults; returns whether one is fatal.
     pub(super) fn report(&mut self) -> bool {
         let mut fatal = false;
         for (rule, &at) in ODD.iter().zip(&self.seen) {
-            if at != 0 {
+            if at != Word::MAX {
                 fatal |= rule.severity() == Severity::Fatal;
-                self.r.flag(*rule, wide(at), 1, 0, 0);
+                let limit = match *rule {
+                    rules::CBOR_KEYS => field::KEYS,
+                    rules::CBOR_KEY_NESTED => field::KEY_DEPTH,
+                    _ => 0,
+                };
+                self.r.flag(*rule, wide(at), 1, limit, 0);
             }
         }
         fatal
@@ -134,27 +145,30 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     #[inline]
     pub(super) fn next_head(&mut self) {
         self.head.at = self.at();
-        match self.r.parse(head) {
-            Ok(head) => {
-                let Head { start, at, .. } = self.head;
-                self.head = Head { start, at, ..head };
-                if head.info >= 24 {
+        let run = self.r.resident();
+        let len = self.head.read(run);
+        match run.get(len..) {
+            Some(rest) if len > 0 => {
+                self.r.pass(rest);
+                if self.head.info >= 24 {
                     self.odd();
                 }
             }
-            Err(halt) => self.lost(halt),
+            _ => self.lost(len),
         }
     }
 
-    /// Ends the parse because no head could be read.
+    /// Ends the parse because a head of `len` bytes could not be read; 0 if it is reserved.
     #[cold]
     #[inline(never)]
-    fn lost(&mut self, halt: Halt) {
+    fn lost(&mut self, len: usize) {
+        let run = self.r.resident();
+        if len == 0 {
+            let first = run.first().copied().unwrap_or(0);
+            return self.broken(rules::CBOR_RESERVED, 0, first.into());
+        }
+        let halt = self.r.lacks(widen(len.wrapping_sub(run.len())));
         match halt.unreported() {
-            Some(rules::CBOR_RESERVED) => {
-                let first = self.r.resident().first().copied().unwrap_or(0);
-                self.broken(rules::CBOR_RESERVED, 0, u64::from(first));
-            }
             Some(rule) => {
                 let left = self.r.left();
                 self.broken(rule, left.saturating_add(1), left);
@@ -186,8 +200,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         loop {
             self.next_head();
             if depth > CBOR_DEPTH {
-                let limit = widen(CBOR_DEPTH);
-                return self.broken(rules::CBOR_DEPTH, limit, limit.saturating_add(1));
+                return self.too_deep();
             }
             if self.head.major != major::TAG {
                 return;
@@ -291,7 +304,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         let most = if map { left >> 1 } else { left };
         if argument <= most {
             let items = if map { argument << 1 } else { argument };
-            if items < u64::from(OPEN_VALUE) {
+            if items < u64::from(OPEN) - 2 {
                 return u32::try_from(items).unwrap_or(0);
             }
         }
@@ -311,6 +324,13 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
             self.end(halt);
         }
         count
+    }
+
+    /// Ends the parse because the last item nests too deep.
+    #[cold]
+    pub(super) fn too_deep(&mut self) {
+        let limit = widen(CBOR_DEPTH);
+        self.broken(rules::CBOR_DEPTH, limit, limit.saturating_add(1));
     }
 
     /// Reports a fault at the last head and ends the parse.

@@ -2,7 +2,7 @@
 
 use super::cbor::{OPEN, Pull, odd};
 use super::head::{Head, major};
-use super::keys::{Found, Keys};
+use super::nest::Levels;
 use crate::base::build::SWEEP;
 use crate::base::{Word, wide};
 use crate::model::Name;
@@ -79,8 +79,6 @@ pub(super) struct Entry {
     pub(super) places: [Word; Key::COUNT],
     /// Whether the element is a map.
     pub(super) map: bool,
-    /// Faults in the keys of all maps, except duplicate fields of the specification.
-    pub(super) keys: Found,
     /// Whether a fatal fault was reported.
     pub(super) fatal: bool,
 }
@@ -113,11 +111,8 @@ impl Entry {
         }
         let run = pull.r.source().run(wide(self.at));
         // The keys of an entry that is listed again were compared the first time.
-        let mut keys = (!pull.r.is_muted()).then(|| Keys::new(self.at, run));
+        let mut levels = Levels::new(self.at, run, !pull.r.is_muted());
         let mut order = Order { least: Key(0), custom: None };
-        if let Some(keys) = &mut keys {
-            keys.begin(0, true);
-        }
         loop {
             pull.key(&mut left);
             if pull.head.is_break() {
@@ -126,18 +121,16 @@ impl Entry {
             let Head { start, at, .. } = pull.head;
             let text = pull.head.major == major::TEXT;
             pull.custom = !text;
-            pull.skip_with(3, keys.as_mut());
+            pull.skip_with(3, &mut levels);
             let known = match text {
                 true => Key::of(&pull.text),
                 false => None,
             };
             pull.custom = known.is_none();
             // Duplicate fields of the specification have their own rule.
-            if let Some(keys) = &mut keys
-                && known.is_none()
-            {
-                keys.start(0, start);
-                keys.add(0);
+            if known.is_none() {
+                levels.start_key(start, &mut pull.seen);
+                levels.end_key(&mut pull.seen);
             }
             if !text {
                 pull.note(odd::KEY, at);
@@ -154,10 +147,9 @@ impl Entry {
                     pull.note(odd::FIELD_TWICE, at);
                 }
             }
-            pull.skip_with(3, keys.as_mut());
+            pull.skip_with(3, &mut levels);
             pull.custom = false;
         }
-        self.keys = keys.map(|keys| keys.found).unwrap_or_default();
     }
 }
 

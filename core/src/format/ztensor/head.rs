@@ -1,8 +1,6 @@
 //! Heads of CBOR data items (RFC 8949 §3).
 
-use super::rules;
 use crate::base::Word;
-use crate::input::leaf::{Parsed, byte, incomplete};
 
 /// Major types (RFC 8949 §3.1).
 pub(super) mod major {
@@ -33,6 +31,22 @@ pub(super) struct Head {
 }
 
 impl Head {
+    /// Reads the head at the start of `input`, except its offsets. Returns its length: 0 if it is
+    /// reserved, and more than the length of `input` if bytes are missing.
+    pub(super) fn read(&mut self, input: &[u8]) -> usize {
+        let Some((first, rest)) = input.split_first() else { return 1 };
+        (self.major, self.info) = (first >> 5, first & 0x1F);
+        let (more, short) = match self.info {
+            info @ 0..=23 => (0, info),
+            info @ 24..=27 => (1_usize << (info & 3), 0),
+            INDEFINITE if !matches!(self.major, major::UINT | major::NINT | major::TAG) => (0, 0),
+            _ => return 0,
+        };
+        let bytes = rest.get(..more).unwrap_or_default();
+        self.argument = bytes.iter().fold(u64::from(short), |n, byte| n << 8 | u64::from(*byte));
+        more.wrapping_add(1)
+    }
+
     pub(super) fn is_break(&self) -> bool {
         self.major == major::OTHER && self.info == INDEFINITE
     }
@@ -48,11 +62,6 @@ impl Head {
     /// Whether it is the head of a text or byte string.
     pub(super) fn is_string(&self) -> bool {
         matches!(self.major, major::BYTES | major::TEXT)
-    }
-
-    /// The head of a break.
-    pub(super) fn of_break() -> Self {
-        Head { major: major::OTHER, info: INDEFINITE, ..Head::default() }
     }
 
     /// Turns it into the head of a break.
@@ -82,23 +91,6 @@ impl Head {
     }
 }
 
-/// Leaf parser of a head; the caller sets its offsets.
-pub(super) fn head(input: &[u8]) -> Parsed<'_, Head> {
-    let (rest, first) = byte(input)?;
-    let (major, info) = (first >> 5, first & 0x1F);
-    let (more, short) = match info {
-        0..=23 => (0, info),
-        24..=27 => (1_usize << (info & 3), 0),
-        INDEFINITE if !matches!(major, major::UINT | major::NINT | major::TAG) => (0, 0),
-        _ => return Err(nom::Err::Error(rules::CBOR_RESERVED)),
-    };
-    let Some((bytes, rest)) = rest.split_at_checked(more) else {
-        return incomplete(more.wrapping_sub(rest.len()));
-    };
-    let argument = bytes.iter().fold(u64::from(short), |n, byte| n << 8 | u64::from(*byte));
-    Ok((rest, Head { start: 0, at: 0, major, info, argument }))
-}
-
 /// Whether single-precision bits fit half precision: the low bits of the mantissa are zero,
 /// and the exponent is in range. Subnormal halves are ignored.
 pub(super) fn single_is_half(bits: u64) -> bool {
@@ -117,39 +109,42 @@ pub(super) fn double_is_single(bits: u64) -> bool {
 /// the three widths: its bits in double precision, with unsigned zeros and NaNs (RFC 8949
 /// §5.6.1).
 pub(super) fn float_value(info: u8, bits: u64) -> u64 {
-    // Bits of the number, and of its exponent.
-    let (len, exponent_len) = match info {
-        25 => (16, 5),
-        26 => (32, 8),
-        _ => (64, DOUBLE_EXPONENT),
+    let double = match info {
+        25 => double(low(bits << 16), 5),
+        26 => double(low(bits), 8),
+        _ => bits,
     };
-    // The number and its mantissa are aligned to the highest bit.
-    let number = bits.wrapping_shl(64_u32.wrapping_sub(len));
-    let mut sign = number & 1 << 63;
+    let magnitude = double << 1;
+    if magnitude == 0 || magnitude > u64::from(mask(DOUBLE_EXPONENT)) << 53 {
+        return magnitude >> 1;
+    }
+    double
+}
+
+const DOUBLE_EXPONENT: u32 = 11;
+
+/// Converts a float with an exponent of `exponent_len` bits, in the high bits of `number`, to
+/// double precision.
+fn double(number: u32, exponent_len: u32) -> u64 {
+    // The mantissa is aligned to the highest bit.
     let mut mantissa = number.wrapping_shl(exponent_len.wrapping_add(1));
-    let mut exponent = (low(number >> 32) << 1).wrapping_shr(32_u32.wrapping_sub(exponent_len));
+    let mut exponent = (number << 1).wrapping_shr(32_u32.wrapping_sub(exponent_len));
     let most = mask(exponent_len);
     // Difference between the exponent biases of double precision and this one.
     let bias = (mask(DOUBLE_EXPONENT) >> 1).wrapping_sub(most >> 1);
     if exponent == most {
         exponent = mask(DOUBLE_EXPONENT);
-        if mantissa != 0 {
-            sign = 0;
-        }
     } else if exponent > 0 {
         exponent = exponent.wrapping_add(bias);
-    } else if mantissa == 0 {
-        sign = 0;
-    } else if bias > 0 {
+    } else if mantissa != 0 {
         // The highest set bit becomes the implicit one.
         let zeros = mantissa.leading_zeros();
         exponent = bias.wrapping_sub(zeros);
         mantissa = mantissa.wrapping_shl(zeros.wrapping_add(1));
     }
-    sign | u64::from(exponent) << 52 | mantissa >> 12
+    let high = number & 1 << 31 | exponent << 20 | mantissa >> 12;
+    u64::from(high) << 32 | u64::from(mantissa << 20)
 }
-
-const DOUBLE_EXPONENT: u32 = 11;
 
 /// The lowest `count` bits.
 fn mask(count: u32) -> u32 {

@@ -49,11 +49,14 @@ impl<'a> Items<'a> {
         Some(taken)
     }
 
-    /// Reads the next head.
-    pub(super) fn head(&mut self) -> Option<head::Head> {
-        let (rest, head) = head::head(self.bytes).ok()?;
-        self.bytes = rest;
-        Some(head)
+    /// Reads the next head; returns whether there is one.
+    pub(super) fn read(&mut self, head: &mut head::Head) -> bool {
+        let len = head.read(self.bytes);
+        match self.bytes.get(len..) {
+            Some(rest) if len > 0 => self.bytes = rest,
+            _ => return false,
+        }
+        true
     }
 
     /// Reads the rest of the text or byte string with this `head`.
@@ -62,9 +65,12 @@ impl<'a> Items<'a> {
             return Some(Name::new(self.take(head.argument)?, NameEncoding::Plain));
         }
         let start = self.bytes;
+        let mut chunk = head::Head::default();
         loop {
             let before = self.bytes.len();
-            let chunk = self.head()?;
+            if !self.read(&mut chunk) {
+                return None;
+            }
             if chunk.is_break() {
                 let chunks = start.get(..start.len().saturating_sub(before))?;
                 return Some(Name::new(chunks, NameEncoding::Chunks));
@@ -81,7 +87,10 @@ impl<'a> Iterator for Items<'a> {
     type Item = Item<'a>;
 
     fn next(&mut self) -> Option<Item<'a>> {
-        let head = self.head()?;
+        let mut head = head::Head::default();
+        if !self.read(&mut head) {
+            return None;
+        }
         let count = (!head.is_indefinite()).then_some(head.argument);
         Some(match head.major {
             major::UINT => Item::Uint(head.argument),

@@ -117,21 +117,6 @@ mod field {
         [Layout::RowMajor, Layout::Coo, Layout::Csr, Layout::Sparse];
 }
 
-/// Reports the faults in an entry's keys.
-#[inline(never)]
-fn report_keys(r: &mut Reader<'_, '_>, found: &keys::Found) {
-    let places = [
-        (rules::CBOR_KEY_DUPLICATE, found.twin, 0),
-        (rules::CBOR_KEYS, found.unkept, field::KEYS),
-        (rules::CBOR_KEY_NESTED, found.complex, field::KEY_DEPTH),
-    ];
-    for (rule, at, expected) in places {
-        if at != 0 {
-            r.flag(rule, wide(at), 1, expected, 0);
-        }
-    }
-}
-
 /// Minimum distance from the end of the data to the start of a second file: the first file's
 /// index of at least 1 byte, and its length of 8 bytes.
 const SECOND: Word = 9;
@@ -373,7 +358,6 @@ impl Header {
         }
         if entry.map {
             entry.fatal = pull.report();
-            report_keys(pull.r, &entry.keys);
         } else {
             let len = wide(entry.end.wrapping_sub(at));
             pull.r.flag(rules::INDEX_ELEMENT, wide(at), len, 0, 0);

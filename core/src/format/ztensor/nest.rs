@@ -1,20 +1,153 @@
 //! Skips data items with their content.
+//!
+//! Open arrays and maps share one stack of small cells with the keys that are kept for
+//! comparison. The innermost level is not on it: the keys of that level are on top.
 
-use super::cbor::{OPEN, OPEN_MAP, OPEN_VALUE, Pull, odd};
+use super::cbor::{OPEN, Pull, odd};
 use super::head::{Head, major};
-use super::keys::Keys;
-use crate::base::limits::CBOR_DEPTH;
+use super::keys::state;
+use crate::base::build::WINDOWS;
+use crate::base::limits::{CBOR_DEPTH, CBOR_KEYS};
+use crate::base::{Cell, Word, word};
+
+/// Number of cells. A level takes one; it takes more if several of its keys are kept, or if its
+/// number of items takes more than [`BITS`]. For hosts there is always room.
+const CELLS: usize =
+    if WINDOWS { 2 * CBOR_DEPTH + CBOR_KEYS } else { CBOR_DEPTH + CBOR_KEYS + 24 };
+
+/// What lies below a cell of a level: its highest bits.
+mod below {
+    /// Nothing; the level is an array, or a map whose keys are not compared.
+    pub(super) const NOTHING: Word = 0;
+    /// The only key of a map.
+    pub(super) const KEY: Word = 1;
+    /// The state of the keys of a map.
+    pub(super) const STATE: Word = 2;
+    /// The lower bits of the number of items.
+    pub(super) const LOWER: Word = 3;
+
+    use super::Word;
+}
+
+/// Number of the other bits of a cell.
+const BITS: u32 = Cell::BITS - 2;
+
+/// Replaces the number of items if a break ends an array; or a map, before a key and before a
+/// value. As in other maps, the number is even before a key.
+const ARRAY: Word = Word::MAX;
+const MAP: Word = ARRAY - 1;
+const MAP_VALUE: Word = MAP - 1;
+
+/// The open arrays and maps, and the kept keys of all open maps.
+#[derive(Debug)]
+pub(super) struct Levels<'a> {
+    /// The bytes from the start of the entry.
+    pub(super) run: &'a [u8],
+    /// Start of the entry.
+    pub(super) at: Word,
+    /// State of the keys of a new map; 0 if keys are not compared.
+    new: Cell,
+    /// Number of data items left on the innermost level.
+    left: Word,
+    /// State of the keys on the innermost level; 0 if it is an array.
+    pub(super) keys: Cell,
+    pub(super) cells: [Cell; CELLS],
+    pub(super) used: usize,
+    /// Number of used cells that are not keys.
+    others: usize,
+}
+
+impl<'a> Levels<'a> {
+    /// Returns the level of the map at `at`, which begins with the bytes `run`. Keys are
+    /// compared only if `compared`.
+    pub(super) fn new(at: Word, run: &'a [u8], compared: bool) -> Self {
+        let new = if compared { state::NEW } else { 0 };
+        Levels { run, at, new, left: 0, keys: new, cells: [0; CELLS], used: 0, others: 0 }
+    }
+
+    /// Opens an array or a map on top; returns whether there was room.
+    fn open(&mut self, left: Word, map: bool) -> bool {
+        let before = self.used;
+        let mut below = match self.keys {
+            0 => below::NOTHING,
+            state::ONE => below::KEY,
+            keys => {
+                self.push(keys);
+                below::STATE
+            }
+        };
+        // Of the replacements, each fits a cell.
+        let mut number = self.left.wrapping_sub(MAP_VALUE);
+        let fits = loop {
+            let low = number & ((1 << BITS) - 1);
+            let fits = self.push(Cell::try_from(below << BITS | low).unwrap_or(0));
+            number >>= BITS;
+            below = below::LOWER;
+            if number == 0 {
+                break fits;
+            }
+        };
+        self.others = self.others.wrapping_add(self.used.wrapping_sub(before));
+        self.left = left;
+        self.keys = if map { self.new } else { 0 };
+        fits
+    }
+
+    /// Closes the innermost level.
+    fn close(&mut self) {
+        self.drop_keys();
+        let before = self.used;
+        let mut number = 0;
+        self.keys = loop {
+            let cell = Word::from(self.pop());
+            number = number << BITS | cell & ((1 << BITS) - 1);
+            match cell >> BITS {
+                below::NOTHING => break 0,
+                below::KEY => break state::ONE,
+                below::STATE => break self.pop(),
+                _ => {}
+            }
+        };
+        self.others = self.others.wrapping_sub(before.wrapping_sub(self.used));
+        self.left = number.wrapping_add(MAP_VALUE);
+    }
+
+    /// Number of keys that are kept.
+    pub(super) fn kept(&self) -> usize {
+        self.used.wrapping_sub(self.others)
+    }
+
+    /// Pushes a cell; returns whether there was room.
+    pub(super) fn push(&mut self, cell: Cell) -> bool {
+        let top = self.cells.get_mut(self.used);
+        top.map(|top| {
+            *top = cell;
+            self.used = self.used.wrapping_add(1);
+        })
+        .is_some()
+    }
+
+    /// Pops a cell.
+    pub(super) fn pop(&mut self) -> Cell {
+        self.used = self.used.saturating_sub(1);
+        self.cells.get(self.used).copied().unwrap_or(0)
+    }
+}
 
 impl<'a> Pull<'_, '_, 'a> {
     /// Skips the rest of the current item, on level `depth`.
     pub(super) fn skip(&mut self, depth: usize) {
-        self.skip_with(depth, None);
+        if self.head.is_container() {
+            self.skip_nested(depth, &mut Levels::new(0, &[], false));
+        } else {
+            self.skip_leaf();
+        }
     }
 
-    /// Does the same; `keys` receives the keys of maps.
-    pub(super) fn skip_with(&mut self, depth: usize, keys: Option<&mut Keys<'a>>) {
+    /// Does the same, and compares the keys of maps in `levels`.
+    pub(super) fn skip_with(&mut self, depth: usize, levels: &mut Levels<'a>) {
         if self.head.is_container() {
-            self.skip_nested(depth, keys);
+            self.skip_nested(depth, levels);
         } else {
             self.skip_leaf();
         }
@@ -35,71 +168,57 @@ impl<'a> Pull<'_, '_, 'a> {
     }
 
     #[inline(never)]
-    fn skip_nested(&mut self, depth: usize, mut keys: Option<&mut Keys<'a>>) {
-        // Number of data items left in each open array or map.
-        let mut levels = [0_u32; CBOR_DEPTH];
-        let mut used = 0_usize;
+    fn skip_nested(&mut self, depth: usize, levels: &mut Levels<'a>) {
+        let mut level = depth;
         loop {
             if self.head.is_container() {
                 let map = self.head.major == major::MAP;
                 let left = self.open();
-                // `item` has checked that the level exists.
-                if let Some(slot) = levels.get_mut(used) {
-                    *slot = left;
-                    used = used.wrapping_add(1);
+                if !levels.open(left, map) {
+                    self.too_deep();
                 }
-                if let Some(keys) = &mut keys {
-                    keys.begin(used, map);
-                }
+                level = level.wrapping_add(1);
             } else {
                 self.skip_leaf();
             }
             loop {
-                let Some(top) = used.checked_sub(1).and_then(|top| levels.get_mut(top)) else {
+                if level == depth {
                     return;
-                };
-                let left = *top;
+                }
+                let left = levels.left;
                 if left > 0 {
-                    // A map of indefinite length alternates between keys and values.
-                    *top = match left {
-                        OPEN => OPEN,
-                        OPEN_VALUE.. => left ^ OPEN_MAP ^ OPEN_VALUE,
+                    levels.left = match left {
+                        ARRAY => ARRAY,
+                        MAP_VALUE => MAP,
                         _ => left.wrapping_sub(1),
                     };
-                    // In a map of definite length, a key is next if an even number is left.
-                    let is_key = if left >= OPEN_VALUE { left == OPEN_MAP } else { left & 1 == 0 };
-                    if let Some(keys) = &mut keys
-                        && !is_key
-                    {
-                        keys.add(used);
+                    let is_key = left & 1 == 0;
+                    if !is_key {
+                        levels.end_key(&mut self.seen);
                     }
-                    self.item(depth.wrapping_add(used), left >= OPEN_MAP);
+                    self.item(level, left >= MAP);
                     if !self.head.is_break() {
-                        if let Some(keys) = &mut keys
-                            && is_key
-                        {
-                            keys.start(used, self.head.start);
+                        if is_key {
+                            levels.start_key(self.head.start, &mut self.seen);
                         }
                         break;
                     }
                 }
-                if let Some(keys) = &mut keys {
-                    keys.end(used);
-                }
-                used = used.wrapping_sub(1);
+                levels.close();
+                level = level.wrapping_sub(1);
             }
         }
     }
 
-    /// Returns the state of a new level for the current array or map.
+    /// Number of items in the current array or map, or its replacement.
     #[inline]
-    fn open(&mut self) -> u32 {
+    fn open(&mut self) -> Word {
         let map = self.head.major == major::MAP;
         let left = self.count_resident();
-        if left < OPEN {
-            return left;
+        if left != OPEN {
+            return word(left.into());
         }
         self.note(odd::INDEFINITE, self.head.at);
-        if map { OPEN_MAP } else { OPEN }
+        if map { MAP } else { ARRAY }
     }
 }

@@ -3,90 +3,69 @@
 use super::cbor::OPEN;
 use super::head::{Head, float_value, major};
 use super::item::Items;
-use crate::base::limits::CBOR_KEY_DEPTH;
+use crate::base::{Cell, limits::CBOR_KEY_DEPTH};
 use crate::model::Name;
 use core::cmp::Ordering;
 
-/// The order of two keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Order {
-    /// By type, then by value.
-    pub(super) value: Ordering,
-    /// The same, but shorter strings come first, as in the canonical form of
-    /// RFC 7049.
-    pub(super) form: Ordering,
-}
+/// The first key is less than the second, by type, then by value.
+pub(super) const UP: Cell = 0x1000;
+/// It is greater.
+pub(super) const DOWN: Cell = 0x2000;
+/// It comes first in the canonical form of RFC 7049, where shorter strings do.
+pub(super) const FORM: Cell = 0x4000;
 
-impl Order {
-    fn both(order: Ordering) -> Self {
-        Order { value: order, form: order }
-    }
-}
-
-/// The order of the well-formed data items at the start of `first` and `second`. `None` if
-/// it is unknown: they nest too deep, or first differ inside maps of several pairs, which
-/// may be stored in any order.
+/// The order of the well-formed data items at the start of `first` and `second`: the flags that
+/// hold, 0 if they are equal. `None` if it is unknown: they nest too deep, or first differ
+/// inside maps of several pairs, which may be stored in any order.
 #[inline(never)]
-pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Order> {
+pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Cell> {
     let (mut a, mut b) = (Side::new(first), Side::new(second));
     let mut depth = 0_usize;
     // Depth of the outermost map whose pairs may be in another order.
     let mut unordered = usize::MAX;
-    let mut tagged = false;
+    let mut is_first = true;
     loop {
-        let within_tag = core::mem::take(&mut tagged);
-        let (follows, other) = match within_tag {
-            true => {
-                a.read();
-                b.read();
-                (true, true)
+        let (kind, other) = (a.next(depth), b.next(depth));
+        let mut order = kind.cmp(&other);
+        // Only strings that are keys themselves differ in form.
+        let mut form = Ordering::Equal;
+        let (x, y) = (&a.head, &b.head);
+        let definite = !x.is_indefinite() && !y.is_indefinite();
+        let map = x.major == major::MAP;
+        if order.is_ne() {
+        } else if kind == 0 {
+            if depth == 0 {
+                return Some(0);
             }
-            false => (a.next(depth), b.next(depth)),
-        };
-        let mut order = Order::both(follows.cmp(&other));
-        if !follows && !other {
-            depth = depth.saturating_sub(1);
+            depth = depth.wrapping_sub(1);
             if depth < unordered {
                 unordered = usize::MAX;
             }
-        } else if follows && other {
-            order = Order::both(a.head.major.cmp(&b.head.major));
-            if order.value.is_eq() {
-                let (x, y) = (&a.head, &b.head);
-                tagged = x.major == major::TAG;
-                order = match x.major {
-                    major::BYTES | major::TEXT => strings(&mut a, &mut b),
-                    major::ARRAY | major::MAP => {
-                        let definite = !x.is_indefinite() && !y.is_indefinite();
-                        let map = x.major == major::MAP;
-                        let counts = x.argument.cmp(&y.argument);
-                        let single = definite && x.argument < 2;
-                        if map && definite && counts.is_ne() {
-                            Order::both(counts)
-                        } else {
-                            a.open(depth)?;
-                            b.open(depth)?;
-                            depth = depth.saturating_add(1);
-                            if map && !single {
-                                unordered = unordered.min(depth);
-                            }
-                            Order::both(Ordering::Equal)
-                        }
-                    }
-                    _ => Order::both(number(x).cmp(&number(y))),
-                };
+        } else if x.is_string() {
+            let (x, y) = (a.string(), b.string());
+            order = x.cmp(&y);
+            if is_first {
+                form = len(&x).cmp(&len(&y));
             }
-            // Only strings that are keys themselves differ in form.
-            if depth > 0 || within_tag {
-                order.form = order.value;
+        } else if !x.is_container() {
+            order = number(x).cmp(&number(y));
+        } else if map && definite && x.argument != y.argument {
+            order = x.argument.cmp(&y.argument);
+        } else {
+            let single = definite && x.argument < 2;
+            depth = depth.wrapping_add(1);
+            a.open(depth)?;
+            b.open(depth)?;
+            if map && !single {
+                unordered = unordered.min(depth);
             }
         }
-        if order.value.is_ne() {
-            return (unordered == usize::MAX).then_some(order);
+        if order.is_ne() {
+            let value = if order.is_lt() { UP } else { DOWN };
+            let form = if form.then(order).is_lt() { FORM } else { 0 };
+            return (unordered == usize::MAX).then_some(value | form);
         }
-        if depth == 0 && !tagged {
-            return Some(order);
-        }
+        is_first = false;
     }
 }
 
@@ -95,34 +74,34 @@ struct Side<'a> {
     items: Items<'a>,
     /// The last head.
     head: Head,
-    /// Number of data items left in each open array or map; [`OPEN`] if a break ends it.
-    left: [u32; CBOR_KEY_DEPTH],
+    /// Number of data items left outside, and in each open array or map; [`OPEN`] if a break
+    /// ends it.
+    left: [u32; CBOR_KEY_DEPTH + 1],
 }
 
 impl<'a> Side<'a> {
     fn new(bytes: &'a [u8]) -> Self {
-        Side { items: Items::new(bytes), head: Head::default(), left: [0; CBOR_KEY_DEPTH] }
+        let mut left = [0; CBOR_KEY_DEPTH + 1];
+        left[0] = 1;
+        Side { items: Items::new(bytes), head: Head::default(), left }
     }
 
-    /// Reads the head of the next data item on level `depth`; `false` at the end of the
-    /// array or map.
-    fn next(&mut self, depth: usize) -> bool {
-        let left = depth.checked_sub(1).and_then(|top| self.left.get_mut(top));
-        match left {
-            Some(0) => return false,
-            Some(&mut OPEN) | None => {}
-            Some(left) => *left = left.wrapping_sub(1),
+    /// Reads the next head on level `depth`; returns 0 at the end of the level, otherwise a number
+    /// for each type.
+    fn next(&mut self, depth: usize) -> u8 {
+        let Some(left) = self.left.get_mut(depth).filter(|left| **left > 0) else { return 0 };
+        // The head exists, because the bytes were read before.
+        if !self.items.read(&mut self.head) || self.head.is_break() {
+            return 0;
         }
-        self.read();
-        !self.head.is_break()
+        // The item of a tag follows.
+        if *left != OPEN && self.head.major != major::TAG {
+            *left = left.wrapping_sub(1);
+        }
+        self.head.major.wrapping_add(1)
     }
 
-    /// Reads the next head, which exists because the bytes were read before.
-    fn read(&mut self) {
-        self.head = self.items.head().unwrap_or_else(Head::of_break);
-    }
-
-    /// Opens the current array or map on level `depth`; `None` if that is too deep.
+    /// Opens the current array or map as level `depth`; `None` if that is too deep.
     fn open(&mut self, depth: usize) -> Option<()> {
         let items = u32::try_from(self.head.argument).unwrap_or(0);
         *self.left.get_mut(depth)? = match (self.head.is_indefinite(), self.head.major) {
@@ -139,15 +118,12 @@ impl<'a> Side<'a> {
     }
 }
 
-/// The order of two strings of the same type.
-fn strings(a: &mut Side<'_>, b: &mut Side<'_>) -> Order {
-    let (x, y) = (a.string(), b.string());
-    let value = x.cmp(&y);
-    let len = |name: &Name<'_>| match name.as_bytes() {
+/// Number of bytes of a string.
+fn len(name: &Name<'_>) -> usize {
+    match name.as_bytes() {
         Some(bytes) => bytes.len(),
         None => name.bytes().count(),
-    };
-    Order { value, form: len(&x).cmp(&len(&y)).then(value) }
+    }
 }
 
 /// The sort key of a number, a simple value or a tag: floats come last.
@@ -163,8 +139,9 @@ mod tests {
     use super::*;
 
     fn value(first: &[u8], second: &[u8]) -> Option<Ordering> {
-        let there = order(first, second).map(|order| order.value);
-        let back = order(second, first).map(|order| order.value.reverse());
+        let value = |order: Cell| (order & DOWN != 0).cmp(&(order & UP != 0));
+        let there = order(first, second).map(value);
+        let back = order(second, first).map(value).map(Ordering::reverse);
         assert_eq!(there, back, "{first:X?} {second:X?}");
         there
     }
@@ -219,8 +196,10 @@ mod tests {
         for (first, second) in less {
             assert_eq!(value(first, second), Some(Ordering::Less), "{first:X?} {second:X?}");
         }
-        let order = order(b"\x61b", b"\x62aa").unwrap();
-        assert_eq!(order, Order { value: Ordering::Greater, form: Ordering::Less });
+        assert_eq!(order(b"\x61b", b"\x62aa"), Some(DOWN | FORM));
+        assert_eq!(order(b"\xC1\x61b", b"\xC1\x62aa"), Some(DOWN));
+        assert_eq!(order(b"\x81\x61b", b"\x81\x62aa"), Some(DOWN));
+        assert_eq!(order(b"\x61a", b"\x61b"), Some(UP | FORM));
     }
 
     #[test]
