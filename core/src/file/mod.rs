@@ -5,6 +5,7 @@ use crate::format::{self, Container, Fault, Format, formats};
 use crate::input::{Absent, Source};
 use crate::model::{
     Chunk, Endianness, Entry, KeyedMetadata, Metadata, Name, Region, Tensor, Value, Version,
+    name::NUMBERS_ONLY,
 };
 use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, Rule, general};
@@ -324,26 +325,50 @@ impl File {
         name: &Name<'_>,
         cursor: &mut Cursor,
     ) -> Result<Option<Tensor>, Stop> {
-        quietly(source, |reader| self.seek(reader, name, cursor))
+        if NUMBERS_ONLY {
+            return self.seek(source, name, cursor);
+        }
+        self.seek_apart(source, name, cursor)
+    }
+
+    /// Does the same in a frame of its own, because a tensor is large for a small stack.
+    #[inline(never)]
+    fn seek_apart(
+        &self,
+        source: &Source<'_>,
+        name: &Name<'_>,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Tensor>, Stop> {
+        self.seek(source, name, cursor)
     }
 
     fn seek(
         &self,
-        reader: &mut Reader<'_, '_>,
+        source: &Source<'_>,
         name: &Name<'_>,
         cursor: &mut Cursor,
-    ) -> Result<Option<Tensor>, Halt> {
+    ) -> Result<Option<Tensor>, Stop> {
+        let mut sink = |_| {};
+        let mut reader = Reader::new(source, &mut sink);
+        reader.mute();
         loop {
-            // Examined in place: a tensor is large for a small stack.
-            let mut found = false;
             let mut next = *cursor;
-            let result = self.tensor(reader, &mut next);
+            let result = self.tensor(&mut reader, if WINDOWS { &mut next } else { cursor });
+            // Examined in place.
+            let mut other = Name::default();
             if let Ok(Some(tensor)) = &result {
-                found = reader.name(&tensor.name)? == *name;
+                match reader.name(&tensor.name) {
+                    Ok(found) => other = found,
+                    Err(halt) => return Err(reader.stop(halt)),
+                }
             }
-            *cursor = next;
-            if found || !matches!(result, Ok(Some(_))) {
-                return result;
+            if WINDOWS {
+                *cursor = next;
+            }
+            match result {
+                Ok(Some(_)) if other != *name => {}
+                Ok(found) => return Ok(found),
+                Err(halt) => return Err(reader.stop(halt)),
             }
         }
     }

@@ -56,20 +56,23 @@ fn split<'c>(name: &Name<'_>, copy: &'c mut [u8; ROOM]) -> Result<Digits<'c>, Ru
         return Err(rules::CHECKSUM_EMPTY);
     }
     let text = copy.get(..len).unwrap_or_default();
-    let (algorithm, count, digits, prefixed) = if let Some(rest) = text.strip_prefix(b"crc32c:") {
-        match rest {
-            [b'0', b'x', digits @ ..] => (Algorithm::Crc32c, 8, digits, true),
-            [b'0', b'X', digits @ ..] if digits.len() == 8 => (Algorithm::Crc32c, 8, digits, false),
-            _ => (Algorithm::Crc32c, 8, rest, false),
-        }
-    } else if let Some(digits) = text.strip_prefix(b"sha256:") {
-        (Algorithm::Sha256, 64, digits, true)
+    let (name, rest) = text.split_at_checked(7).unwrap_or_default();
+    let (algorithm, count, mut digits) = if name == b"crc32c:" {
+        (Algorithm::Crc32c, 8, rest)
+    } else if name == b"sha256:" {
+        (Algorithm::Sha256, 64, rest)
     } else if colon {
         return Err(rules::CHECKSUM_UNKNOWN);
     } else {
         return Err(rules::CHECKSUM_FORM);
     };
-    let mut usual = prefixed;
+    let mut usual = true;
+    if algorithm == Algorithm::Crc32c {
+        usual = false;
+        if let [b'0', x @ (b'x' | b'X'), rest @ ..] = digits {
+            (usual, digits) = (*x == b'x', rest);
+        }
+    }
     for digit in digits {
         // Real writers use one case per algorithm.
         usual &= match digit {

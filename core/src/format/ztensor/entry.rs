@@ -94,24 +94,24 @@ impl Entry {
     #[inline(never)]
     pub(super) fn read(&mut self, pull: &mut Pull<'_, '_, '_>) {
         self.map = pull.head.major == major::MAP;
+        let run = pull.r.source().run(wide(self.at));
+        // The keys of an entry that is listed again were compared the first time.
+        let mut levels = Levels::new(self.at, run, !pull.r.is_muted());
         if self.map {
-            self.pairs(pull);
+            self.pairs(pull, &mut levels);
         } else {
-            pull.skip(2);
+            pull.skip_with(2, &mut levels);
         }
         self.end = pull.at();
     }
 
     #[inline]
-    fn pairs(&mut self, pull: &mut Pull<'_, '_, '_>) {
+    fn pairs<'a>(&mut self, pull: &mut Pull<'_, '_, 'a>, levels: &mut Levels<'a>) {
         let at = pull.head.at;
         let mut left = pull.count_resident();
         if left != OPEN {
             pull.note(odd::DEFINITE, at);
         }
-        let run = pull.r.source().run(wide(self.at));
-        // The keys of an entry that is listed again were compared the first time.
-        let mut levels = Levels::new(self.at, run, !pull.r.is_muted());
         let mut order = Order { least: Key(0), custom: None };
         loop {
             pull.key(&mut left);
@@ -121,7 +121,7 @@ impl Entry {
             let Head { start, at, .. } = pull.head;
             let text = pull.head.major == major::TEXT;
             pull.custom = !text;
-            pull.skip_with(3, &mut levels);
+            pull.skip_with(3, levels);
             let known = match text {
                 true => Key::of(&pull.text),
                 false => None,
@@ -147,7 +147,7 @@ impl Entry {
                     pull.note(odd::FIELD_TWICE, at);
                 }
             }
-            pull.skip_with(3, &mut levels);
+            pull.skip_with(3, levels);
             pull.custom = false;
         }
     }

@@ -3,6 +3,7 @@
 
 use super::{Cursor, field};
 use crate::base::build::SWEEP;
+use crate::base::{Word, wide, word};
 use crate::input::{Source, Span};
 
 /// What a cursor knows about the blobs listed so far.
@@ -19,7 +20,7 @@ pub(super) mod cover {
 /// order is not compared.
 #[inline]
 pub(super) fn is_before(c: &Cursor, blob: Span) -> bool {
-    !blob.is_empty() && blob.offset < c.state.data_end && c.state.data_end != Cursor::UNKNOWN
+    !blob.is_empty() && word(blob.offset) < c.state.data_end && c.state.data_end != Word::MAX
 }
 
 /// Updates the end of the listed data.
@@ -28,12 +29,12 @@ pub(super) fn pass_blob(source: &Source<'_>, c: &mut Cursor, blob: Span) {
     if blob.is_empty() {
         return;
     }
-    if SWEEP && c.state.cover == cover::TIGHT && !is_padding(source, c.state.data_end, blob.offset)
+    if SWEEP && c.state.cover == cover::TIGHT && !is_padding(source, wide(c.state.data_end), blob.offset)
     {
         c.state.cover = cover::LOOSE;
     }
     // The largest number stands for "unknown", and `max` keeps it.
-    c.state.data_end = c.state.data_end.max(blob.offset.wrapping_add(blob.len));
+    c.state.data_end = c.state.data_end.max(word(blob.offset.wrapping_add(blob.len)));
 }
 
 /// Whether the bytes between the listed data and `at` are resident and zero, and no more than

@@ -140,7 +140,7 @@ pub struct Header {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct State {
     /// End of the data listed so far.
-    data_end: u64,
+    data_end: Word,
     /// What is known about the blobs listed so far, one of [`cover`].
     cover: u8,
     /// Number of data items left in a map, plus one; 0 if a break ends it.
@@ -153,7 +153,7 @@ pub(crate) struct State {
 
 impl parse::State for State {
     const START: State = State { data_end: 0, cover: cover::TIGHT, left: 0, first: 0, next: 0 };
-    const ALONE: State = State { data_end: Cursor::UNKNOWN, ..State::START };
+    const ALONE: State = State { data_end: Word::MAX, ..State::START };
 }
 
 /// Position of an iteration.
@@ -373,7 +373,7 @@ impl Header {
         at: Word,
     ) -> Result<Option<Tensor>, Halt> {
         // After an entry read out of order, the end of the data is unknown and not compared.
-        let data_end = word(c.state.data_end.max(field::MAGIC_LEN));
+        let data_end = c.state.data_end.max(word(field::MAGIC_LEN));
         let unused = self.index_at.saturating_sub(data_end);
         // In a file that was appended to another, the distance from the second magic to the
         // index equals that from the first magic to the end of the data. The last element of

@@ -95,7 +95,7 @@ fn length(r: &mut Reader<'_, '_>, len: u64) -> Result<u64, Halt> {
 
 /// Offset of the first element of an index whose elements are being counted.
 pub(super) fn counting(c: &Cursor) -> Option<Word> {
-    (c.phase == COUNTING).then_some(c.state.first)
+    (WINDOWS && c.phase == COUNTING).then_some(c.state.first)
 }
 
 /// Starts counting elements; the first is at `first`.

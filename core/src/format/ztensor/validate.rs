@@ -123,7 +123,7 @@ impl Validator<'_, '_, '_, '_> {
             return;
         }
         if listed::is_before(c, blob) {
-            self.flag(rules::BLOB_ORDER, Key::OFFSET, c.state.data_end, blob.offset);
+            self.flag(rules::BLOB_ORDER, Key::OFFSET, wide(c.state.data_end), blob.offset);
         }
         listed::pass_blob(self.pull.r.source(), c, blob);
         self.tensor.status = if self.unknown { Status::Unsupported } else { Status::Sound };

@@ -47,15 +47,14 @@ pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Cell> {
             if is_first {
                 form = len(&x).cmp(&len(&y));
             }
-        } else if !x.is_container() {
-            order = number(x).cmp(&number(y));
-        } else if map && definite && x.argument != y.argument {
+        } else if !x.is_container() || (map && definite && x.argument != y.argument) {
             order = x.argument.cmp(&y.argument);
         } else {
             let single = definite && x.argument < 2;
             depth = depth.wrapping_add(1);
-            a.open(depth)?;
-            b.open(depth)?;
+            if depth > CBOR_KEY_DEPTH {
+                return None;
+            }
             if map && !single {
                 unordered = unordered.min(depth);
             }
@@ -72,7 +71,7 @@ pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Cell> {
 /// One of two data items that are read in lockstep.
 struct Side<'a> {
     items: Items<'a>,
-    /// The last head.
+    /// The last head; its argument is comparable.
     head: Head,
     /// Number of data items left outside, and in each open array or map; [`OPEN`] if a break
     /// ends it.
@@ -86,30 +85,34 @@ impl<'a> Side<'a> {
         Side { items: Items::new(bytes), head: Head::default(), left }
     }
 
-    /// Reads the next head on level `depth`; returns 0 at the end of the level, otherwise a number
-    /// for each type.
+    /// Reads the next head on level `depth`. Returns 0 at the end of the level, otherwise a number
+    /// for each type, of which that of floats is the highest.
     fn next(&mut self, depth: usize) -> u8 {
         let Some(left) = self.left.get_mut(depth).filter(|left| **left > 0) else { return 0 };
+        let head = &mut self.head;
         // The head exists, because the bytes were read before.
-        if !self.items.read(&mut self.head) || self.head.is_break() {
+        if !self.items.read(head) || head.is_break() {
             return 0;
         }
         // The item of a tag follows.
-        if *left != OPEN && self.head.major != major::TAG {
+        if *left != OPEN && head.major != major::TAG {
             *left = left.wrapping_sub(1);
         }
-        self.head.major.wrapping_add(1)
-    }
-
-    /// Opens the current array or map as level `depth`; `None` if that is too deep.
-    fn open(&mut self, depth: usize) -> Option<()> {
-        let items = u32::try_from(self.head.argument).unwrap_or(0);
-        *self.left.get_mut(depth)? = match (self.head.is_indefinite(), self.head.major) {
-            (true, _) => OPEN,
-            (false, major::MAP) => items.wrapping_mul(2),
-            (false, _) => items,
-        };
-        Some(())
+        if head.float_width() != 0 {
+            head.argument = float_value(head.info, head.argument);
+            return u8::MAX;
+        }
+        if head.is_container()
+            && let Some(left) = self.left.get_mut(depth.wrapping_add(1))
+        {
+            let items = u32::try_from(head.argument).unwrap_or(0);
+            *left = match head.major {
+                _ if head.is_indefinite() => OPEN,
+                major::MAP => items.wrapping_mul(2),
+                _ => items,
+            };
+        }
+        head.major.wrapping_add(1)
     }
 
     /// Reads the rest of the current string.
@@ -123,14 +126,6 @@ fn len(name: &Name<'_>) -> usize {
     match name.as_bytes() {
         Some(bytes) => bytes.len(),
         None => name.bytes().count(),
-    }
-}
-
-/// The sort key of a number, a simple value or a tag: floats come last.
-fn number(head: &Head) -> (bool, u64) {
-    match head.float_width() {
-        0 => (false, head.argument),
-        _ => (true, float_value(head.info, head.argument)),
     }
 }
 

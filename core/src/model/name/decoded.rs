@@ -82,26 +82,14 @@ impl<'a> Bytes<'a> {
             return None;
         }
         let (head, rest) = self.rest.split_first()?;
-        let (len, rest) = match head & 0x1F {
-            n @ 0..=23 => (usize::from(n), rest),
-            24 => {
-                let (n, rest) = rest.split_first()?;
-                (usize::from(*n), rest)
-            }
-            25 => {
-                let (n, rest) = rest.split_first_chunk()?;
-                (usize::from(u16::from_be_bytes(*n)), rest)
-            }
-            26 => {
-                let (n, rest) = rest.split_first_chunk()?;
-                (usize::try_from(u32::from_be_bytes(*n)).ok()?, rest)
-            }
-            27 => {
-                let (n, rest) = rest.split_first_chunk()?;
-                (usize::try_from(u64::from_be_bytes(*n)).ok()?, rest)
-            }
+        let (more, short) = match head & 0x1F {
+            n @ 0..=23 => (0, n),
+            n @ 24..=27 => (1_usize << (n & 3), 0),
             _ => return None,
         };
+        let (bytes, rest) = rest.split_at_checked(more)?;
+        let len = bytes.iter().fold(u64::from(short), |n, byte| n << 8 | u64::from(*byte));
+        let len = usize::try_from(len).ok()?;
         (self.run, self.rest) = rest.split_at_checked(len)?;
         Some(())
     }
