@@ -169,33 +169,15 @@ impl Container for Header {
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         let index_at = open::index(r, c)?;
         let index_end = word(r.source().len().saturating_sub(field::LENGTH_LEN));
-        if let Some(first) = open::counting(c) {
-            let count = open::elements(r, c, index_end)?;
-            return Ok(Header { index_at, index_end, first, count, open: true });
+        let mut header = Header { index_at, index_end, first: 0, count: OPEN, open: true };
+        match open::counting(c) {
+            Some(first) => header.first = first,
+            None => header.read(r, c)?,
         }
-        r.region(wide(index_at), wide(index_end), rules::CBOR_TRUNCATED);
-        let mut pull = Pull::new(r);
-        pull.item_or_break(1);
-        pull.done()?;
-        if pull.head.major != major::ARRAY {
-            let root = Span::new(wide(index_at), 1);
-            let first = open::look(r, root)?.first().copied().unwrap_or(0);
-            return Err(open::refuse(r, rules::INDEX_ROOT, root, 0, u64::from(first)));
+        if header.open {
+            header.count = open::elements(&header, r, c)?;
         }
-        let at = pull.head.at;
-        let mut count = pull.count();
-        pull.done()?;
-        let open = count == OPEN;
-        if open {
-            pull.note(odd::INDEFINITE, at);
-        }
-        pull.report();
-        let first = word(r.at());
-        if open {
-            open::begin_counting(c, first);
-            count = open::elements(r, c, index_end)?;
-        }
-        Ok(Header { index_at, index_end, first, count, open })
+        Ok(header)
     }
 
     fn version(&self) -> Option<Version> {
@@ -324,6 +306,32 @@ impl Header {
             Some(key) => attribute::text(source, tensor.extra, key),
             None => Ok(None),
         }
+    }
+
+    /// Reads the head of the index.
+    fn read(&mut self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+        r.region(wide(self.index_at), wide(self.index_end), rules::CBOR_TRUNCATED);
+        let mut pull = Pull::new(r);
+        pull.item_or_break(1);
+        pull.done()?;
+        if pull.head.major != major::ARRAY {
+            let root = Span::new(wide(self.index_at), 1);
+            let first = open::look(r, root)?.first().copied().unwrap_or(0);
+            return Err(open::refuse(r, rules::INDEX_ROOT, root, 0, u64::from(first)));
+        }
+        let at = pull.head.at;
+        self.count = pull.count();
+        pull.done()?;
+        self.open = self.count == OPEN;
+        if self.open {
+            pull.note(odd::INDEFINITE, at);
+        }
+        pull.report();
+        self.first = word(r.at());
+        if self.open {
+            open::begin_counting(c, self.first);
+        }
+        Ok(())
     }
 
     /// Reads and validates the next element of the index.

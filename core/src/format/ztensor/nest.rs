@@ -118,16 +118,16 @@ impl<'a> Levels<'a> {
     }
 
     /// Pushes a cell; returns whether there was room.
+    #[inline(never)]
     pub(super) fn push(&mut self, cell: Cell) -> bool {
-        let top = self.cells.get_mut(self.used);
-        top.map(|top| {
-            *top = cell;
-            self.used = self.used.wrapping_add(1);
-        })
-        .is_some()
+        let Some(top) = self.cells.get_mut(self.used) else { return false };
+        *top = cell;
+        self.used = self.used.wrapping_add(1);
+        true
     }
 
     /// Pops a cell.
+    #[inline(never)]
     pub(super) fn pop(&mut self) -> Cell {
         self.used = self.used.saturating_sub(1);
         self.cells.get(self.used).copied().unwrap_or(0)

@@ -1,8 +1,7 @@
 //! Opening: the magic number at the start and the index length at the end
 //! (Container).
 
-use super::cbor::Pull;
-use super::{Cursor, field, rules};
+use super::{Cursor, Header, field, rules};
 use crate::base::build::WINDOWS;
 use crate::base::{Word, wide, word};
 use crate::input::Span;
@@ -104,43 +103,25 @@ pub(super) fn begin_counting(c: &mut Cursor, first: Word) {
     (c.state.first, c.state.next, c.index) = (first, wide(first), 0);
 }
 
-/// Counts the elements of an index that a break ends. An element that cannot be skipped is
-/// the last.
+/// Counts the elements of an index that a break ends. One that cannot be read is the last.
 #[inline(never)]
-pub(super) fn elements(
-    r: &mut Reader<'_, '_>,
-    c: &mut Cursor,
-    index_end: Word,
-) -> Result<u32, Halt> {
+pub(super) fn elements(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<u32, Halt> {
+    let mut listed = Cursor { at: c.state.next, index: c.index, ..Cursor::START };
     // Faults in elements are reported when they are listed.
-    let muted = r.is_muted();
-    r.mute();
-    let result = loop {
-        r.region(c.state.next, wide(index_end), rules::CBOR_TRUNCATED);
-        if r.left() == 0 {
-            break Ok(());
-        }
-        let mut pull = Pull::new(r);
-        pull.item(2, true);
-        let last = pull.head.is_break();
-        if !last {
-            pull.skip(2);
-        }
-        match pull.done() {
-            Ok(()) if last => break Ok(()),
-            Err(halt) if halt.is_absent() => break Err(halt),
-            done => {
-                c.index = c.index.saturating_add(1);
-                c.state.next = r.at();
-                if done.is_err() {
-                    break Ok(());
+    let result = r.quietly(|r| {
+        while !listed.done && listed.at < wide(header.index_end) {
+            match header.next(r, &mut listed) {
+                Ok(_) => {}
+                Err(halt) if halt.is_absent() => return Err(halt),
+                Err(_) => {
+                    listed.index = listed.index.saturating_add(1);
+                    break;
                 }
             }
         }
-    };
-    if !muted {
-        r.unmute();
-    }
+        Ok(())
+    });
+    (c.state.next, c.index) = (listed.at, listed.index);
     result.map(|()| c.index)
 }
 
