@@ -84,7 +84,7 @@ impl Header {
             pull,
             entry,
             index_at: self.index_at,
-            tensor: Tensor::default(),
+            tensor: Tensor::NONE,
             fatal: entry.fatal,
             unknown: false,
             void: false,
@@ -231,9 +231,9 @@ impl Validator<'_, '_, '_, '_> {
     }
 
     fn dtype(&mut self) {
-        if let Some(place) = self.word(Key::DTYPE, field::DTYPE_NAMES) {
-            let dtype = field::DTYPES.get(usize::from(place));
-            (self.tensor.dtype, self.width) = dtype.copied().unwrap_or_default();
+        let place = self.word(Key::DTYPE, field::DTYPE_NAMES);
+        if let Some(dtype) = place.and_then(|place| field::DTYPES.get(usize::from(place))) {
+            (self.tensor.dtype, self.width) = *dtype;
         }
     }
 

@@ -138,6 +138,7 @@ impl<'a> Name<'a> {
     }
 
     /// The decoded bytes, one by one.
+    #[inline(never)]
     pub fn bytes(&self) -> Bytes<'a> {
         match self.encoding.known() {
             NameEncoding::Plain => Bytes::plain(self.bytes),
