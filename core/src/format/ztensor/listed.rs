@@ -29,7 +29,9 @@ pub(super) fn pass_blob(source: &Source<'_>, c: &mut Cursor, blob: Span) {
     if blob.is_empty() {
         return;
     }
-    if SWEEP && c.state.cover == cover::TIGHT && !is_padding(source, wide(c.state.data_end), blob.offset)
+    if SWEEP
+        && c.state.cover == cover::TIGHT
+        && !is_padding(source, wide(c.state.data_end), blob.offset)
     {
         c.state.cover = cover::LOOSE;
     }

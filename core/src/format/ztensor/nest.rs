@@ -12,8 +12,7 @@ use crate::base::{Cell, Word, word};
 
 /// Number of cells. A level takes one; it takes more if several of its keys are kept, or if its
 /// number of items takes more than [`BITS`]. For hosts there is always room.
-const CELLS: usize =
-    if WINDOWS { 2 * CBOR_DEPTH + CBOR_KEYS } else { CBOR_DEPTH + CBOR_KEYS + 24 };
+const CELLS: usize = if WINDOWS { 2 * CBOR_DEPTH + CBOR_KEYS } else { CBOR_DEPTH + CBOR_KEYS + 24 };
 
 /// What lies below a cell of a level: its highest bits.
 mod below {

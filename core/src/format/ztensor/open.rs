@@ -105,7 +105,11 @@ pub(super) fn begin_counting(c: &mut Cursor, first: Word) {
 
 /// Counts the elements of an index that a break ends. One that cannot be read is the last.
 #[inline(never)]
-pub(super) fn elements(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<u32, Halt> {
+pub(super) fn elements(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+) -> Result<u32, Halt> {
     let mut listed = Cursor { at: c.state.next, index: c.index, ..Cursor::START };
     // Faults in elements are reported when they are listed.
     let result = r.quietly(|r| {

@@ -30,9 +30,8 @@ pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Cell> {
         // Only strings that are keys themselves differ in form.
         let mut form = Ordering::Equal;
         let (x, y) = (&a.head, &b.head);
-        let definite = !x.is_indefinite() && !y.is_indefinite();
-        let map = x.major == major::MAP;
         if order.is_ne() {
+            // Of different types, or one has ended.
         } else if kind == 0 {
             if depth == 0 {
                 return Some(0);
@@ -47,16 +46,20 @@ pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Cell> {
             if is_first {
                 form = len(&x).cmp(&len(&y));
             }
-        } else if !x.is_container() || (map && definite && x.argument != y.argument) {
-            order = x.argument.cmp(&y.argument);
         } else {
-            let single = definite && x.argument < 2;
-            depth = depth.wrapping_add(1);
-            if depth > CBOR_KEY_DEPTH {
-                return None;
+            let definite = !x.is_indefinite() && !y.is_indefinite();
+            let map = x.major == major::MAP;
+            if !x.is_container() || map && definite {
+                order = x.argument.cmp(&y.argument);
             }
-            if map && !single {
-                unordered = unordered.min(depth);
+            if x.is_container() && order.is_eq() {
+                depth = depth.wrapping_add(1);
+                if depth > CBOR_KEY_DEPTH {
+                    return None;
+                }
+                if map && !(definite && x.argument < 2) {
+                    unordered = unordered.min(depth);
+                }
             }
         }
         if order.is_ne() {
