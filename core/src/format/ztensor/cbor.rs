@@ -4,7 +4,7 @@
 use super::head::{Head, double_is_single, major, single_is_half};
 use super::{field, rules};
 use crate::base::build::WINDOWS;
-use crate::base::{Word, limits::CBOR_DEPTH, wide, widen, word};
+use crate::base::{Word, limits::CBOR_DEPTH, place, wide, widen, word};
 use crate::model::{Name, NameAt, NameEncoding};
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule, Severity};
@@ -51,7 +51,6 @@ const ODD: [Rule; 15] = [
 pub(super) type Seen = [Word; ODD.len()];
 
 /// Notes the offset of a fault.
-#[inline(always)]
 pub(super) fn note(seen: &mut Seen, what: usize, at: Word) {
     if let Some(first) = seen.get_mut(what) {
         *first = at.min(*first);
@@ -83,6 +82,7 @@ pub(super) struct Pull<'p, 'r, 'a> {
 
 impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     /// Returns a parser at the position of `r`.
+    #[inline(never)]
     pub(super) fn new(r: &'p mut Reader<'r, 'a>) -> Self {
         r.overrun(rules::CBOR_TRUNCATED);
         Pull {
@@ -300,13 +300,13 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         }
         // Every item takes at least one byte.
         let (left, argument) = (self.r.left(), self.head.argument);
-        let map = self.head.major == major::MAP;
-        let most = if map { left >> 1 } else { left };
-        if argument <= most {
-            let items = if map { argument << 1 } else { argument };
-            if items < u64::from(OPEN) - 2 {
-                return u32::try_from(items).unwrap_or(0);
-            }
+        let pairs = u32::from(self.head.major == major::MAP);
+        let count = place(argument);
+        if count <= word(left) >> pairs
+            && let Ok(items) = u32::try_from(count << pairs)
+            && items < OPEN - 2
+        {
+            return items;
         }
         self.broken(rules::CBOR_COUNT, left, argument);
         0

@@ -112,7 +112,7 @@ impl Entry {
         if left != OPEN {
             pull.note(odd::DEFINITE, at);
         }
-        let mut order = Order { least: Key(0), custom: None };
+        let mut order = Order::default();
         loop {
             pull.key(&mut left);
             if pull.head.is_break() {
@@ -156,28 +156,30 @@ impl Entry {
 /// The order of keys: those of the specification as in [`Key`], then custom ones by their
 /// bytes. Some writers let users give a custom field the name of an optional one, which is
 /// then sorted among the custom ones.
+#[derive(Default)]
 struct Order<'a> {
-    /// The first field of the specification that may follow.
-    least: Key,
-    custom: Option<Name<'a>>,
+    /// The first field of the specification that may follow; the highest number after a custom one.
+    least: u8,
+    /// The last custom key.
+    last: Name<'a>,
 }
 
 impl<'a> Order<'a> {
     /// Whether the key `name` is in order.
     #[inline]
     fn validate(&mut self, known: Option<Key>, name: &Name<'a>) -> bool {
-        match (known, &self.custom) {
-            (Some(key), None) if key < Key::SPARSE_FORMAT => {
-                let in_order = key >= self.least;
-                self.least = Key(key.0.wrapping_add(1));
-                in_order
-            }
-            (Some(key), Some(_)) if key < Key::ENDIANNESS => false,
-            (_, last) => {
-                let order = last.as_ref().map_or(Ordering::Less, |last| last.cmp(name));
-                self.custom = Some(*name);
-                order != Ordering::Greater
-            }
+        let Key(number) = known.unwrap_or(Key::SPARSE_FORMAT);
+        let custom = self.least > Key::SPARSE_FORMAT.0;
+        if number < Key::SPARSE_FORMAT.0 && !custom {
+            let in_order = number >= self.least;
+            self.least = number.wrapping_add(1);
+            return in_order;
         }
+        if number < Key::ENDIANNESS.0 {
+            return false;
+        }
+        let order = self.last.cmp(name);
+        (self.least, self.last) = (u8::MAX, *name);
+        order != Ordering::Greater
     }
 }

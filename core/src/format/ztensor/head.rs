@@ -12,9 +12,12 @@ pub(super) mod major {
     pub(in super::super) const MAP: u8 = 5;
     pub(in super::super) const TAG: u8 = 6;
     pub(in super::super) const OTHER: u8 = 7;
+    /// Not a type: a break.
+    pub(in super::super) const BREAK: u8 = 8;
 }
 
-/// Additional information for "indefinite length" and for a break.
+/// A break, and the additional information for "indefinite length".
+const BREAK: u8 = 0xFF;
 const INDEFINITE: u8 = 31;
 const NULL: u8 = 22;
 
@@ -42,13 +45,16 @@ impl Head {
             INDEFINITE if !matches!(self.major, major::UINT | major::NINT | major::TAG) => (0, 0),
             _ => return 0,
         };
+        if *first == BREAK {
+            self.end();
+        }
         let bytes = rest.get(..more).unwrap_or_default();
         self.argument = bytes.iter().fold(u64::from(short), |n, byte| n << 8 | u64::from(*byte));
         more.wrapping_add(1)
     }
 
     pub(super) fn is_break(&self) -> bool {
-        self.major == major::OTHER && self.info == INDEFINITE
+        self.major == major::BREAK
     }
 
     pub(super) fn is_indefinite(&self) -> bool {
@@ -66,7 +72,7 @@ impl Head {
 
     /// Turns it into the head of a break.
     pub(super) fn end(&mut self) {
-        (self.major, self.info) = (major::OTHER, INDEFINITE);
+        self.major = major::BREAK;
     }
 
     pub(super) fn is_container(&self) -> bool {

@@ -5,7 +5,7 @@ use super::entry::{Entry, Key};
 use super::head::major;
 use super::{Cursor, Header, checksum, field, listed, rules};
 use crate::base::build::DETAILS;
-use crate::base::{Word, wide, word};
+use crate::base::{Word, place, wide, word};
 use crate::input::Span;
 use crate::model::{
     Chunks, DimEncoding, DimsAt, Encoding, Endianness, Layout, Status, Tensor, dims::product,
@@ -361,9 +361,9 @@ impl Validator<'_, '_, '_, '_> {
         if !placed {
             return false;
         }
-        let (index_at, file) = (wide(self.index_at), self.pull.r.source().len());
+        let (index_at, file) = (self.index_at, word(self.pull.r.source().len()));
         let blob = Span::new(at, len);
-        let end = blob.end();
+        let end = blob.end().map(place);
         self.tensor.chunks = Chunks::One(blob);
         let (rule, expected, found) = if at < field::MAGIC_LEN {
             (rules::BLOB_MAGIC, field::MAGIC_LEN, at)
@@ -377,9 +377,9 @@ impl Validator<'_, '_, '_, '_> {
             match end {
                 Some(end) if end <= index_at => return true,
                 None => (rules::BLOB_OVERFLOW, 0, at),
-                Some(_) if len == 0 => (rules::BLOB_EMPTY_BOUNDS, index_at, at),
-                Some(end) if end > file => (rules::BLOB_BOUNDS, file, end),
-                Some(end) => (rules::BLOB_INDEX, index_at, end),
+                Some(_) if len == 0 => (rules::BLOB_EMPTY_BOUNDS, wide(index_at), at),
+                Some(end) if end > file => (rules::BLOB_BOUNDS, wide(file), wide(end)),
+                Some(end) => (rules::BLOB_INDEX, wide(index_at), wide(end)),
             }
         };
         self.flag(rule, Key::OFFSET, expected, found);
