@@ -44,7 +44,7 @@ pub fn find(
             report(finding);
         }
     };
-    let file = Opening::of(format).step(&source, &mut sink).ok()?;
+    let Ok(file) = Opening::of(format).step(&source, &mut sink) else { return None };
     audit(file)?.structure_only().step(&source, slots, &mut sink).ok()?;
     if !valid {
         return None;

@@ -7,6 +7,6 @@ pub(crate) mod division;
 pub(crate) mod hash;
 pub mod limits;
 pub(crate) mod utf8;
-mod word;
+pub(crate) mod word;
 
-pub(crate) use word::{Cell, Word, place, wide, widen, word};
+pub(crate) use word::{Word, place, wide, widen, word};

@@ -7,7 +7,8 @@
 use super::cbor::{Seen, note, odd};
 use super::nest::Levels;
 use super::value;
-use crate::base::{Cell, Word, limits::CBOR_KEYS, wide};
+use crate::base::word::Cell;
+use crate::base::{Word, limits::CBOR_KEYS, wide};
 
 /// State of the keys of a map: the number of those that are kept in the low bits, and these
 /// flags; 0 if keys are not compared.

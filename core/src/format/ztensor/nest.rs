@@ -8,7 +8,8 @@ use super::head::{Head, major};
 use super::keys::state;
 use crate::base::build::WINDOWS;
 use crate::base::limits::{CBOR_DEPTH, CBOR_KEYS};
-use crate::base::{Cell, Word, word};
+use crate::base::word::Cell;
+use crate::base::{Word, word};
 
 /// Number of cells. A level takes one; it takes more if several of its keys are kept, or if its
 /// number of items takes more than [`BITS`]. For hosts there is always room.

@@ -3,7 +3,8 @@
 use super::cbor::OPEN;
 use super::head::{Head, float_value, major};
 use super::item::Items;
-use crate::base::{Cell, limits::CBOR_KEY_DEPTH};
+use crate::base::limits::CBOR_KEY_DEPTH;
+use crate::base::word::Cell;
 use crate::model::Name;
 use core::cmp::Ordering;
 
