@@ -45,8 +45,8 @@ pub fn find(
         }
     };
     let Ok(file) = Opening::of(format).step(&source, &mut sink) else { return None };
-    audit(file)?.structure_only().step(&source, slots, &mut sink).ok()?;
-    if !valid {
+    let audited = audit(file)?.structure_only().step(&source, slots, &mut sink);
+    if audited.is_err() || !valid {
         return None;
     }
     // Examined where it is returned: a tensor is large for a small stack.

@@ -45,7 +45,7 @@ mod width {
     }
 }
 
-pub(crate) use width::{Cell, Word, wide, word};
+pub(crate) use width::*;
 
 /// Converts any offset or length; a value beyond the addressable range stays beyond it.
 #[cfg_attr(not(feature = "names"), inline(always))]
