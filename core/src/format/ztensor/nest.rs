@@ -98,15 +98,17 @@ impl<'a> Levels<'a> {
         self.drop_keys();
         let before = self.used;
         let mut number = 0;
-        self.keys = loop {
+        let below = loop {
             let cell = Word::from(self.pop());
             number = number << BITS | cell & ((1 << BITS) - 1);
-            match cell >> BITS {
-                below::NOTHING => break 0,
-                below::KEY => break state::ONE,
-                below::STATE => break self.pop(),
-                _ => {}
+            if cell >> BITS != below::LOWER {
+                break cell >> BITS;
             }
+        };
+        self.keys = match below {
+            below::NOTHING => 0,
+            below::KEY => state::ONE,
+            _ => self.pop(),
         };
         self.others = self.others.wrapping_sub(before.wrapping_sub(self.used));
         self.left = number.wrapping_add(MAP_VALUE);
@@ -187,15 +189,15 @@ impl<'a> Pull<'_, '_, 'a> {
                 }
                 let left = levels.left;
                 if left > 0 {
+                    let is_key = left & 1 == 0;
+                    if !is_key {
+                        levels.end_key(&mut self.seen);
+                    }
                     levels.left = match left {
                         ARRAY => ARRAY,
                         MAP_VALUE => MAP,
                         _ => left.wrapping_sub(1),
                     };
-                    let is_key = left & 1 == 0;
-                    if !is_key {
-                        levels.end_key(&mut self.seen);
-                    }
                     self.item(level, left >= MAP);
                     if !self.head.is_break() {
                         if is_key {
