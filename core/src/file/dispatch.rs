@@ -1,7 +1,7 @@
 //! Dispatches calls from the rest of the core to a file of any format.
 
 use super::{Cursor, File, quietly};
-use crate::base::{Word, word};
+use crate::base::{Word, place, wide, word};
 use crate::format::{self, Container, Glance};
 use crate::input::{Source, Span};
 use crate::model::{Chunk, Chunks, Metadata, Region, Tensor};
@@ -133,9 +133,9 @@ impl File {
         }
         let region = each!(self, header => header.region(reader, cursor.of(header)), Ok(None))?;
         // A truncated file may declare tables longer than itself.
-        let left = |at| reader.source().len().saturating_sub(at);
+        let left = |at| word(reader.source().len()).saturating_sub(place(at));
         Ok(region.map(|mut region: Region| {
-            region.span.len = region.span.len.min(left(region.span.offset));
+            region.span.len = wide(place(region.span.len).min(left(region.span.offset)));
             region
         }))
     }

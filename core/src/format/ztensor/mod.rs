@@ -62,7 +62,7 @@ pub use item::{Item, Items};
 use crate::base::build::SWEEP;
 use crate::base::{Word, wide, word};
 use crate::codec::checksum::Checksum;
-use crate::format::{Container, Glance};
+use crate::format::{self, Container, Glance};
 use crate::input::{Absent, Source, Span};
 use crate::model::{
     Chunk, Chunks, Encoding, Layout, Metadata, Name, Part, Region, Tensor, Value, Version,
@@ -120,6 +120,9 @@ mod field {
 /// Minimum distance from the end of the data to the start of a second file: the first file's
 /// index of at least 1 byte, and its length of 8 bytes.
 const SECOND: Word = 9;
+
+/// Phase of the iteration over parts of the file: those of tensors.
+const TENSORS: u8 = 1;
 
 /// The validated header: the location of the index, which is an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -226,30 +229,25 @@ impl Container for Header {
     }
 
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
-        let tail = Span::new(wide(self.index_end), field::LENGTH_LEN);
-        let mut region = Region { part: Part::Tail, span: tail, kind: EntryKind::File, entry: 0 };
-        match c.phase {
-            0 => {
-                c.next_phase();
-                (region.part, region.span) = (Part::Header, Span::new(0, field::MAGIC_LEN));
+        while c.phase == TENSORS {
+            let Some(tensor) = self.next(r, c)? else { break };
+            if let Chunks::One(span) = tensor.chunks
+                && !span.is_empty()
+            {
+                return Ok(Some(format::data_of(tensor.index, span)));
             }
-            1 => loop {
-                let Some(tensor) = self.next(r, c)? else {
-                    c.next_phase();
-                    (region.part, region.span) = (Part::Table, self.index());
-                    break;
-                };
-                if let Chunks::One(span) = tensor.chunks
-                    && !span.is_empty()
-                {
-                    let (kind, entry) = (EntryKind::Tensor, tensor.index);
-                    region = Region { part: Part::Payload, span, kind, entry };
-                    break;
-                }
-            },
-            _ => c.finish(),
         }
-        Ok(Some(region))
+        let phase = c.phase;
+        c.next_phase();
+        let (part, span) = match phase {
+            0 => (Part::Header, Span::new(0, field::MAGIC_LEN)),
+            TENSORS => (Part::Table, self.index()),
+            _ => {
+                c.finish();
+                (Part::Tail, Span::new(wide(self.index_end), field::LENGTH_LEN))
+            }
+        };
+        Ok(Some(Region { part, span, kind: EntryKind::File, entry: 0 }))
     }
 
     fn sweep<'a>(
@@ -275,7 +273,7 @@ impl Container for Header {
 impl Header {
     /// The index: a CBOR array of maps.
     pub const fn index(&self) -> Span {
-        Span::between(wide(self.index_at), wide(self.index_end))
+        Span::new(wide(self.index_at), wide(self.index_end.wrapping_sub(self.index_at)))
     }
 
     /// The checksum of a tensor's stored bytes; `None` if it is missing or of unknown form.
