@@ -4,7 +4,7 @@ use super::cbor::{OPEN, Pull, odd};
 use super::head::{Head, major};
 use super::nest::Levels;
 use crate::base::build::SWEEP;
-use crate::base::{Word, wide};
+use crate::base::Word;
 use crate::model::Name;
 use core::cmp::Ordering;
 
@@ -94,9 +94,8 @@ impl Entry {
     #[inline(never)]
     pub(super) fn read(&mut self, pull: &mut Pull<'_, '_, '_>) {
         self.map = pull.head.major == major::MAP;
-        let run = pull.r.source().run(wide(self.at));
         // The keys of an entry that is listed again were compared the first time.
-        let mut levels = Levels::new(self.at, run, !pull.r.is_muted());
+        let mut levels = Levels::new(pull.at(), pull.r.resident(), !pull.r.is_muted());
         if self.map {
             self.pairs(pull, &mut levels);
         } else {

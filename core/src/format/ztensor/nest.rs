@@ -41,10 +41,10 @@ const MAP_VALUE: Word = MAP - 1;
 /// The open arrays and maps, and the kept keys of all open maps.
 #[derive(Debug)]
 pub(super) struct Levels<'a> {
-    /// The bytes from the start of the entry.
-    pub(super) run: &'a [u8],
-    /// Start of the entry.
+    /// Offset of the first data item.
     pub(super) at: Word,
+    /// The bytes from there on.
+    pub(super) run: &'a [u8],
     /// State of the keys of a new map; 0 if keys are not compared.
     new: Cell,
     /// Number of data items left on the innermost level.
@@ -58,7 +58,7 @@ pub(super) struct Levels<'a> {
 }
 
 impl<'a> Levels<'a> {
-    /// Returns the level of the map at `at`, which begins with the bytes `run`. Keys are
+    /// Returns the level of a map whose first key is at `at`, where the bytes `run` begin. Keys are
     /// compared only if `compared`.
     pub(super) fn new(at: Word, run: &'a [u8], compared: bool) -> Self {
         let new = if compared { state::NEW } else { 0 };

@@ -310,18 +310,17 @@ impl Validator<'_, '_, '_, '_> {
         // A product of nonzero dims that exceeds 64 bits is a fault even next to a zero.
         let mut elements = Some(1);
         let end = loop {
-            let here = self.pull.at();
             if left == 0 {
-                break here;
+                break self.pull.at();
             }
             self.pull.item(4, left == OPEN);
             let head = self.pull.head;
             if head.is_break() {
-                break here;
+                break head.at;
             }
-            if head.major != major::UINT || head.at != here {
+            if head.major != major::UINT || head.at != head.start {
                 self.pull.r.about_part(rank);
-                self.report(rules::TYPE_DIM, here, 1, 0, 0);
+                self.report(rules::TYPE_DIM, head.start, 1, 0, 0);
                 self.pull.r.about_part(Subject::NO_PART);
                 return false;
             }
