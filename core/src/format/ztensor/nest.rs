@@ -40,6 +40,8 @@ const MAP_VALUE: Word = MAP - 1;
 
 /// The open arrays and maps, and the kept keys of all open maps.
 #[derive(Debug)]
+// The largest field is last, so that instructions reach the others without an address.
+#[repr(C)]
 pub(super) struct Levels<'a> {
     /// Offset of the first data item.
     pub(super) at: Word,
@@ -51,10 +53,10 @@ pub(super) struct Levels<'a> {
     left: Word,
     /// State of the keys on the innermost level; 0 if it is an array.
     pub(super) keys: Cell,
-    pub(super) cells: [Cell; CELLS],
     pub(super) used: usize,
     /// Number of used cells that are not keys.
     others: usize,
+    pub(super) cells: [Cell; CELLS],
 }
 
 impl<'a> Levels<'a> {

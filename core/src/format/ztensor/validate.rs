@@ -53,12 +53,10 @@ const CASE: usize = 2;
 const UNKNOWN: usize = 3;
 
 /// Reads the fields of a map again and validates them.
+#[repr(C)]
 pub(super) struct Validator<'j, 'p, 'r, 'a> {
     pub(super) pull: &'j mut Pull<'p, 'r, 'a>,
     pub(super) entry: &'j Entry,
-    /// Start of the index, before which blobs must end.
-    index_at: Word,
-    tensor: Tensor,
     /// Whether a fatal fault was reported.
     fatal: bool,
     /// Whether a field's value is unknown.
@@ -67,8 +65,11 @@ pub(super) struct Validator<'j, 'p, 'r, 'a> {
     void: bool,
     /// Length of an element in bytes; 0 if its type is unknown.
     width: u8,
+    /// Start of the index, before which blobs must end.
+    index_at: Word,
     /// The first dim.
     rows: u64,
+    tensor: Tensor,
 }
 
 impl Header {
