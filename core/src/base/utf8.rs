@@ -15,7 +15,7 @@ pub(crate) fn fault(bytes: &[u8]) -> Option<(usize, bool)> {
 
 /// The same in a fifth of the code: the library's version reads words and uses a table. A
 /// truncated invalid sequence may pass as incomplete; one more byte decides.
-#[inline(never)]
+#[inline]
 fn by_character(bytes: &[u8]) -> Option<(usize, bool)> {
     let mut rest = bytes;
     while let Some((first, after)) = rest.split_first() {
@@ -37,7 +37,7 @@ fn by_character(bytes: &[u8]) -> Option<(usize, bool)> {
             code = code << 6 | u32::from(byte & 0x3F);
             rest = after;
         }
-        if code < least || char::from_u32(code).is_none() {
+        if code < least || matches!(code, 0xD800..=0xDFFF | 0x11_0000..) {
             return Some((whole, false));
         }
     }
