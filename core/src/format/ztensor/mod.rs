@@ -335,40 +335,41 @@ impl Header {
     /// Reads and validates the next element of the index.
     #[inline(never)]
     fn next(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
-        let at = word(c.at).max(self.first);
+        let mut at = word(c.at).max(self.first);
         r.region(wide(at), wide(self.index_end), rules::CBOR_TRUNCATED);
         let open = self.open;
-        if !open && c.index >= self.count {
-            return self.end(r, c, at);
-        }
-        r.about(EntryKind::Tensor, c.index);
-        if let Some(tensor) = self.next_canonical(r, c) {
-            return Ok(Some(tensor));
-        }
-        // Deep calls come first, because a tensor is large for a small stack.
-        let mut entry = Entry { at, ..Entry::default() };
-        let mut pull = Pull::new(r);
-        pull.item(2, open);
-        if pull.head.is_break() {
-            pull.done()?;
-            let at = pull.at();
-            return self.end(r, c, at);
-        }
-        entry.read(&mut pull);
-        if let Err(halt) = pull.done() {
-            // An element that is not a map is reported however deep it nests.
-            if halt == Halt::refused(rules::CBOR_DEPTH) && !entry.map {
-                pull.r.flag(rules::INDEX_ELEMENT, wide(at), 1, 0, 0);
+        if open || c.index < self.count {
+            r.about(EntryKind::Tensor, c.index);
+            if let Some(tensor) = self.next_canonical(r, c) {
+                return Ok(Some(tensor));
             }
-            return Err(halt);
+            // Deep calls come first, because a tensor is large for a small stack.
+            let mut entry = Entry { at, ..Entry::default() };
+            let mut pull = Pull::new(r);
+            pull.item(2, open);
+            let ended = pull.head.is_break();
+            if !ended {
+                entry.read(&mut pull);
+            }
+            if let Err(halt) = pull.done() {
+                // An element that is not a map is reported however deep it nests.
+                if !ended && !entry.map && halt == Halt::refused(rules::CBOR_DEPTH) {
+                    pull.r.flag(rules::INDEX_ELEMENT, wide(at), 1, 0, 0);
+                }
+                return Err(halt);
+            }
+            if !ended {
+                if entry.map {
+                    entry.fatal = pull.report();
+                } else {
+                    let len = wide(entry.end.wrapping_sub(at));
+                    pull.r.flag(rules::INDEX_ELEMENT, wide(at), len, 0, 0);
+                }
+                return Ok(Some(self.validate(&mut pull, &entry, c)));
+            }
+            at = pull.at();
         }
-        if entry.map {
-            entry.fatal = pull.report();
-        } else {
-            let len = wide(entry.end.wrapping_sub(at));
-            pull.r.flag(rules::INDEX_ELEMENT, wide(at), len, 0, 0);
-        }
-        Ok(Some(self.validate(&mut pull, &entry, c)))
+        self.end(r, c, at)
     }
 
     /// Validates the bytes after the last element, at `at`.
