@@ -68,19 +68,32 @@ impl Levels<'_> {
         if is_given_up(self.keys) {
             return;
         }
+        let end = self.used;
         let key = self.pop();
-        let last = self.used.wrapping_sub(1);
         if self.keys & state::ORDER != 0 && self.len() > 0 {
-            let Some(order) = self.order(last, key) else {
+            let Some(order) = self.order(self.used.wrapping_sub(1), key) else {
                 return self.too_complex(key, seen);
             };
             self.keys &= order | !state::ORDER;
             if self.keys & state::ORDER == 0 {
-                return self.sort(key, order == 0, seen);
+                let at = self.at_of(key);
+                if order == 0 {
+                    note(seen, odd::KEY_TWICE, at);
+                }
+                if self.keys & state::CUT != 0 {
+                    note(seen, odd::KEYS, at);
+                    return self.give_up();
+                }
+                // The first key out of order: all are sorted.
+                self.drop_keys();
             }
         }
         if self.keys & state::ORDER == 0 {
-            return self.look_up(key, seen);
+            for i in self.used..end {
+                let key = self.cells.get(i).copied().unwrap_or(0);
+                self.look_up(key, seen);
+            }
+            return;
         }
         // If not all keys are kept, only the last one is.
         if self.keys & state::CUT != 0 {
@@ -88,25 +101,6 @@ impl Levels<'_> {
         }
         self.push(key);
         self.keys = self.keys.wrapping_add(1);
-    }
-
-    /// Sorts the keys of a map; `key` is the first out of order.
-    fn sort(&mut self, key: Cell, equal: bool, seen: &mut Seen) {
-        let at = self.at_of(key);
-        if equal {
-            note(seen, odd::KEY_TWICE, at);
-        }
-        if self.keys & state::CUT != 0 {
-            note(seen, odd::KEYS, at);
-            return self.give_up();
-        }
-        let end = self.used;
-        self.drop_keys();
-        for i in self.used..end {
-            let key = self.cells.get(i).copied().unwrap_or(0);
-            self.look_up(key, seen);
-        }
-        self.look_up(key, seen);
     }
 
     /// Looks up a key among the sorted keys of its map, and inserts it.
