@@ -11,9 +11,10 @@ use crate::base::limits::{CBOR_DEPTH, CBOR_KEYS};
 use crate::base::word::Cell;
 use crate::base::{Word, word};
 
-/// Number of cells. A level takes one; it takes more if several of its keys are kept, or if its
-/// number of items takes more than [`BITS`]. For hosts there is always room.
-const CELLS: usize = if WINDOWS { 2 * CBOR_DEPTH + CBOR_KEYS } else { CBOR_DEPTH + CBOR_KEYS + 24 };
+/// Number of cells. A level takes one, another if several of its keys are kept, and another if
+/// its number of items takes more than [`BITS`]. For hosts there is always room. In a reader of
+/// mapped flash, an entry that needs more is treated as too deep, and thus unchecked.
+const CELLS: usize = if WINDOWS { 3 * CBOR_DEPTH } else { CBOR_DEPTH + 24 } + CBOR_KEYS;
 
 /// What lies below a cell of a level: its highest bits.
 mod below {
