@@ -54,16 +54,16 @@ pub const WORK_PER_FRAME: u64 = 32 << 10;
 /// How deep the data items of a CBOR index may nest.
 ///
 /// Real writers nest four levels; the reference reader gives up at 128. A reader of mapped flash
-/// has room for this many levels and [`CBOR_KEYS`], and for 24 of the levels to have several keys
-/// or more than 16,000 items.
+/// gives up earlier if more than 20 open arrays and maps have more than 16,000 items.
 pub const CBOR_DEPTH: usize = 128;
 
 /// Number of keys, over all open CBOR maps, that are kept for comparison if they are unordered.
 /// Beyond that, duplicate keys are unchecked.
 ///
 /// Real writers sort, and keys in ascending or descending order need not be kept, however many
-/// there are. The keys are kept on the stack, which is small in readers of mapped flash; there, keys
-/// more than 64 KiB after the start of an entry are not kept.
+/// there are. The keys are kept on the stack, which is small in readers of mapped flash; there, no
+/// keys are kept more than 64 KiB after the start of an entry, or of more than 23 nested maps with
+/// several keys.
 pub const CBOR_KEYS: usize = 128;
 
 /// How deep arrays and maps may nest inside a CBOR map key for the key to be compared. Beyond

@@ -142,7 +142,7 @@ impl Levels<'_> {
     }
 
     /// Treats the map like an array from now on.
-    fn give_up(&mut self) {
+    pub(super) fn give_up(&mut self) {
         self.drop_keys();
         self.keys = 0;
     }

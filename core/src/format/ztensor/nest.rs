@@ -11,10 +11,11 @@ use crate::base::limits::{CBOR_DEPTH, CBOR_KEYS};
 use crate::base::word::Cell;
 use crate::base::{Word, word};
 
-/// Number of cells. A level takes one, another if several of its keys are kept, and another if
-/// its number of items takes more than [`BITS`]. For hosts there is always room. In a reader of
-/// mapped flash, an entry that needs more is treated as too deep, and thus unchecked.
-const CELLS: usize = if WINDOWS { 3 * CBOR_DEPTH } else { CBOR_DEPTH + 24 } + CBOR_KEYS;
+/// Number of cells, of which a level takes one, another if several of its keys are kept, and
+/// another if its number of items takes more than [`BITS`].
+const CELLS: usize = CBOR_DEPTH + CBOR_KEYS + if WINDOWS { 2 * CBOR_DEPTH } else { 24 };
+/// Number of those others, from which on the keys of maps are given up. Hosts have room for all.
+const CROWDED: usize = CELLS - CBOR_DEPTH - CBOR_KEYS - 1;
 
 /// What lies below a cell of a level: its highest bits.
 mod below {
@@ -94,6 +95,11 @@ impl<'a> Levels<'a> {
         self.left = left;
         self.keys = if map { self.new } else { 0 };
         fits
+    }
+
+    /// Whether there is no room for the state of the keys, on level `depth`.
+    fn is_crowded(&self, depth: usize) -> bool {
+        self.keys != 0 && self.keys != state::ONE && self.others >= depth.wrapping_add(CROWDED)
     }
 
     /// Closes the innermost level.
@@ -179,6 +185,10 @@ impl<'a> Pull<'_, '_, 'a> {
             if self.head.is_container() {
                 let map = self.head.major == major::MAP;
                 let left = self.open();
+                if levels.is_crowded(level) {
+                    self.note(odd::KEYS, self.head.start);
+                    levels.give_up();
+                }
                 if !levels.open(left, map) {
                     self.too_deep();
                 }
