@@ -328,18 +328,8 @@ impl File {
         if NUMBERS_ONLY {
             return self.seek(source, name, cursor);
         }
-        self.seek_apart(source, name, cursor)
-    }
-
-    /// Does the same in a frame of its own, because a tensor is large for a small stack.
-    #[inline(never)]
-    fn seek_apart(
-        &self,
-        source: &Source<'_>,
-        name: &Name<'_>,
-        cursor: &mut Cursor,
-    ) -> Result<Option<Tensor>, Stop> {
-        self.seek(source, name, cursor)
+        // A tensor is large for a small stack.
+        apart(|| self.seek(source, name, cursor))
     }
 
     fn seek(
@@ -392,6 +382,12 @@ fn complete<T, E>(
             false => Stop::Invalid(general::BYTES_CHANGED),
         }
     })
+}
+
+/// Runs `call` in a stack frame of its own.
+#[inline(never)]
+fn apart<O>(call: impl FnOnce() -> O) -> O {
+    call()
 }
 
 /// Runs `call` with a reader that reports nothing.
