@@ -1,5 +1,6 @@
 //! An open file of any format.
 
+use crate::base::build::WINDOWS;
 use crate::codec::checksum::Checksum;
 use crate::format::{self, Container, Fault, Format, formats};
 use crate::input::{Absent, Source};
@@ -342,18 +343,20 @@ impl File {
         let mut reader = Reader::new(source, &mut sink);
         reader.mute();
         loop {
-            let mut next = *cursor;
-            let result = self.tensor(&mut reader, if WINDOWS { &mut next } else { cursor });
+            let before = *cursor;
+            let result = self.tensor(&mut reader, cursor);
             // Examined in place.
             let mut other = Name::default();
             if let Ok(Some(tensor)) = &result {
                 match reader.name(&tensor.name) {
                     Ok(found) => other = found,
-                    Err(halt) => return Err(reader.stop(halt)),
+                    Err(halt) => {
+                        if WINDOWS {
+                            *cursor = before;
+                        }
+                        return Err(reader.stop(halt));
+                    }
                 }
-            }
-            if WINDOWS {
-                *cursor = next;
             }
             match result {
                 Ok(Some(_)) if other != *name => {}
