@@ -39,7 +39,8 @@
 //! | `details` | yes | findings with a length and with expected and found numbers |
 //! | `payloads` | yes | the audit stage that needs the data |
 //! | `keys` | yes | checks of GGUF keys against one another |
-//! | `codebooks` | yes | the tables for decoding ggml's IQ1 to IQ3, 9 KiB |
+//! | `dequantise` | yes | elements of ggml's block types |
+//! | `codebooks` | yes | those of IQ1 to IQ3 too, whose tables take 9 KiB |
 //! | `deflate` | yes | raw deflate and zlib streams |
 //! | `checksum` | yes | CRC-32, CRC-32C and SHA-256 |
 //! | `zstd` | no | Zstandard frames, without a heap |

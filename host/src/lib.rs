@@ -41,7 +41,7 @@
 //! |---|---|---|
 //! | `std` | yes | files, seekable readers, sharded checkpoints, random seeds |
 //! | `formats` | yes | all formats; each has a feature of its own: `bintensors`, `gguf`, `idv`, `npy`, `npz`, `oinf`, `safetensors`, `shards`, `stb`, `ztensor` |
-//! | `codebooks` | yes | elements of ggml's IQ1 to IQ3 types |
+//! | `dequantise`, `codebooks` | yes | elements of ggml's block types; those of IQ1 to IQ3 too |
 //! | `deflate`, `zstd`, `checksum` | yes | decompression and checksums |
 //! | `serde` | no | serialisation of reports and values, as the JSON that the command prints |
 //! | `output` | no | reports as SARIF, GitHub Actions annotations and JUnit |

@@ -38,7 +38,7 @@ impl DType {
     /// whose blocks are not decoded.
     ///
     /// ```
-    /// # #[cfg(feature = "blocks")] {
+    /// # #[cfg(feature = "dequantise")] {
     /// use weighbridge_core::{DType, Endianness, Quant};
     ///
     /// let mut out = [Quant::default(); 32];

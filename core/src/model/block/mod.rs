@@ -12,6 +12,9 @@ mod codebook;
 mod grids;
 mod k;
 
+/// Whether elements of blocks are decoded.
+const DEQUANTISE: bool = cfg!(any(feature = "dequantise", test));
+
 /// Whether types whose codes index tables are decoded.
 const CODEBOOKS: bool = cfg!(any(feature = "codebooks", test));
 
@@ -68,6 +71,9 @@ pub(crate) fn decode<T: Decoded>(
     bytes: &[u8],
     out: &mut [T],
 ) -> Option<usize> {
+    if !DEQUANTISE {
+        return None;
+    }
     let e = endianness;
     Some(match dtype {
         DType::Q4_0 => each::<18, 32, T>(bytes, out, |b, out| q4_0(&mut Fields(b, e), out)),
