@@ -27,7 +27,8 @@ export interface DocumentOptions {
  *
  * A method that returns `undefined` or `false` when bytes are missing says so. Then `need()` is not
  * empty: supply those ranges and call again (`settle` does this). All methods that list entries use
- * the index in WebAssembly memory and never need bytes.
+ * the index in WebAssembly memory and never need bytes. Elements of block types such as `q4_k` need
+ * the module `compute` too: `requires` says so until it is loaded.
  */
 export interface Document {
   /** Frees the memory; the document must not be used afterwards. */
@@ -38,6 +39,8 @@ export interface Document {
   advance(goal: Goal): boolean;
   /** Missing ranges: pairs of offset and length, ascending and separate. */
   need(): BigUint64Array;
+  /** The module that the last call needs, if it is not loaded. */
+  readonly requires: 'compute' | undefined;
   /** Adds a window. It may be longer or shorter than requested; bytes beyond the end are ignored. */
   supply(at: bigint | number, bytes: Uint8Array): void;
   /** The current state of `advance`. */
@@ -54,7 +57,7 @@ export interface Document {
   readonly unknown: boolean;
   /** Whether the lists of entries are cut off because they do not fit into memory. */
   readonly cut: boolean;
-  /** Whether the module `full` shows more of this file, or shows it faster; `open` then loads it. */
+  /** Whether the module `full` lists this file faster; `open` then loads it. */
   readonly needsFull: boolean;
   readonly tensorCount: number;
   readonly metadataCount: number;
@@ -135,9 +138,9 @@ export interface Document {
   /**
    * Converts the elements of a tensor to a .npy file; throws if NumPy cannot represent them. In a
    * dense layout the decoded bytes are the elements; for a column (layout `blocks`) they are what
-   * `values` returns, row after row.
+   * `values` returns, row after row. `undefined` if a module is missing.
    */
-  npy(index: number): Npy;
+  npy(index: number): Npy | undefined;
   /** Names, types, shapes and sizes, for `compare`. */
   digest(): Uint8Array<ArrayBuffer>;
 }

@@ -1,6 +1,7 @@
 // The class Document, a wrapper that hides the WebAssembly's own.
 
 import { cells, metadataTable, metaValue, notListed, rowTable, validity, values } from './answers.js';
+import { lent } from './blocks.js';
 import { decoders } from './decoder.js';
 import { npy } from './npy.js';
 import { failure, number, ruleOf, sentence, Texts, unpack } from './unpack.js';
@@ -28,6 +29,7 @@ export function documents(glue) {
     #words = [];
     #only;
     #entry;
+    #blocks = false;
     #seed = crypto.getRandomValues(new BigUint64Array(1))[0];
 
     constructor(length, { format = '', name = '', budget = 16 << 20, granule = 64 << 10 } = {}) {
@@ -57,6 +59,10 @@ export function documents(glue) {
 
     need() {
       return this.#raw.need();
+    }
+
+    get requires() {
+      return this.#blocks && lent() === undefined ? 'compute' : undefined;
     }
 
     supply(at, bytes) {
@@ -403,7 +409,25 @@ export function documents(glue) {
     grid(index, from, rows, rowStep, columns, columnStep) {
       const steps = [BigInt(rowStep), columns, BigInt(columnStep)];
       const packed = this.#raw.grid(index, BigInt(from), rows, ...steps);
-      return unpack(packed, (fields) => values(fields.text(), fields.numbers()));
+      return unpack(packed, (fields) => {
+        const dtype = fields.text();
+        return fields.flag() ? this.#decoded(dtype, fields) : values(dtype, fields.numbers());
+      });
+    }
+
+    /** Decodes elements in blocks; `undefined` before `compute` is loaded. */
+    #decoded(dtype, fields) {
+      this.#blocks = true;
+      const compute = lent();
+      if (compute === undefined) {
+        return undefined;
+      }
+      const big = fields.text() === 'big';
+      const packed = compute.rawBlocks(dtype, big, fields.column(Uint8Array), fields.column(Uint32Array));
+      if (packed === undefined) {
+        throw failure('elements of this type or encoding cannot be shown');
+      }
+      return values(dtype, unpack(packed, (numbers) => numbers.numbers()));
     }
 
     layout(from, to) {
@@ -450,7 +474,13 @@ export function documents(glue) {
       if (tensor === undefined) {
         throw failure('call `tensor` first, and supply bytes until it returns one');
       }
-      return npy(glue, tensor);
+      const [elements, , numeric] = glue.rawUnit(tensor.dtype);
+      if (numeric || elements < 2) {
+        return npy(glue, tensor);
+      }
+      this.#blocks = true;
+      const compute = lent();
+      return compute && npy(compute, tensor);
     }
 
     digest() {

@@ -1,5 +1,6 @@
 // Loads the WebAssembly and drives a document; see index.d.ts.
 
+import { lend } from './blocks.js';
 import { documents } from './document.js';
 import { failure, learn, rulesOf, unpack } from './unpack.js';
 
@@ -46,6 +47,7 @@ async function start(flavour, module) {
 async function offered(flavour, glue) {
   switch (flavour) {
     case 'compute':
+      lend(glue);
       return (await import('./accumulators.js')).accumulators(glue);
     case 'summary':
       return (await import('./models.js')).summaries(glue);
@@ -107,7 +109,12 @@ async function readExactly(source, at, len, signal) {
   return bytes;
 }
 
+/** Provides what the document is waiting for: a module, or bytes. */
 async function supply(document, source, signal) {
+  if (document.requires !== undefined) {
+    await load(document.requires);
+    return;
+  }
   const need = document.need();
   if (need.length === 0) {
     throw failure('the document is not waiting for any bytes');

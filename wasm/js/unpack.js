@@ -22,6 +22,19 @@ const NUMBERS = [
   Uint8Array,
 ];
 
+/** A float as the command's JSON has it: with a point or an exponent, or as a string. */
+export function jsonFloat(value) {
+  if (!Number.isFinite(value)) {
+    return `"${value}"`;
+  }
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-4 || size >= 1e16)) {
+    return value.toExponential();
+  }
+  const digits = Object.is(value, -0) ? '-0' : String(value);
+  return digits.includes('.') ? digits : `${digits}.0`;
+}
+
 /** Reads fields in the order they were written. */
 export class Unpack {
   #view;

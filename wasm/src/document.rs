@@ -11,9 +11,8 @@ use weighbridge::table::{Filter, Selection, Sort};
 use weighbridge::{FileMap, Goal as Depth, Index, Meta, Options, Session, Text};
 #[cfg(feature = "full")]
 use weighbridge_core::File;
-use weighbridge_core::format::gguf::rules;
 use weighbridge_core::{
-    Audit, Cursor, DType, EntryKind, Finding, Metadata, Region, Stop, Tally, Tensor, general,
+    Audit, Cursor, EntryKind, Finding, Metadata, Region, Stop, Tally, Tensor, general,
 };
 
 /// Maximum bytes of the index in memory, including names and extents.
@@ -21,9 +20,6 @@ const MOST_BYTES: usize = 1 << 30;
 
 /// From this number of tensors on, the faster module saves more time than it takes to load.
 const MANY: u64 = 10_000;
-
-/// Whether this build is the first module, which leaves files to the other that it shows in part.
-const FIRST: bool = !cfg!(feature = "full");
 
 /// The findings of a document, while its other fields are borrowed.
 macro_rules! all_findings {
@@ -93,8 +89,6 @@ pub struct Document {
     ruled: (bool, usize),
     step: Step,
     cursor: Cursor,
-    /// The module of every format shows more of the file, or shows it faster.
-    needs_full: bool,
     /// Facts about other files from the metadata, and how many entries were examined.
     pub(crate) part: (weighbridge::SetPart, usize),
     /// The files that an index lists, and whether the index was read completely.
@@ -129,7 +123,6 @@ impl Document {
             ruled: (false, 0),
             step: Step::Opening,
             cursor: Cursor::default(),
-            needs_full: false,
             part: Default::default(),
             #[cfg(feature = "full")]
             listed: None,
@@ -188,8 +181,6 @@ impl Document {
             return None;
         }
         if !self.session.is_refused() {
-            let tensors = self.session.file().map_or(0, |file| file.tensor_count());
-            self.needs_full = FIRST && tensors > MANY;
             return Some(Step::Metadata);
         }
         // The first module opens what it recognises, and leaves everything else to the other.
@@ -201,11 +192,7 @@ impl Document {
     }
 
     fn list_metadata(&mut self) -> Result<Option<()>, Stop> {
-        let Document { session, metadata, cursor, cut, needs_full, part: (part, noted), .. } = self;
-        // Nested lists are shown as JSON, which takes the module of every format.
-        let mut nested = |finding: Finding| {
-            *needs_full |= FIRST && finding.rule == rules::ARRAY_NESTED;
-        };
+        let Document { session, metadata, cursor, cut, part: (part, noted), .. } = self;
         session.ask(|file, source| {
             loop {
                 while let Some(meta) = metadata.get(*noted) {
@@ -213,7 +200,7 @@ impl Document {
                     *noted += 1;
                 }
                 // The cursor also advances inside the list of an entry.
-                let Some(entry) = file.next_meta(source, cursor, &mut nested)? else {
+                let Some(entry) = file.next_meta(source, cursor, &mut |_| {})? else {
                     return Ok(());
                 };
                 if metadata.len() * size_of::<Metadata>() >= MOST_BYTES / 4 {
@@ -227,7 +214,7 @@ impl Document {
     }
 
     fn list_tensors(&mut self) -> Result<Option<()>, Stop> {
-        let Document { session, index, cursor, cut, needs_full, .. } = self;
+        let Document { session, index, cursor, cut, .. } = self;
         // Whatever count is declared, an entry takes at least a few bytes.
         let room = (session.resident() / 8).min((MOST_BYTES / (2 * size_of::<Tensor>())) as u64);
         session.ask(|file, source| {
@@ -243,7 +230,6 @@ impl Document {
                     *cut = true;
                     return Ok(());
                 }
-                *needs_full |= FIRST && is_undecoded(entry.tensor.dtype);
                 index.push(source, entry.tensor)?;
                 *cursor = next;
             }
@@ -303,9 +289,10 @@ impl Document {
         self.cut
     }
 
-    /// Whether the module of every format shows more of this file, or shows it faster.
+    /// Whether this build is the first module, and the module of every format lists the file
+    /// faster.
     pub fn needs_full(&self) -> bool {
-        self.needs_full
+        !cfg!(feature = "full") && self.session.file().is_some_and(|it| it.tensor_count() > MANY)
     }
 
     /// The current stage, and how many of its entries are done.
@@ -400,11 +387,6 @@ impl Document {
     pub fn key_of(&self, kind: EntryKind, index: u32) -> Text {
         self.session.key(&self.metadata, kind, index)
     }
-}
-
-/// Whether elements are stored in blocks that this build does not decode.
-fn is_undecoded(dtype: DType) -> bool {
-    dtype.block().is_some() && !dtype.is_numeric()
 }
 
 /// Records a part of the file.

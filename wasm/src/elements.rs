@@ -1,10 +1,11 @@
 //! Elements anywhere in a tensor.
 
+use crate::blocks::{self, Blocks};
 use crate::document::Document;
 use crate::values::{Numbers, place};
 use alloc::vec::Vec;
 use weighbridge::column_major;
-use weighbridge_core::{Absent, Layout, Span, Stop, Tensor};
+use weighbridge_core::{Absent, DType, Layout, Span, Stop, Tensor};
 
 /// Maximum number of elements in one answer.
 pub const MOST: u64 = 1 << 20;
@@ -50,12 +51,21 @@ impl Grid {
     }
 }
 
+/// The elements of a table, row by row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Elements {
+    /// As numbers.
+    Numbers(Numbers),
+    /// In blocks, which are still to be decoded.
+    Blocks(Blocks),
+}
+
 /// Why elements are not available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The parser's reason, which includes missing bytes.
     Stop(Stop),
-    /// More than [`MOST`] elements.
+    /// More than [`MOST`] elements, or [`blocks::MOST_BYTES`].
     TooMany,
     /// The type, the layout or the encoding has no elements that can be shown.
     Unsupported,
@@ -82,8 +92,11 @@ impl Document {
     ///
     /// # Errors
     /// Why they are not available; missing bytes are noted.
-    pub fn grid(&mut self, tensor: &Tensor, grid: &Grid) -> Result<Numbers, Refusal> {
+    pub fn grid(&mut self, tensor: &Tensor, grid: &Grid) -> Result<Elements, Refusal> {
         let mut runs = grid.runs(tensor.elements).ok_or(Refusal::TooMany)?;
+        if tensor.dtype.block().is_some() {
+            return self.blocks(tensor, &runs).map(Elements::Blocks);
+        }
         if !tensor.dtype.is_numeric() {
             return Err(Refusal::Unsupported);
         }
@@ -91,11 +104,28 @@ impl Document {
             let extents = self.index.shape(tensor.index as usize);
             runs = stored(&runs, extents).ok_or(Refusal::Unsupported)?;
         }
-        match tensor.raw() {
+        let numbers = match tensor.raw() {
             Some(span) => self.raw_runs(tensor, span, &runs),
             None if tensor.elements == 0 => Ok(Numbers::new(tensor.dtype)),
             None => self.decoded_runs(tensor, &runs),
+        };
+        numbers.map(Elements::Numbers)
+    }
+
+    /// The blocks that hold elements; files store them uncompressed and row-major.
+    fn blocks(&mut self, tensor: &Tensor, runs: &[(u64, u64)]) -> Result<Blocks, Refusal> {
+        let mut found = Blocks::default();
+        let span = match tensor.raw() {
+            Some(span) if tensor.layout == Layout::RowMajor => span,
+            _ if tensor.elements == 0 => return Ok(found),
+            _ => return Err(Refusal::Unsupported),
+        };
+        let spans = spans(tensor.dtype, span, runs);
+        if spans.clone().map(|(span, _)| span.len).sum::<u64>() > blocks::MOST_BYTES {
+            return Err(Refusal::TooMany);
         }
+        self.session.read(spans, |(skip, len), bytes| found.push(bytes, skip, len))?;
+        Ok(found)
     }
 
     fn raw_runs(
@@ -106,12 +136,7 @@ impl Document {
     ) -> Result<Numbers, Refusal> {
         let Tensor { dtype, endianness, .. } = *tensor;
         let mut numbers = Numbers::new(dtype);
-        let spans = runs.iter().map_while(|(first, len)| {
-            let (at, bytes, skip) = place(dtype, *first, *len)?;
-            at.checked_add(bytes).filter(|end| *end <= span.len)?;
-            Some((Span::new(span.offset.saturating_add(at), bytes), (skip, *len)))
-        });
-        self.session.read(spans, |(skip, len), bytes| {
+        self.session.read(spans(dtype, span, runs), |(skip, len), bytes| {
             numbers.add(dtype, endianness, bytes, skip..skip.saturating_add(len));
         })?;
         Ok(numbers)
@@ -133,6 +158,20 @@ impl Document {
         }
         Ok(numbers)
     }
+}
+
+/// The bytes of each run of elements stored in `within`, with the position of its first element
+/// in them and their number.
+fn spans(
+    dtype: DType,
+    within: Span,
+    runs: &[(u64, u64)],
+) -> impl Iterator<Item = (Span, (u64, u64))> + Clone {
+    runs.iter().map_while(move |(first, len)| {
+        let (at, bytes, skip) = place(dtype, *first, *len)?;
+        at.checked_add(bytes).filter(|end| *end <= within.len)?;
+        Some((Span::new(within.offset.saturating_add(at), bytes), (skip, *len)))
+    })
 }
 
 /// Positions of the elements of `runs`, which count the last axis as the

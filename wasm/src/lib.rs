@@ -14,6 +14,8 @@ extern crate alloc;
 #[cfg(not(target_arch = "wasm32"))]
 extern crate std;
 
+#[cfg(any(feature = "compute", feature = "documents"))]
+pub mod blocks;
 #[cfg(feature = "full")]
 pub mod cells;
 #[cfg(feature = "full")]
@@ -26,6 +28,8 @@ pub mod elements;
 pub mod findings;
 #[cfg(feature = "full")]
 pub mod joint;
+#[cfg(feature = "documents")]
+pub mod json;
 #[cfg(feature = "documents")]
 mod listing;
 #[cfg(feature = "documents")]

@@ -1,9 +1,8 @@
 //! Metadata entries, and their values as JavaScript represents them.
 
+use crate::json;
 use crate::values::Numbers;
 use alloc::string::String;
-#[cfg(not(feature = "full"))]
-use weighbridge::text::quote;
 use weighbridge::{Meta, Value};
 use weighbridge_core::{DType, Element, File, Metadata, Source, Stop};
 
@@ -60,27 +59,12 @@ impl Shown {
     pub fn json(&self) -> Option<String> {
         let value = self.meta.value();
         let other = matches!(value, Value::List(_)) && self.numbers().is_none();
-        (other || self.meta.kind() == CBOR).then(|| json(value))
+        (other || self.meta.kind() == CBOR).then(|| {
+            let mut json = String::new();
+            json::push(value, &mut json);
+            json
+        })
     }
-}
-
-#[cfg(feature = "full")]
-fn json(value: &Value) -> String {
-    alloc::string::ToString::to_string(value)
-}
-
-/// A list of texts: the first module shows no other lists as JSON.
-#[cfg(not(feature = "full"))]
-fn json(value: &Value) -> String {
-    let mut json = String::from("[");
-    for (i, item) in value.as_list().unwrap_or_default().iter().enumerate() {
-        json.push_str(if i == 0 { "" } else { "," });
-        if let Value::Text(text) = item {
-            quote(&text.lossy(), &mut json);
-        }
-    }
-    json.push(']');
-    json
 }
 
 /// The kind of a value that is neither a number nor a text.

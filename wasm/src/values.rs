@@ -105,9 +105,7 @@ impl Numbers {
 /// length, and the index of the first element within them. `None` if the type
 /// has no fixed width or the range exceeds `u64`.
 pub fn place(dtype: DType, from: u64, count: u64) -> Option<(u64, u64, u64)> {
-    // Four 6-bit floats share three bytes, and are not supported as elements
-    // here.
-    let (unit, width) = dtype.unit().filter(|_| dtype.is_numeric())?;
+    let (unit, width) = dtype.unit()?;
     let (unit, width) = (u64::from(unit), u64::from(width));
     let at = (from / unit).checked_mul(width)?;
     let end = from.checked_add(count)?.div_ceil(unit).checked_mul(width)?;
@@ -155,7 +153,7 @@ mod tests {
         assert_eq!(place(DType::F64, 1 << 62, 1), None);
         assert_eq!(place(DType::Text, 0, 1), None);
         assert_eq!(place(DType::Q4_0, 70, 2), Some((36, 18, 6)));
-        assert_eq!(place(DType::Q8_1, 0, 1), None);
+        assert_eq!(place(DType::Q8_1, 31, 2), Some((0, 72, 31)));
         let numbers = Numbers::of(DType::I64, &[255; 16], 9, Endianness::Little);
         assert_eq!((numbers.array, numbers.len()), (Array::I64, 2));
     }

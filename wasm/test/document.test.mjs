@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { inflateRawSync, inflateSync } from 'node:zlib';
 import { fromBytes, load, open, settle, stream } from '../dist/index.js';
+import { jsonFloat } from '../dist/unpack.js';
 import { files, fixtures } from './host.mjs';
 
 async function* documents(goal) {
@@ -88,22 +89,53 @@ test('the first module takes no file for another format', async () => {
   assert.ok(own > 2 && own < heads.size, `${own} of ${heads.size}`);
 });
 
-test('what the first module shows in part comes from the other', async () => {
-  const wanted = { blocks: 0, lists: 0 };
-  for (const path of files(fixtures).filter((it) => it.endsWith('.gguf'))) {
-    const bytes = readFileSync(path);
-    const first = await openIn('base', bytes, 'index', path);
-    if (!first.refused && first.needsFull) {
-      const document = await open(fromBytes(bytes), { name: path, goal: 'index', module: 'base' });
-      assert.equal(document.needsFull, false);
-      const { dtype } = document.rows(0, document.tensorCount);
-      const coded = Array.from(dtype).findIndex((code) => /^iq[123]/.test(document.words()[code]));
-      wanted[coded < 0 ? 'lists' : 'blocks']++;
-      document.free();
+test('elements in blocks take another module, which settle loads', async () => {
+  const first = await load('base');
+  const path = files(fixtures).find((it) => it.endsWith('every-type.gguf'));
+  const source = fromBytes(readFileSync(path));
+  const document = new first.Document(source.size);
+  await settle(document, source, () => document.advance('index'));
+  let blocks = 0;
+  for (let i = 0; i < document.tensorCount; i++) {
+    const { dtype, elements } = await settle(document, source, () => document.tensor(i));
+    const ask = () => settle(document, source, () => document.values(i, 0, Number(elements)));
+    if (!/^(i?q|tq|mx|nv)/.test(dtype)) {
+      await ask().catch((error) => assert.match(error.message, /cannot be shown/, dtype));
+      continue;
     }
-    first.free();
+    if (blocks === 0) {
+      assert.equal(document.requires, undefined);
+      for (let answer; document.requires === undefined; answer = document.values(i, 0, 1)) {
+        assert.equal(answer, undefined);
+        const need = document.need();
+        for (let k = 0; k < need.length; k += 2) {
+          document.supply(need[k], await source.read(need[k], Number(need[k + 1])));
+        }
+      }
+      assert.equal(document.requires, 'compute');
+      assert.equal(document.npy(i), undefined);
+    }
+    blocks++;
+    const { data } = await ask().catch((error) => {
+      assert.match(error.message, /cannot be shown/, dtype);
+      assert.ok(['q8_1', 'q8_k'].includes(dtype), dtype);
+      return { data: new Float32Array(Number(elements)) };
+    });
+    assert.ok(data instanceof Float32Array, dtype);
+    assert.equal(data.length, Number(elements), dtype);
+    assert.equal(document.requires, undefined);
   }
-  assert.ok(wanted.blocks > 0 && wanted.lists > 0, JSON.stringify(wanted));
+  assert.ok(blocks > 20, `${blocks} types`);
+  document.free();
+});
+
+test('floats are written as the command writes them', () => {
+  const written = [
+    [0.1, '0.1'], [1, '1.0'], [-0, '-0.0'], [123456, '123456.0'], [1e-4, '0.0001'], [9.5e-5, '9.5e-5'],
+    [9_999_999_999_999_998, '9999999999999998.0'], [1e16, '1e+16'], [-1.5e300, '-1.5e+300'], [5e-324, '5e-324'],
+    [NaN, '"NaN"'], [Infinity, '"Infinity"'], [-Infinity, '"-Infinity"'],
+  ];
+  written.forEach(([value, text]) => assert.equal(jsonFloat(value), text));
 });
 
 test('many tensors are listed by the faster module', async () => {

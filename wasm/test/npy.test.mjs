@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fromBytes, open, settle } from '../dist/index.js';
+import { fromBytes, load, open, settle } from '../dist/index.js';
 import { files, fixtures, weighbridge } from './host.mjs';
 
 const DENSE = new Set(['row-major', 'column-major', 'channels-last']);
@@ -54,6 +54,7 @@ function written(document, i, data) {
 }
 
 test('every type', async () => {
+  await load('compute');
   const folder = mkdtempSync(join(tmpdir(), 'weighbridge-'));
   const types = new Set();
   try {

@@ -16,7 +16,7 @@ export async function everything(blob: Blob, signal: AbortSignal): Promise<Summa
   const sums = new compute.Statistics(values.dtype, 'little', offsets[0]);
   await stream(document, source, 0, [sums], { signal });
   try {
-    document.npy(0).header();
+    document.npy(0)?.header();
   } catch (error) {
     const { rule, offset } = error as WeighbridgeError;
     throw new Error(`${rule} at ${offset} ${valid} ${worst} ${full.flavour} ${summarise([document.digest()]).notes} ${template('').roles}`);

@@ -1,6 +1,7 @@
 //! Accumulators of streamed elements.
 
 use super::{dtype, endianness};
+use crate::blocks;
 use crate::pack::Pack;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -144,6 +145,17 @@ impl RawHeatmap {
         pack.words(cells().map(|cell| cell.bad));
         pack.done()
     }
+}
+
+/// The elements of runs of blocks, as `grid` of a document returns them; `undefined` for types
+/// whose blocks are not decoded.
+#[wasm_bindgen(js_name = rawBlocks)]
+#[allow(unreachable_pub, reason = "called from JavaScript")]
+pub fn raw_blocks(name: &str, big: bool, bytes: &[u8], runs: &[u32]) -> Option<Uint8Array> {
+    let numbers = blocks::decode(dtype(name), endianness(big), bytes, runs)?;
+    let mut pack = Pack::default();
+    pack.numbers(&numbers);
+    Some(pack.done())
 }
 
 /// What the elements of one block are made of: scales, quants, minima, and the values;

@@ -1,15 +1,14 @@
 //! Single entries: a tensor, its chunks, metadata, values.
 
 use super::thrown::error;
-use super::{Answer, RawDocument, answer, dtype, endianness};
+use super::{Answer, RawDocument, answer};
 use crate::document::Document;
-use crate::elements::{Grid, Refusal};
+use crate::elements::{Elements, Grid, Refusal};
 use crate::meta::{self, Shown};
 use crate::pack::{NONE, Pack};
 use crate::text::{SHOWN, Texts};
-use crate::values::Numbers;
 use alloc::vec::Vec;
-use js_sys::{Error, Uint8Array};
+use js_sys::Error;
 use wasm_bindgen::prelude::*;
 use weighbridge::text::hex;
 use weighbridge::{Particulars, Quantization, Value};
@@ -223,9 +222,20 @@ impl RawDocument {
         let (rows, columns) = (rows.into(), columns.into());
         let grid = Grid { from, rows, row_step, columns, column_step };
         let result = self.inner.grid(&tensor, &grid);
-        shown(&self.inner, result, |numbers, pack| {
+        shown(&self.inner, result, |elements, pack| {
             pack.text(tensor.dtype.name());
-            pack.numbers(&numbers);
+            match elements {
+                Elements::Numbers(numbers) => {
+                    pack.u32(0);
+                    pack.numbers(&numbers);
+                }
+                Elements::Blocks(blocks) => {
+                    pack.u32(1);
+                    pack.text(tensor.endianness.name());
+                    pack.bytes(&blocks.bytes);
+                    pack.words(blocks.runs.iter().copied());
+                }
+            }
         })
     }
 }
@@ -245,13 +255,4 @@ pub(super) fn shown<T>(
         Err(Refusal::Unsupported) => "elements of this type or encoding cannot be shown",
     };
     Err(error(message, None))
-}
-
-/// Elements of `bytes`, at most `most` of them.
-#[wasm_bindgen(js_name = rawElements)]
-#[allow(unreachable_pub, reason = "called from JavaScript")]
-pub fn raw_elements(name: &str, big: bool, bytes: &[u8], most: u64) -> Uint8Array {
-    let mut pack = Pack::default();
-    pack.numbers(&Numbers::of(dtype(name), bytes, most, endianness(big)));
-    pack.done()
 }

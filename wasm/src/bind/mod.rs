@@ -28,7 +28,7 @@ mod unit;
 
 #[cfg(feature = "documents")]
 use document::{Answer, RawDocument, answer, stopped};
-#[cfg(any(feature = "compute", feature = "documents"))]
+#[cfg(feature = "compute")]
 use unit::dtype;
 use weighbridge_core::Endianness;
 

@@ -1,6 +1,10 @@
-//! Types of elements by name.
+//! Elements of types that are given by name.
 
+use super::endianness;
+use crate::pack::Pack;
+use crate::values::Numbers;
 use alloc::vec::Vec;
+use js_sys::Uint8Array;
 use wasm_bindgen::prelude::wasm_bindgen;
 use weighbridge_core::DType;
 
@@ -10,11 +14,20 @@ pub(super) fn dtype(name: &str) -> DType {
 }
 
 /// How data of a type can be cut: elements and bytes that go together, and whether
-/// they are numbers that `rawElements` gives. Zeros where the width is not fixed.
+/// they are numbers that `rawElements` returns. Zeros where the width is not fixed.
 #[wasm_bindgen(js_name = rawUnit)]
 #[allow(unreachable_pub, reason = "called from JavaScript")]
 pub fn raw_unit(name: &str) -> Vec<u32> {
     let dtype = dtype(name);
     let (elements, bytes) = dtype.unit().unwrap_or_default();
     [elements, bytes, dtype.is_numeric().into()].to_vec()
+}
+
+/// Elements of `bytes`, at most `most` of them.
+#[wasm_bindgen(js_name = rawElements)]
+#[allow(unreachable_pub, reason = "called from JavaScript")]
+pub fn raw_elements(name: &str, big: bool, bytes: &[u8], most: u64) -> Uint8Array {
+    let mut pack = Pack::default();
+    pack.numbers(&Numbers::of(dtype(name), bytes, most, endianness(big)));
+    pack.done()
 }

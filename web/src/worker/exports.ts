@@ -30,7 +30,7 @@ export async function npy(
   if (access === 'rows' && (extents.includes(NOWHERE) || extents.reduce((a, b) => a * b, 1n) !== elements)) {
     throw new Error('.npy cannot hold rows of different lengths');
   }
-  const writer = file.document.npy(tensor);
+  const writer = await file.settle(() => file.document.npy(tensor), context);
   const out = await target?.createWritable();
   const parts: Uint8Array<ArrayBuffer>[] = [];
   const put = (bytes: Uint8Array) => parts.push(new Uint8Array(bytes));

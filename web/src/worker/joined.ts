@@ -141,6 +141,10 @@ export class Joined implements Paper {
     return document!.need().map((number, i) => (i % 2 === 0 ? number + base : number));
   }
 
+  get requires() {
+    return this.#waiting.document!.requires;
+  }
+
   supply(at: bigint, bytes: Uint8Array): void {
     const { document, base } = this.at(at);
     document.supply(at - base, bytes);

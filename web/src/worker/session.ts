@@ -54,7 +54,12 @@ export class Session {
     }
   }
 
+  /** Provides what the document is waiting for: a module, or bytes. */
   async #supply(signal: AbortSignal): Promise<void> {
+    if (this.document.requires !== undefined) {
+      await load(this.document.requires);
+      return;
+    }
     const need = this.document.need();
     if (need.length === 0) {
       throw new Error('the document is not waiting for any bytes');
