@@ -33,7 +33,7 @@ done
 # with the features of a host, a browser, a board with mapped flash and a board with a
 # flash driver.
 for pair in "stb windows" "stb details" "formats details" "formats windows" "formats payloads" \
-  "formats sweep" "gguf sweep" "safetensors sweep" "idv payloads" "idv deflate" "ztensor zstd" \
+  "formats sweep" "gguf dequantise" "gguf sweep" "safetensors sweep" "idv payloads" "idv deflate" "ztensor zstd" \
   "ztensor checksum" "ztensor payloads" "oinf bytemuck" "formats embedded-storage" "formats std"; do
   say "core with $pair"
   subset --features "$pair"
