@@ -121,12 +121,15 @@ export interface OpenOptions extends DocumentOptions {
 
 /**
  * Opens a file. A file that is refused opens too: `document.refused` is set, its findings say why,
- * and its verdict says what it is instead. If `base` cannot open the file, or shows it only in
- * part, `open` loads `full`.
+ * and its verdict says what it is instead. If `base` cannot open the file, or `full` lists it
+ * faster, `open` loads `full`.
  */
 export function open(source: ByteSource, options?: OpenOptions): Promise<Document>;
 
-/** Calls `call` until no bytes are missing, and reads what `document` needs from `source` between calls. */
+/**
+ * Calls `call` until no bytes are missing. Between calls it reads what `document` needs from
+ * `source`, and loads a module that `document` requires.
+ */
 export function settle<T>(
   document: Document,
   source: ByteSource,

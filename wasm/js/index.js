@@ -34,7 +34,7 @@ const VECTORS = Uint8Array.of(
 
 async function start(flavour, module) {
   if (FAST.includes(flavour) && !WebAssembly.validate(VECTORS)) {
-    throw failure('this WebAssembly engine has no SIMD, which statistics and all files except plain safetensors and GGUF require');
+    throw failure('this WebAssembly engine has no SIMD, which statistics, elements in blocks, and all formats except safetensors and GGUF require');
   }
   const { url, glue: loaded } = MODULES[flavour];
   const [glue, rules] = await Promise.all([loaded(), flavour === 'full' ? import('./every-rule.js') : undefined]);
