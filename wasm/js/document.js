@@ -1,6 +1,6 @@
 // The class Document, a wrapper that hides the WebAssembly's own.
 
-import { cells, metadataTable, metaValue, notListed, rowTable, validity, values } from './answers.js';
+import { cells, metadataTable, metaValue, notListed, rowTable, tensorDetails, validity, values } from './answers.js';
 import { lent } from './blocks.js';
 import { decoders } from './decoder.js';
 import { npy } from './npy.js';
@@ -262,70 +262,7 @@ export function documents(glue) {
     }
 
     tensor(index) {
-      return unpack(this.#raw.tensor(index), (fields) => {
-        const name = fields.text();
-        const nameHex = fields.optionalText();
-        const label = fields.text();
-        const dtype = fields.text();
-        const status = fields.text();
-        const layout = fields.text();
-        const encoding = fields.text();
-        const endianness = fields.text();
-        const shape = fields.column(BigUint64Array);
-        const elements = fields.u64();
-        const stored = fields.u64();
-        const chunks = fields.u64();
-        const at = fields.u64();
-        const bytes = fields.optional();
-        const offset = fields.optional();
-        const id = fields.optional();
-        const shapeTableIndex = fields.optional();
-        const code = fields.optional();
-        const spelling = fields.optionalText();
-        const dtypeRaw = code === undefined ? spelling : String(code);
-        const codec = fields.optionalText();
-        const checksum = fields.optionalText();
-        const kind = fields.optionalText();
-        let quantization;
-        if (kind !== undefined) {
-          const axis = fields.optional();
-          const scales = values('f32', fields.column(Float32Array));
-          const zeroPoints = values('i32', fields.column(Int32Array));
-          const parameters = [];
-          if (axis !== undefined) {
-            parameters.push({ name: 'axis', value: axis });
-          }
-          parameters.push({ name: 'scales', value: scales });
-          if (zeroPoints.data.length > 0) {
-            parameters.push({ name: 'zero points', value: zeroPoints });
-          }
-          quantization = { kind, parameters };
-        }
-        return {
-          index,
-          name,
-          label,
-          nameHex,
-          id,
-          dtype,
-          dtypeRaw,
-          status,
-          layout,
-          encoding,
-          endianness,
-          shape,
-          shapeTableIndex,
-          elements,
-          bytes,
-          stored,
-          offset,
-          chunks,
-          at,
-          codec,
-          checksum,
-          quantization,
-        };
-      });
+      return unpack(this.#raw.tensor(index), tensorDetails(index));
     }
 
     chunks(index, from, to) {
