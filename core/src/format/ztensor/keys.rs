@@ -10,8 +10,8 @@ use super::value;
 use crate::base::word::Cell;
 use crate::base::{Word, limits::CBOR_KEYS, wide};
 
-/// State of the keys of a map: the number of those that are kept in the low bits, and these
-/// flags; 0 if keys are not compared.
+/// State of the keys of a map: the number of those that are kept, with the one that is being read,
+/// in the low bits, and these flags; 0 if keys are not compared.
 pub(super) mod state {
     use super::{Cell, value};
 
@@ -24,7 +24,7 @@ pub(super) mod state {
     pub(in super::super) const ORDER: Cell = value::UP | value::DOWN | value::FORM;
     /// No key has been read.
     pub(in super::super) const NEW: Cell = MAP | ORDER;
-    /// One key was read, and is kept.
+    /// One key is kept.
     pub(in super::super) const ONE: Cell = NEW | 1;
 }
 
@@ -40,16 +40,15 @@ impl Levels<'_> {
         if !is_given_up(self.keys) {
             if self.kept() >= CBOR_KEYS && self.len() > 1 && self.keys & state::ORDER != 0 {
                 // While keys are in order, only the last one is needed.
-                let last = self.pop();
-                self.keys = self.keys.wrapping_sub(1);
+                let last = self.pop_key();
                 self.drop_keys();
-                self.push(last);
-                self.keys |= state::CUT | 1;
+                self.push_key(last);
+                self.keys |= state::CUT;
             }
             let place = Cell::try_from(at.wrapping_sub(self.at)).ok();
             if let Some(place) = place
                 && self.kept() < CBOR_KEYS
-                && self.push(place)
+                && self.push_key(place)
             {
                 return;
             }
@@ -69,7 +68,7 @@ impl Levels<'_> {
             return;
         }
         let end = self.used;
-        let key = self.pop();
+        let key = self.pop_key();
         if self.keys & state::ORDER != 0 && self.len() > 0 {
             let Some(order) = self.order(self.used.wrapping_sub(1), key) else {
                 return self.too_complex(key, seen);
@@ -99,8 +98,7 @@ impl Levels<'_> {
         if self.keys & state::CUT != 0 {
             self.drop_keys();
         }
-        self.push(key);
-        self.keys = self.keys.wrapping_add(1);
+        self.push_key(key);
     }
 
     /// Looks up a key among the sorted keys of its map, and inserts it.
@@ -122,12 +120,11 @@ impl Levels<'_> {
                 Some(_) => high = middle,
             }
         }
-        self.push(0);
+        self.push_key(0);
         let mut carried = key;
         for place in self.cells.get_mut(low..self.used).unwrap_or_default() {
             core::mem::swap(place, &mut carried);
         }
-        self.keys = self.keys.wrapping_add(1);
     }
 
     /// The order of the key in cell `first` and the key `second`.
@@ -145,6 +142,19 @@ impl Levels<'_> {
     pub(super) fn give_up(&mut self) {
         self.drop_keys();
         self.keys = 0;
+    }
+
+    /// Keeps a key of the innermost level; returns whether there was room.
+    fn push_key(&mut self, key: Cell) -> bool {
+        let kept = self.push(key);
+        self.keys = self.keys.wrapping_add(kept.into());
+        kept
+    }
+
+    /// Takes back the last key of the innermost level.
+    fn pop_key(&mut self) -> Cell {
+        self.keys = self.keys.wrapping_sub(1);
+        self.pop()
     }
 
     /// Drops the kept keys of the innermost level.

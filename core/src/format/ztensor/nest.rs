@@ -237,3 +237,106 @@ impl<'a> Pull<'_, '_, 'a> {
         if map { MAP } else { ARRAY }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::MappedAudit;
+    use crate::file::{File, Slot};
+    use crate::input::Source;
+    use std::vec::Vec;
+
+    /// The findings in a file whose only tensor has a custom field with this value: rules, and
+    /// offsets from the value's start.
+    fn findings(value: &[u8]) -> Vec<(&'static str, u64)> {
+        let mut bytes = b"ZTEN0001".to_vec();
+        bytes.resize(68, 0);
+        let index = bytes.len();
+        bytes.extend(b"\x81\xBF\x64name\x61w\x66offset\x18\x40\x64size\x04\x65dtype\x67float32");
+        bytes.extend(b"\x66layout\x65dense\x65shape\x81\x01\x68encoding\x63raw");
+        bytes.extend(b"\x6Fdata_endianness\x66little\x61x");
+        let start = bytes.len() as u64;
+        bytes.extend(value);
+        bytes.push(0xFF);
+        bytes.extend((bytes.len() as u64 - index as u64).to_le_bytes());
+        let source = Source::whole(&bytes);
+        let mut found = Vec::new();
+        let mut sink = |f: crate::rule::Finding| found.push((f.rule.id(), f.offset - start));
+        let file = File::open(&source, &mut sink).unwrap();
+        let _ = MappedAudit::new(file).step(&source, &mut [Slot::EMPTY; 8], &mut sink);
+        found
+    }
+
+    /// `count` items that begin with `head` and end with `tail`, one inside the other, around
+    /// `innermost`.
+    fn nested(count: usize, head: &[u8], innermost: &[u8], tail: &[u8]) -> Vec<u8> {
+        [&head.repeat(count), innermost, &tail.repeat(count)].concat()
+    }
+
+    /// The rules of `findings` on hosts and in mapped flash.
+    fn assert_found(value: &[u8], on_hosts: &[&str], in_flash: &[&str]) {
+        let found: Vec<_> = findings(value).iter().map(|found| found.0).collect();
+        assert_eq!(found, if WINDOWS { on_hosts } else { in_flash });
+    }
+
+    const TWICE: &str = "CBOR-KEY-DUPLICATE";
+    const KEYS: &str = "CBOR-KEYS";
+
+    /// Number of open maps with several keys that are compared in mapped flash.
+    const MAPS: usize = 23;
+
+    #[test]
+    fn keys_of_many_open_maps() {
+        // Of each map, the first key follows again after a value that is a map.
+        let again = |count| nested(count, b"\xA3\x00\x00\x01", b"\x00", b"\x00\x00");
+        let at = |count: usize| 4 * count as u64 + 1;
+        assert_eq!(findings(&again(1)), [(TWICE, at(1))]);
+        assert_eq!(findings(&again(MAPS)), [(TWICE, at(MAPS))]);
+        assert_found(&again(60), &[TWICE], &[TWICE, KEYS]);
+        // The keys of the map around the others are compared, those of a map amid them are not.
+        let others = nested(30, b"\xA2\x00\x00\x01", b"\x00", b"");
+        let amid = nested(1, b"\xA3\x00\x00\x01", &others, b"\x00\x00");
+        assert_found(&amid, &[TWICE], &[TWICE, KEYS]);
+        let amid = nested(30, b"\xA2\x00\x00\x01", &amid, b"");
+        assert_found(&amid, &[TWICE], &[KEYS]);
+        // A map with one key takes no room.
+        let single = nested(60, b"\xA1\x00", &again(MAPS), b"");
+        assert_eq!(findings(&single), [(TWICE, 120 + at(MAPS))]);
+    }
+
+    #[test]
+    fn maps_in_keys() {
+        let in_keys = |count| nested(count, b"\xA2\x00\x00", b"\x01", b"\x00");
+        assert_found(&in_keys(MAPS), &[], &[]);
+        assert_found(&in_keys(60), &[], &[KEYS]);
+        // What follows is read as on hosts.
+        let twice = [b"\x82", &in_keys(60)[..], b"\xA2\x05\x00\x05\x00"].concat();
+        assert_found(&twice, &[TWICE], &[TWICE, KEYS]);
+    }
+
+    #[test]
+    fn keys_far_into_an_entry() {
+        let far = |maps: &[u8]| [b"\x82\x59\xFF\xFF", &[0; 0xFFFF][..], maps].concat();
+        assert_found(&far(b"\xA1\x05\x00"), &[], &[]);
+        assert_found(&far(b"\xA2\x05\x00\x05\x00"), &[TWICE], &[KEYS]);
+    }
+
+    #[test]
+    fn many_open_arrays_with_many_items() {
+        const WIDE: usize = 16_400;
+        let arrays = |count| nested(count, b"\x99\x40\x10", b"\x00", &[0; WIDE - 1]);
+        assert_found(&arrays(60), &[], &[]);
+        // Kept keys leave room for fewer.
+        let mut map = b"\xB8\x7E".to_vec();
+        for key in 0..0x7D_u8 {
+            map.extend([0x18, 0x18 + (key.wrapping_mul(0x25) & 0x7F), 0]);
+        }
+        map.extend([0x18, 0xFF]);
+        let with = |count| {
+            let narrow = nested(100 - count, b"\x81", &arrays(count), b"");
+            [&map[..], &narrow].concat()
+        };
+        assert_found(&with(20), &[], &[]);
+        assert_found(&with(60), &[], &["CBOR-DEPTH"]);
+    }
+}
