@@ -49,6 +49,13 @@ impl<'a> Items<'a> {
         Some(taken)
     }
 
+    /// Reads the next byte; 0 if there is none.
+    pub(super) fn byte(&mut self) -> u8 {
+        let (first, rest) = self.bytes.split_first().unwrap_or((&0, &[]));
+        self.bytes = rest;
+        *first
+    }
+
     /// Reads the next head; returns whether there is one.
     pub(super) fn read(&mut self, head: &mut head::Head) -> bool {
         let len = head.read(self.bytes);
@@ -60,7 +67,7 @@ impl<'a> Items<'a> {
     }
 
     /// Reads the rest of the text or byte string with this `head`.
-    pub(super) fn string(&mut self, head: &head::Head) -> Option<Name<'a>> {
+    fn string(&mut self, head: &head::Head) -> Option<Name<'a>> {
         if !head.is_indefinite() {
             return Some(Name::new(self.take(head.argument)?, NameEncoding::Plain));
         }

@@ -1,12 +1,10 @@
 //! The order of data items by value (RFC 8949 §5.6.1), for map keys in any form.
 
-use super::cbor::OPEN;
 use super::head::{Head, float_value, major};
 use super::item::Items;
 use crate::base::limits::CBOR_KEY_DEPTH;
 use crate::base::word::Cell;
-use crate::model::Name;
-use core::cmp::Ordering;
+use crate::base::{Word, place};
 
 /// The first key is less than the second, by type, then by value.
 pub(super) const UP: Cell = 0x1000;
@@ -21,121 +19,142 @@ pub(super) const FORM: Cell = 0x4000;
 #[inline(never)]
 pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Cell> {
     let (mut a, mut b) = (Side::new(first), Side::new(second));
+    let is_string = first.first().is_some_and(|head| matches!(head >> 5, major::BYTES | major::TEXT));
     let mut depth = 0_usize;
     // Depth of the outermost map whose pairs may be in another order.
     let mut unordered = usize::MAX;
-    let mut is_first = true;
     loop {
-        let (kind, other) = (a.next(depth), b.next(depth));
-        let mut order = kind.cmp(&other);
-        // Only strings that are keys themselves differ in form.
-        let mut form = Ordering::Equal;
-        let (x, y) = (&a.head, &b.head);
-        if order.is_ne() {
-            // Of different types, or one has ended.
-        } else if kind == 0 {
-            if depth == 0 {
-                return Some(0);
+        let (mut kind, mut other) = (a.next(depth), b.next(depth));
+        let (x, y) = (a.head.argument, b.head.argument);
+        let definite = !a.head.is_indefinite() && !b.head.is_indefinite();
+        let same = x == y || kind == kind::MAP && !definite;
+        if kind != other || !same {
+            let up = if kind == other { x < y } else { kind < other };
+            // In the other form, the shorter of two strings that are keys themselves comes first.
+            while depth == 1 && is_string && kind == other && kind != kind::END {
+                (kind, other) = (a.next(depth), b.next(depth));
             }
-            depth = depth.wrapping_sub(1);
-            if depth < unordered {
-                unordered = usize::MAX;
+            let form = if kind == other { up } else { kind < other };
+            let order = if up { UP } else { DOWN } | if form { FORM } else { 0 };
+            return (unordered == usize::MAX).then_some(order);
+        }
+        match kind {
+            kind::END if depth == 0 => return Some(0),
+            kind::END => {
+                depth = depth.wrapping_sub(1);
+                if depth < unordered {
+                    unordered = usize::MAX;
+                }
             }
-        } else if x.is_string() {
-            let (x, y) = (a.string(), b.string());
-            order = x.cmp(&y);
-            if is_first {
-                form = len(&x).cmp(&len(&y));
-            }
-        } else {
-            let definite = !x.is_indefinite() && !y.is_indefinite();
-            let map = x.major == major::MAP;
-            if !x.is_container() || map && definite {
-                order = x.argument.cmp(&y.argument);
-            }
-            if x.is_container() && order.is_eq() {
+            kind::BYTES..=kind::MAP => {
                 depth = depth.wrapping_add(1);
-                if depth > CBOR_KEY_DEPTH {
+                if depth > CBOR_KEY_DEPTH && kind >= kind::ARRAY {
                     return None;
                 }
-                if map && !(definite && x.argument < 2) {
+                if kind == kind::MAP && !(definite && x < 2) {
                     unordered = unordered.min(depth);
                 }
             }
+            _ => {}
         }
-        if order.is_ne() {
-            let value = if order.is_lt() { UP } else { DOWN };
-            let form = if form.then(order).is_lt() { FORM } else { 0 };
-            return (unordered == usize::MAX).then_some(value | form);
-        }
-        is_first = false;
     }
 }
+
+/// What is compared first: the end of a level, or the type of an item, as one more than its major
+/// type. Floats come last. The bytes of a string are compared like numbers.
+mod kind {
+    pub(super) const END: u32 = 0;
+    pub(super) const NUMBER: u32 = 1;
+    pub(super) const BYTES: u32 = 3;
+    pub(super) const ARRAY: u32 = 5;
+    pub(super) const MAP: u32 = 6;
+    pub(super) const FLOAT: u32 = u32::MAX;
+}
+
+/// Stands for the number of items on a level that a break ends.
+const OPEN: Word = Word::MAX;
 
 /// One of two data items that are read in lockstep.
 struct Side<'a> {
     items: Items<'a>,
     /// The last head; its argument is comparable.
     head: Head,
-    /// Number of data items left outside, and in each open array or map; [`OPEN`] if a break
-    /// ends it.
-    left: [u32; CBOR_KEY_DEPTH + 1],
+    /// Whether the bytes of a string are read.
+    string: bool,
+    /// Whether a break ends that string.
+    chunks: bool,
+    /// Number of data items left on this level, or of bytes; [`OPEN`] if a break ends it.
+    left: Word,
+    /// The same on each level outside.
+    outside: [Word; CBOR_KEY_DEPTH + 1],
 }
 
 impl<'a> Side<'a> {
     fn new(bytes: &'a [u8]) -> Self {
-        let mut left = [0; CBOR_KEY_DEPTH + 1];
-        left[0] = 1;
-        Side { items: Items::new(bytes), head: Head::default(), left }
+        Side {
+            items: Items::new(bytes),
+            head: Head::default(),
+            string: false,
+            chunks: false,
+            left: 1,
+            outside: [0; CBOR_KEY_DEPTH + 1],
+        }
     }
 
-    /// Reads the next head on level `depth`. Returns 0 at the end of the level, otherwise a number
-    /// for each type, of which that of floats is the highest.
-    fn next(&mut self, depth: usize) -> u8 {
-        let Some(left) = self.left.get_mut(depth).filter(|left| **left > 0) else { return 0 };
+    /// Reads the next head or byte on level `depth`. Opens the next level at an array, a map or a
+    /// string, and closes this one at its end.
+    fn next(&mut self, depth: usize) -> u32 {
         let head = &mut self.head;
-        // The head exists, because the bytes were read before.
-        if !self.items.read(head) || head.is_break() {
-            return 0;
+        loop {
+            head.argument = 0;
+            if self.string && self.left > 0 {
+                self.left = self.left.wrapping_sub(1);
+                head.argument = self.items.byte().into();
+                return kind::NUMBER;
+            }
+            // The head exists, because the bytes were read before.
+            let ended = self.left == 0 && !self.chunks;
+            if ended || !self.items.read(head) || head.is_break() {
+                (self.string, self.chunks, head.argument) = (false, false, 0);
+                let outside = self.outside.get(depth.wrapping_sub(1));
+                self.left = outside.copied().unwrap_or(0);
+                return kind::END;
+            }
+            if !self.string {
+                break;
+            }
+            self.left = place(head.argument);
         }
         // The item of a tag follows.
-        if *left != OPEN && head.major != major::TAG {
-            *left = left.wrapping_sub(1);
+        if self.left != OPEN && head.major != major::TAG {
+            self.left = self.left.wrapping_sub(1);
         }
         if head.float_width() != 0 {
             head.argument = float_value(head.info, head.argument);
-            return u8::MAX;
+            return kind::FLOAT;
         }
-        if head.is_container()
-            && let Some(left) = self.left.get_mut(depth.wrapping_add(1))
-        {
-            let items = u32::try_from(head.argument).unwrap_or(0);
-            *left = match head.major {
-                _ if head.is_indefinite() => OPEN,
-                major::MAP => items.wrapping_mul(2),
-                _ => items,
+        self.string = head.is_string();
+        if self.string || head.is_container() {
+            if let Some(outside) = self.outside.get_mut(depth) {
+                *outside = self.left;
+            }
+            self.chunks = self.string && head.is_indefinite();
+            self.left = match head.is_indefinite() && !self.string {
+                true => OPEN,
+                false => place(head.argument << u32::from(head.major == major::MAP)),
             };
+            if head.major != major::MAP {
+                head.argument = 0;
+            }
         }
-        head.major.wrapping_add(1)
-    }
-
-    /// Reads the rest of the current string.
-    fn string(&mut self) -> Name<'a> {
-        self.items.string(&self.head).unwrap_or_default()
-    }
-}
-
-/// Number of bytes of a string.
-fn len(name: &Name<'_>) -> usize {
-    match name.as_bytes() {
-        Some(bytes) => bytes.len(),
-        None => name.bytes().count(),
+        u32::from(head.major).wrapping_add(1)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::cmp::Ordering;
 
     fn value(first: &[u8], second: &[u8]) -> Option<Ordering> {
         let value = |order: Cell| (order & DOWN != 0).cmp(&(order & UP != 0));
