@@ -68,9 +68,10 @@ fn split<'c>(name: &Name<'_>, copy: &'c mut [u8; ROOM]) -> Result<Digits<'c>, Ru
     };
     let mut usual = true;
     if algorithm == Algorithm::Crc32c {
-        usual = false;
-        if let [b'0', x @ (b'x' | b'X'), rest @ ..] = digits {
-            (usual, digits) = (*x == b'x', rest);
+        let (start, after) = rest.split_at_checked(2).unwrap_or_default();
+        usual = start == b"0x";
+        if usual || start == b"0X" {
+            digits = after;
         }
     }
     for digit in digits {

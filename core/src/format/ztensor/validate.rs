@@ -52,6 +52,9 @@ const MISTYPED: usize = 1;
 const CASE: usize = 2;
 const UNKNOWN: usize = 3;
 
+/// Not a position in a list.
+const NONE: usize = usize::MAX;
+
 /// Reads the fields of a map again and validates them.
 #[repr(C)]
 pub(super) struct Validator<'j, 'p, 'r, 'a> {
@@ -197,20 +200,20 @@ impl Validator<'_, '_, '_, '_> {
         found
     }
 
-    /// The index of a field's text among `words`.
-    fn word(&mut self, key: Key, words: &[u8]) -> Option<u8> {
+    /// The position of a field's text among `words`; [`NONE`] if it is not one of them.
+    fn word(&mut self, key: Key, words: &[u8]) -> usize {
         if !self.text(key) {
-            return None;
+            return NONE;
         }
         let Some((number, exact)) = self.pull.text.word_of(words) else {
             self.unknown = true;
             self.fault(key, UNKNOWN);
-            return None;
+            return NONE;
         };
         if !exact {
             self.fault(key, CASE);
         }
-        Some(number)
+        number.into()
     }
 
     fn name(&mut self) {
@@ -233,14 +236,14 @@ impl Validator<'_, '_, '_, '_> {
 
     fn dtype(&mut self) {
         let place = self.word(Key::DTYPE, field::DTYPE_NAMES);
-        if let Some(dtype) = place.and_then(|place| field::DTYPES.get(usize::from(place))) {
+        if let Some(dtype) = field::DTYPES.get(place) {
             (self.tensor.dtype, self.width) = *dtype;
         }
     }
 
     fn layout(&mut self) {
         let place = self.word(Key::LAYOUT, field::LAYOUT_NAMES);
-        self.tensor.layout = match place.and_then(|place| field::LAYOUTS.get(usize::from(place))) {
+        self.tensor.layout = match field::LAYOUTS.get(place) {
             Some(layout) => *layout,
             // The specification calls dense the default.
             None if self.entry.place(Key::LAYOUT) == 0 => Layout::RowMajor,
@@ -258,20 +261,21 @@ impl Validator<'_, '_, '_, '_> {
 
     fn encoding(&mut self) {
         self.tensor.encoding = match self.word(Key::ENCODING, b"raw zstd ") {
-            Some(0) => Encoding::Raw,
-            Some(_) => Encoding::Zstd,
-            None => Encoding::Unknown,
+            0 => Encoding::Raw,
+            1 => Encoding::Zstd,
+            _ => Encoding::Unknown,
         };
     }
 
     fn endianness(&mut self) {
         let (encoding, ordered) = (self.tensor.encoding, self.width > 1);
-        let Some(order) = self.word(Key::ENDIANNESS, b"little big ") else {
+        let order = self.word(Key::ENDIANNESS, b"little big ");
+        if order == NONE {
             if self.void && ordered && encoding == Encoding::Raw {
                 self.report(rules::ENDIANNESS_IMPLICIT, self.entry.at, 1, 0, 0);
             }
             return;
-        };
+        }
         let big = order == 1;
         let unused = match encoding {
             // Inside a frame, data has the byte order of the machine that wrote it, which is
