@@ -260,14 +260,9 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     /// Reads the rest of the current text or byte string and returns its location.
     #[inline]
     pub(super) fn string_at(&mut self) -> NameAt {
-        let (at, chunks) = (self.at(), self.head.is_indefinite());
+        let at = self.at();
         self.string();
-        let (end, encoding) = match chunks {
-            true => (self.head.at, NameEncoding::Chunks),
-            false => (self.at(), NameEncoding::Plain),
-        };
-        let len = u32::try_from(end.wrapping_sub(at)).unwrap_or(u32::MAX);
-        NameAt { offset: wide(at), len, encoding }
+        self.text.at(wide(at))
     }
 
     /// The bytes of a definite-length string.

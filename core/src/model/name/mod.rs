@@ -14,6 +14,7 @@ pub(crate) use decoded::escape;
 pub use decoded::{Bytes, Chars};
 pub(crate) use hash::hash;
 
+use crate::base::widen;
 use crate::input::{Absent, Source, Span};
 use core::cmp::Ordering;
 use core::fmt::{self, Write as _};
@@ -125,6 +126,11 @@ impl<'a> Name<'a> {
     /// The name that is stored as `bytes` in `encoding`.
     pub const fn new(bytes: &'a [u8], encoding: NameEncoding) -> Self {
         Name { bytes, encoding }
+    }
+
+    /// Where the name is stored if its first stored byte is at `offset`.
+    pub(crate) fn at(&self, offset: u64) -> NameAt {
+        NameAt { encoding: self.encoding, ..NameAt::plain(offset, widen(self.bytes.len())) }
     }
 
     /// The name as text if it can be borrowed: it is stored plainly and is UTF-8.
