@@ -249,15 +249,23 @@ pub(crate) fn product(a: u64, b: u64) -> Option<u64> {
         return Some(a.wrapping_mul(b));
     }
     if !WINDOWS {
-        // The product of two numbers above 32 bits exceeds 64 bits, and a multiplication by
-        // a 32-bit number takes much less code.
+        // The product of two numbers above 32 bits exceeds 64 bits.
         let (long, short) = if a >> 32 == 0 { (b, a) } else { (a, b) };
-        let short = u64::from(u32::try_from(short).ok()?);
-        let low = (long & 0xFFFF_FFFF).wrapping_mul(short);
-        let high = (long >> 32).wrapping_mul(short).wrapping_add(low >> 32);
-        return (high >> 32 == 0).then_some((high << 32) | (low & 0xFFFF_FFFF));
+        return scaled(long, u32::try_from(short).ok()?);
     }
     a.checked_mul(b)
+}
+
+/// The product with a number of 32 bits; `None` if it exceeds `u64`.
+#[inline(always)]
+pub(crate) fn scaled(number: u64, factor: u32) -> Option<u64> {
+    if WINDOWS {
+        return product(number, factor.into());
+    }
+    // Takes much less code than a checked multiplication of 64 bits.
+    let low = (number & 0xFFFF_FFFF).wrapping_mul(factor.into());
+    let high = (number >> 32).wrapping_mul(factor.into()).wrapping_add(low >> 32);
+    (high >> 32 == 0).then_some((high << 32) | (low & 0xFFFF_FFFF))
 }
 
 /// The product, saturated at `u64::MAX`.

@@ -1,6 +1,6 @@
 //! The element types by number.
 
-use crate::model::{DType, dims::times};
+use crate::model::{DType, dims::scaled};
 
 /// A type and the layout of its blocks.
 #[derive(Clone, Copy)]
@@ -20,7 +20,7 @@ impl Stored {
 
     /// Length in bytes of elements that fill whole blocks; saturates at `u64::MAX`.
     pub(super) fn size(self, elements: u64) -> u64 {
-        times(elements.wrapping_shr(self.log2.into()), self.bytes.into())
+        scaled(elements.wrapping_shr(self.log2.into()), self.bytes.into()).unwrap_or(u64::MAX)
     }
 }
 

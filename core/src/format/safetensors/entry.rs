@@ -4,7 +4,10 @@ use super::json::Json;
 use super::{Cursor, KEYS, field, rules};
 use crate::base::{wide, widen};
 use crate::input::Span;
-use crate::model::{Chunks, DType, DimEncoding, DimsAt, Status, Tensor, dims::product};
+use crate::model::{
+    Chunks, DType, DimEncoding, DimsAt, Status, Tensor,
+    dims::{product, scaled},
+};
 use crate::rule::Rule;
 
 /// The fields of an entry, one bit each.
@@ -190,7 +193,7 @@ impl Entry {
         } else if bits == 0 {
             return true;
         } else {
-            match self.elements.and_then(|n| product(n, bits.into())) {
+            match self.elements.and_then(|n| scaled(n, bits.into())) {
                 None => (rules::SHAPE_OVERFLOW, 0, 0),
                 Some(bits) if bits & 7 != 0 => (rules::TENSOR_BITS, 0, bits),
                 Some(bits) if bits >> 3 != stored => (rules::TENSOR_SIZE, bits >> 3, stored),

@@ -8,7 +8,8 @@ use crate::base::build::DETAILS;
 use crate::base::{Word, place, wide, word};
 use crate::input::Span;
 use crate::model::{
-    Chunks, DimEncoding, DimsAt, Encoding, Endianness, Layout, Status, Tensor, dims::product,
+    Chunks, DimEncoding, DimsAt, Encoding, Endianness, Layout, Status, Tensor,
+    dims::{product, scaled},
 };
 use crate::rule::{Rule, Severity, Subject};
 
@@ -395,7 +396,7 @@ impl Validator<'_, '_, '_, '_> {
     fn size(&mut self, len: u64) {
         let Tensor { layout, encoding, elements, dims, .. } = self.tensor;
         let width = u64::from(self.width);
-        let dense = product(elements, width);
+        let dense = scaled(elements, self.width.into());
         let raw = encoding == Encoding::Raw;
         let rank = u64::from(dims.rank);
         let broken = match layout {

@@ -19,7 +19,8 @@ pub(super) const FORM: Cell = 0x4000;
 #[inline(never)]
 pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Cell> {
     let (mut a, mut b) = (Side::new(first), Side::new(second));
-    let is_string = first.first().is_some_and(|head| matches!(head >> 5, major::BYTES | major::TEXT));
+    let is_string =
+        first.first().is_some_and(|head| matches!(head >> 5, major::BYTES | major::TEXT));
     let mut depth = 0_usize;
     // Depth of the outermost map whose pairs may be in another order.
     let mut unordered = usize::MAX;
