@@ -14,7 +14,7 @@ pub(crate) use decoded::escape;
 pub use decoded::{Bytes, Chars};
 pub(crate) use hash::hash;
 
-use crate::base::widen;
+use crate::base::{build::WINDOWS, widen};
 use crate::input::{Absent, Source, Span};
 use core::cmp::Ordering;
 use core::fmt::{self, Write as _};
@@ -38,6 +38,9 @@ pub enum NameEncoding {
 
 /// Whether all names of this build are one-byte ids.
 pub(crate) const NUMBERS_ONLY: bool = cfg!(not(any(feature = "names", test)));
+
+/// Whether some names of this build have to be decoded.
+const DECODED: bool = NameEncoding::Chunks.is_used() || NameEncoding::Json.is_used();
 
 impl NameEncoding {
     /// Whether a format of this build stores names this way; code for the others is not
@@ -217,7 +220,8 @@ impl PartialEq for Name<'_> {
     #[cfg_attr(not(feature = "names"), inline(always))]
     fn eq(&self, other: &Self) -> bool {
         match (self.as_bytes(), other.as_bytes()) {
-            (Some(a), Some(b)) => a == b,
+            // In small readers, the function that orders decoded names is there anyway.
+            (Some(a), Some(b)) if WINDOWS || !DECODED => a == b,
             // Only numbers are names here, so no digits are needed.
             _ if NUMBERS_ONLY => self.number().is_some_and(|n| other.number() == Some(n)),
             _ => self.cmp(other).is_eq(),
