@@ -42,7 +42,7 @@ pub(super) fn next(
             c.finish();
             return Ok(None);
         }
-        let at = wide(pull.head.at);
+        let at = wide(pull.head_at);
         let mut shown = None;
         if pull.head.major == major::TEXT {
             let key = pull.string_at();
@@ -52,7 +52,7 @@ pub(super) fn next(
             pull.skip(3);
         }
         pull.item(3, false);
-        let (start, tag) = (wide(pull.head.start), u32::from(pull.head.major));
+        let (start, tag) = (wide(pull.start), u32::from(pull.head.major));
         pull.skip(3);
         pull.done()?;
         let stored = Span::between(start, r.at());
@@ -72,7 +72,7 @@ pub(super) fn value(r: &mut Reader<'_, '_>, meta: &Metadata) -> Result<Option<Va
     r.region(meta.stored.offset, meta.stored.end().unwrap_or(u64::MAX), rules::CBOR_TRUNCATED);
     let mut pull = Pull::new(r);
     pull.item(3, false);
-    if pull.head.major == major::TEXT && wide(pull.head.at) == meta.stored.offset {
+    if pull.head.major == major::TEXT && wide(pull.head_at) == meta.stored.offset {
         let text = pull.string_at();
         return pull.done().map(|()| Some(Value::Text(text)));
     }

@@ -71,6 +71,10 @@ pub(super) struct Pull<'p, 'r, 'a> {
     pub(super) r: &'p mut Reader<'r, 'a>,
     /// The last head.
     pub(super) head: Head,
+    /// Its offset.
+    pub(super) head_at: Word,
+    /// Offset of the last item, tags included.
+    pub(super) start: Word,
     /// The last text or byte string.
     pub(super) text: Name<'a>,
     pub(super) seen: Seen,
@@ -88,6 +92,8 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         Pull {
             r,
             head: Head::default(),
+            head_at: 0,
+            start: 0,
             text: Name::default(),
             seen: [Word::MAX; ODD.len()],
             halt: None,
@@ -144,7 +150,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     /// Reads the next head, which may be a tag.
     #[inline]
     pub(super) fn next_head(&mut self) {
-        self.head.at = self.at();
+        self.head_at = self.at();
         let run = self.r.resident();
         let len = self.head.read(run);
         match run.get(len..) {
@@ -180,7 +186,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     /// Notes faults in heads of more than one byte or of indefinite length.
     #[inline]
     fn odd(&mut self) {
-        let Head { at, argument, .. } = self.head;
+        let (at, argument) = (self.head_at, self.head.argument);
         let what = match (self.head.major, self.head.info) {
             (major::OTHER, 24) if argument < 32 => odd::SIMPLE,
             (major::OTHER, 26) if single_is_half(argument) => odd::FLOAT,
@@ -196,7 +202,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     /// break.
     pub(super) fn item_or_break(&mut self, depth: usize) {
         let mut depth = depth;
-        self.head.start = self.at();
+        self.start = self.at();
         loop {
             self.next_head();
             if depth > CBOR_DEPTH {
@@ -206,7 +212,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
                 return;
             }
             let tag = if self.custom { odd::CUSTOM_TAG } else { odd::TAG };
-            self.note(tag, self.head.at);
+            self.note(tag, self.head_at);
             depth = depth.wrapping_add(1);
         }
     }
@@ -215,7 +221,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     pub(super) fn item(&mut self, depth: usize, may: bool) {
         self.item_or_break(depth);
         // A tag must be followed by a data item, and a break is not one.
-        if self.head.is_break() && !(may && self.head.at == self.head.start) {
+        if self.head.is_break() && !(may && self.head_at == self.start) {
             self.broken(rules::CBOR_BREAK, 0, 0xFF);
         }
     }
@@ -235,7 +241,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
 
     /// Reads the rest of the current text or byte string.
     pub(super) fn string(&mut self) {
-        let Head { at, major, .. } = self.head;
+        let (at, major) = (self.head_at, self.head.major);
         if !self.head.is_indefinite() {
             self.text = Name::new(self.definite(), NameEncoding::Plain);
             return;
@@ -253,7 +259,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
             }
             self.definite();
         }
-        let len = usize::try_from(wide(self.head.at.wrapping_sub(start))).unwrap_or(usize::MAX);
+        let len = usize::try_from(wide(self.head_at.wrapping_sub(start))).unwrap_or(usize::MAX);
         self.text = Name::new(run.get(..len).unwrap_or_default(), NameEncoding::Chunks);
     }
 
@@ -332,7 +338,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     #[cold]
     fn broken(&mut self, rule: Rule, expected: u64, found: u64) {
         if self.halt.is_none() {
-            let at = wide(self.head.at);
+            let at = wide(self.head_at);
             let len = self.r.end().saturating_sub(at).min(1);
             self.r.flag(rule, at, len, expected, found);
         }

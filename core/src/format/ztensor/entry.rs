@@ -1,7 +1,7 @@
 //! One tensor's map, read completely before any of it is validated.
 
 use super::cbor::{OPEN, Pull, odd};
-use super::head::{Head, major};
+use super::head::major;
 use super::nest::Levels;
 use crate::base::Word;
 use crate::base::build::SWEEP;
@@ -106,7 +106,7 @@ impl Entry {
 
     #[inline]
     fn pairs<'a>(&mut self, pull: &mut Pull<'_, '_, 'a>, levels: &mut Levels<'a>) {
-        let at = pull.head.at;
+        let at = pull.head_at;
         let mut left = pull.count_resident();
         if left != OPEN {
             pull.note(odd::DEFINITE, at);
@@ -117,7 +117,7 @@ impl Entry {
             if pull.head.is_break() {
                 break;
             }
-            let Head { start, at, .. } = pull.head;
+            let (start, at) = (pull.start, pull.head_at);
             let text = pull.head.major == major::TEXT;
             pull.custom = !text;
             pull.skip_with(3, levels);
@@ -141,7 +141,7 @@ impl Entry {
                 && let Some(place) = self.places.get_mut(known.position())
             {
                 if *place == 0 {
-                    *place = pull.head.start;
+                    *place = pull.start;
                 } else {
                     pull.note(odd::FIELD_TWICE, at);
                 }

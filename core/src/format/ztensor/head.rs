@@ -1,7 +1,5 @@
 //! Heads of CBOR data items (RFC 8949 §3).
 
-use crate::base::Word;
-
 /// Major types (RFC 8949 §3.1).
 pub(super) mod major {
     pub(in super::super) const UINT: u8 = 0;
@@ -24,17 +22,13 @@ const NULL: u8 = 22;
 /// The head of a data item: major type, additional information, argument.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Head {
-    /// Offset of the item, tags included.
-    pub(super) start: Word,
-    /// Offset of the head.
-    pub(super) at: Word,
     pub(super) major: u8,
     pub(super) info: u8,
     pub(super) argument: u64,
 }
 
 impl Head {
-    /// Reads the head at the start of `input`, except its offsets. Returns its length: 0 if it is
+    /// Reads the head at the start of `input`. Returns its length: 0 if it is
     /// reserved, and more than the length of `input` if bytes are missing.
     pub(super) fn read(&mut self, input: &[u8]) -> usize {
         let Some((first, rest)) = input.split_first() else { return 1 };

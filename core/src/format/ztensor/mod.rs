@@ -317,7 +317,7 @@ impl Header {
             let first = open::look(r, root)?.first().copied().unwrap_or(0);
             return Err(open::refuse(r, rules::INDEX_ROOT, root, 0, u64::from(first)));
         }
-        let at = pull.head.at;
+        let at = pull.head_at;
         self.count = pull.count();
         pull.done()?;
         self.open = self.count == OPEN;

@@ -166,14 +166,14 @@ impl<'a> Pull<'_, '_, 'a> {
 
     #[inline]
     fn skip_leaf(&mut self) {
-        let Head { at, info, argument, .. } = self.head;
+        let Head { info, argument, .. } = self.head;
         if self.head.is_string() {
             self.string();
         } else if self.head.major == major::OTHER && self.custom {
             let usual = matches!(info, 20..=22 | 25..=27);
             let malformed = info == 24 && argument < 32;
             if !usual && !malformed {
-                self.note(odd::CUSTOM_SIMPLE, at);
+                self.note(odd::CUSTOM_SIMPLE, self.head_at);
             }
         }
     }
@@ -186,7 +186,7 @@ impl<'a> Pull<'_, '_, 'a> {
                 let map = self.head.major == major::MAP;
                 let left = self.open();
                 if levels.is_crowded(level) {
-                    self.note(odd::KEYS, self.head.start);
+                    self.note(odd::KEYS, self.start);
                     levels.give_up();
                 }
                 if !levels.open(left, map) {
@@ -214,7 +214,7 @@ impl<'a> Pull<'_, '_, 'a> {
                     self.item(level, left >= MAP);
                     if !self.head.is_break() {
                         if is_key {
-                            levels.start_key(self.head.start, &mut self.seen);
+                            levels.start_key(self.start, &mut self.seen);
                         }
                         break;
                     }
@@ -233,7 +233,7 @@ impl<'a> Pull<'_, '_, 'a> {
         if left != OPEN {
             return word(left.into());
         }
-        self.note(odd::INDEFINITE, self.head.at);
+        self.note(odd::INDEFINITE, self.head_at);
         if map { MAP } else { ARRAY }
     }
 }

@@ -322,11 +322,11 @@ impl Validator<'_, '_, '_, '_> {
             self.pull.item(4, left == OPEN);
             let head = self.pull.head;
             if head.is_break() {
-                break head.at;
+                break self.pull.head_at;
             }
-            if head.major != major::UINT || head.at != head.start {
+            if head.major != major::UINT || self.pull.head_at != self.pull.start {
                 self.pull.r.about_part(rank);
-                self.report(rules::TYPE_DIM, head.start, 1, 0, 0);
+                self.report(rules::TYPE_DIM, self.pull.start, 1, 0, 0);
                 self.pull.r.about_part(Subject::NO_PART);
                 return false;
             }
