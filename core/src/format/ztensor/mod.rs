@@ -41,8 +41,6 @@
 //! `FILE-ZERO-TENSORS`. A tensor without a name is not compared with others.
 
 mod attribute;
-#[cfg_attr(not(feature = "sweep"), path = "no_canonical.rs")]
-mod canonical;
 mod cbor;
 mod checksum;
 mod entry;
@@ -54,6 +52,8 @@ mod listed;
 mod nest;
 mod open;
 pub mod rules;
+#[cfg_attr(not(feature = "sweep"), path = "no_sweep.rs")]
+mod sweep;
 mod validate;
 mod value;
 
@@ -340,7 +340,7 @@ impl Header {
         let open = self.open;
         if open || c.index < self.count {
             r.about(EntryKind::Tensor, c.index);
-            if let Some(tensor) = self.next_canonical(r, c) {
+            if let Some(tensor) = self.next_sound(r, c) {
                 return Ok(Some(tensor));
             }
             // Deep calls come first, because a tensor is large for a small stack.

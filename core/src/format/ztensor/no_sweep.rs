@@ -6,7 +6,7 @@ use crate::model::Tensor;
 use crate::parse::Reader;
 
 impl Header {
-    pub(super) fn next_canonical(&self, _: &mut Reader<'_, '_>, _: &mut Cursor) -> Option<Tensor> {
+    pub(super) fn next_sound(&self, _: &mut Reader<'_, '_>, _: &mut Cursor) -> Option<Tensor> {
         None
     }
 

@@ -51,7 +51,7 @@ struct Map<'a> {
 impl Header {
     /// The tensor of the next map, if the map is valid and completely resident.
     #[inline]
-    pub(super) fn next_canonical(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Option<Tensor> {
+    pub(super) fn next_sound(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Option<Tensor> {
         let (at, run) = (r.at(), r.resident());
         let (map, rest) = self.map(run, c.state.data_end)?;
         let offset = |within: usize| at.saturating_add(widen(within));
