@@ -233,7 +233,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
             0 => self.head.end(),
             OPEN => self.item(3, true),
             items => {
-                *left = items.saturating_sub(2);
+                *left = items.wrapping_sub(2);
                 self.item(3, false);
             }
         }

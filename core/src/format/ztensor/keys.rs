@@ -89,8 +89,7 @@ impl Levels<'_> {
         }
         if self.keys & state::ORDER == 0 {
             for i in self.used..end {
-                let key = self.cells.get(i).copied().unwrap_or(0);
-                self.look_up(key, seen);
+                self.look_up(i, seen);
             }
             return;
         }
@@ -101,13 +100,14 @@ impl Levels<'_> {
         self.push_key(key);
     }
 
-    /// Looks up a key among the sorted keys of its map, and inserts it.
+    /// Looks up the key in cell `i` among the sorted keys of its map, and inserts it.
     #[inline(never)]
-    fn look_up(&mut self, key: Cell, seen: &mut Seen) {
+    fn look_up(&mut self, i: usize, seen: &mut Seen) {
+        let Some(key) = self.cells.get(i).copied() else { return };
         if is_given_up(self.keys) {
             return;
         }
-        let (mut low, mut high) = (self.used.saturating_sub(self.len()), self.used);
+        let (mut low, mut high) = (self.used.wrapping_sub(self.len()), self.used);
         while low < high {
             let middle = low.midpoint(high);
             match self.order(middle, key) {
@@ -122,8 +122,11 @@ impl Levels<'_> {
         }
         self.push_key(0);
         let mut carried = key;
-        for place in self.cells.get_mut(low..self.used).unwrap_or_default() {
+        while low < self.used
+            && let Some(place) = self.cells.get_mut(low)
+        {
             core::mem::swap(place, &mut carried);
+            low = low.wrapping_add(1);
         }
     }
 
@@ -159,7 +162,7 @@ impl Levels<'_> {
 
     /// Drops the kept keys of the innermost level.
     pub(super) fn drop_keys(&mut self) {
-        self.used = self.used.saturating_sub(self.len());
+        self.used = self.used.wrapping_sub(self.len());
         self.keys &= !state::LEN;
     }
 

@@ -140,7 +140,7 @@ impl<'a> Levels<'a> {
     /// Pops a cell.
     #[inline(never)]
     pub(super) fn pop(&mut self) -> Cell {
-        self.used = self.used.saturating_sub(1);
+        self.used = self.used.wrapping_sub(1);
         self.cells.get(self.used).copied().unwrap_or(0)
     }
 }

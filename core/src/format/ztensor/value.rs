@@ -22,8 +22,8 @@ pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Cell> {
     let is_string =
         first.first().is_some_and(|head| matches!(head >> 5, major::BYTES | major::TEXT));
     let mut depth = 0_usize;
-    // Depth of the outermost map whose pairs may be in another order.
-    let mut unordered = usize::MAX;
+    // Depth of the outermost map whose pairs may be in another order; 0 outside such maps.
+    let mut unordered = 0;
     loop {
         let (mut kind, mut other) = (a.next(depth), b.next(depth));
         let (x, y) = (a.head.argument, b.head.argument);
@@ -37,14 +37,14 @@ pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Cell> {
             }
             let form = if kind == other { up } else { kind < other };
             let order = if up { UP } else { DOWN } | if form { FORM } else { 0 };
-            return (unordered == usize::MAX).then_some(order);
+            return (unordered == 0).then_some(order);
         }
         match kind {
             kind::END if depth == 0 => return Some(0),
             kind::END => {
                 depth = depth.wrapping_sub(1);
                 if depth < unordered {
-                    unordered = usize::MAX;
+                    unordered = 0;
                 }
             }
             kind::BYTES..=kind::MAP => {
@@ -52,8 +52,8 @@ pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Cell> {
                 if depth > CBOR_KEY_DEPTH && kind >= kind::ARRAY {
                     return None;
                 }
-                if kind == kind::MAP && !(definite && x < 2) {
-                    unordered = unordered.min(depth);
+                if kind == kind::MAP && unordered == 0 && !(definite && x < 2) {
+                    unordered = depth;
                 }
             }
             _ => {}
