@@ -43,7 +43,7 @@ impl<'a> Items<'a> {
         Items { bytes }
     }
 
-    fn take(&mut self, len: u64) -> Option<&'a [u8]> {
+    pub(super) fn split(&mut self, len: u64) -> Option<&'a [u8]> {
         let (taken, rest) = self.bytes.split_at_checked(usize::try_from(len).ok()?)?;
         self.bytes = rest;
         Some(taken)
@@ -69,7 +69,7 @@ impl<'a> Items<'a> {
     /// Reads the rest of the text or byte string with this `head`.
     fn string(&mut self, head: &head::Head) -> Option<Name<'a>> {
         if !head.is_indefinite() {
-            return Some(Name::new(self.take(head.argument)?, NameEncoding::Plain));
+            return Some(Name::new(self.split(head.argument)?, NameEncoding::Plain));
         }
         let start = self.bytes;
         let mut chunk = head::Head::default();
@@ -85,7 +85,7 @@ impl<'a> Items<'a> {
             if chunk.major != head.major || chunk.is_indefinite() {
                 return None;
             }
-            self.take(chunk.argument)?;
+            self.split(chunk.argument)?;
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use super::head::{Head, float_value, major};
 use super::item::Items;
+use crate::base::build::WINDOWS;
 use crate::base::limits::CBOR_KEY_DEPTH;
 use crate::base::word::Cell;
-use crate::base::{Word, place};
+use crate::base::{Word, place, wide};
 
 /// The first key is less than the second, by type, then by value.
 pub(super) const UP: Cell = 0x1000;
@@ -24,7 +25,17 @@ pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Cell> {
     let mut depth = 0_usize;
     // Depth of the outermost map whose pairs may be in another order; 0 outside such maps.
     let mut unordered = 0;
-    loop {
+    let (up, form) = loop {
+        if WINDOWS && a.is_whole() && b.is_whole() {
+            // Faster than byte by byte.
+            let (x, y) = (a.rest(), b.rest());
+            let order = x.cmp(y);
+            if order.is_ne() {
+                let is_key = depth == 1 && is_string;
+                let form = if is_key { x.len().cmp(&y.len()).then(order) } else { order };
+                break (order.is_lt(), form.is_lt());
+            }
+        }
         let (mut kind, mut other) = (a.next(depth), b.next(depth));
         let (x, y) = (a.head.argument, b.head.argument);
         let definite = !a.head.is_indefinite() && !b.head.is_indefinite();
@@ -36,8 +47,7 @@ pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Cell> {
                 (kind, other) = (a.next(depth), b.next(depth));
             }
             let form = if kind == other { up } else { kind < other };
-            let order = if up { UP } else { DOWN } | if form { FORM } else { 0 };
-            return (unordered == 0).then_some(order);
+            break (up, form);
         }
         match kind {
             kind::END if depth == 0 => return Some(0),
@@ -58,7 +68,9 @@ pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Cell> {
             }
             _ => {}
         }
-    }
+    };
+    let order = if up { UP } else { DOWN } | if form { FORM } else { 0 };
+    (unordered == 0).then_some(order)
 }
 
 /// What is compared first: the end of a level, or the type of an item, as one more than its major
@@ -100,6 +112,17 @@ impl<'a> Side<'a> {
             left: 1,
             outside: [0; CBOR_KEY_DEPTH + 1],
         }
+    }
+
+    /// Whether the bytes of a string in one piece are read.
+    fn is_whole(&self) -> bool {
+        self.string && !self.chunks
+    }
+
+    /// The rest of that string.
+    fn rest(&mut self) -> &'a [u8] {
+        let len = core::mem::take(&mut self.left);
+        self.items.split(wide(len)).unwrap_or_default()
     }
 
     /// Reads the next head or byte on level `depth`. Opens the next level at an array, a map or a
