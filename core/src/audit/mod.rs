@@ -1,6 +1,6 @@
 //! The audit: validates everything about a file, in stages.
 
-mod equal_names;
+mod duplicate_names;
 pub(crate) mod overlaps;
 #[cfg(feature = "windows")]
 mod resumable;

@@ -5,17 +5,17 @@
 //! ascending order need no slots.
 
 mod attributes;
+mod compare_names;
 mod coverage;
-mod distinct;
+mod duplicate_names;
 mod entries;
-mod names;
+mod fast;
 #[cfg_attr(not(feature = "payloads"), path = "no_payload.rs")]
 mod payload;
 mod sorting;
 #[cfg_attr(not(feature = "sweep"), path = "no_start.rs")]
 mod start;
-mod sweep;
-mod twins;
+mod unique_names;
 
 use crate::audit::Stage;
 use crate::file::{Cursor, File, Slot};
@@ -24,9 +24,9 @@ use crate::input::Source;
 use crate::model::{Chunks, NameAt, Tensor};
 use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, general::SHARED_UNCHECKED};
+use compare_names::NamePair;
 #[cfg(feature = "payloads")]
 pub use payload::{Paused, Scratch};
-use twins::Twins;
 
 /// Validates a file step by step; plain numbers, to be kept between calls. Requires the feature
 /// `windows`; for mapped flash, use [`MappedAudit`](crate::MappedAudit).
@@ -48,10 +48,10 @@ pub struct Audit {
     covered: bool,
     /// Number of entries, or parts, seen.
     counted: u32,
-    swept: sweep::Swept,
+    swept: fast::Swept,
     sorting: sorting::Sorting,
     /// The comparison of two names in progress.
-    twins: Option<Twins>,
+    pair: Option<NamePair>,
     covering: coverage::Covering,
     keys: crate::format::Keys,
     attributes: attributes::Attributes,
@@ -76,9 +76,9 @@ impl Audit {
             unmeasured: false,
             covered: false,
             counted: 0,
-            swept: sweep::Swept::default(),
+            swept: fast::Swept::default(),
             sorting: sorting::Sorting::default(),
-            twins: None,
+            pair: None,
             covering: coverage::Covering::default(),
             keys: crate::format::Keys::default(),
             attributes: attributes::Attributes::default(),

@@ -233,8 +233,8 @@ impl MappedAudit {
                 cover.place(&self.file, r, &slot);
             } else {
                 if by_name(r.source(), &before, &slot).is_eq() {
-                    let twin = (slot.whole_kind(), slot.unpack().0, slot.whole_name());
-                    self.file.report_twin(r, twin, before.unpack().0, self.owner());
+                    let duplicate = (slot.whole_kind(), slot.unpack().0, slot.whole_name());
+                    self.file.report_duplicate(r, duplicate, before.unpack().0, self.owner());
                 }
                 before = slot;
             }

@@ -35,12 +35,12 @@
 
 pub mod rules;
 
+#[cfg_attr(not(feature = "sweep"), path = "no_fast.rs")]
+mod fast;
 mod fields;
 mod open;
 mod order;
 mod spans;
-#[cfg_attr(not(feature = "sweep"), path = "no_sweep.rs")]
-mod sweep;
 
 use crate::base::{Word, build::WINDOWS, place, utf8, wide, widen, word};
 use crate::format::Container;
@@ -121,7 +121,7 @@ pub(crate) struct State {
     /// The previous entry, for validating the order of the list.
     before: order::Before,
     /// The order as found while listing.
-    listed: sweep::Listed,
+    listed: fast::Listed,
     /// Header fields read while opening.
     #[cfg(feature = "windows")]
     header: Header,
@@ -132,7 +132,7 @@ impl parse::State for State {
         stated: 0,
         shaped: 0,
         before: order::Before::NONE,
-        listed: sweep::Listed::START,
+        listed: fast::Listed::START,
         #[cfg(feature = "windows")]
         header: Header::NONE,
     };

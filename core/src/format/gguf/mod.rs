@@ -34,14 +34,14 @@
 pub mod rules;
 
 mod elements;
+#[cfg_attr(not(feature = "sweep"), path = "no_fast.rs")]
+mod fast;
 mod head;
 mod items;
 #[cfg(feature = "keys")]
 mod keys;
 mod meta;
 mod open;
-#[cfg_attr(not(feature = "sweep"), path = "no_sweep.rs")]
-mod sweep;
 mod tensor;
 mod values;
 
@@ -133,7 +133,7 @@ pub struct Header {
     version: u8,
     big: bool,
     /// Location of the items of the longest list in the metadata.
-    longest: sweep::List,
+    longest: fast::List,
 }
 
 /// State kept from one call to the next.
@@ -154,7 +154,7 @@ pub(crate) struct State {
     /// The header as far as opening has read it.
     header: Header,
     /// State of the fast paths.
-    swept: sweep::Swept,
+    swept: fast::Swept,
 }
 
 impl parse::State for State {
@@ -166,7 +166,7 @@ impl parse::State for State {
         faulty: false,
         end: 0,
         header: Header::NONE,
-        swept: sweep::Swept::NONE,
+        swept: fast::Swept::NONE,
     };
     const ALONE: State = State { next_data: Cursor::UNKNOWN, ..State::START };
 }
@@ -265,7 +265,7 @@ impl Header {
         align_entry: 0,
         version: 0,
         big: false,
-        longest: sweep::NO_LIST,
+        longest: fast::NO_LIST,
     };
 
     /// The byte order of everything in the file.

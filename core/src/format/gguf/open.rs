@@ -5,7 +5,7 @@
 //! fault ends the scan.
 
 use super::head::{self, u64};
-use super::{Cursor, Header, field, rules, sweep, tensor};
+use super::{Cursor, Header, fast, field, rules, tensor};
 use crate::base::{division::padding, wide, word};
 use crate::parse::Reader;
 use crate::rule::Halt;
@@ -145,7 +145,7 @@ fn metadata(r: &mut Reader<'_, '_>, c: &mut Cursor, metas: u32, big: bool) -> Re
 fn tensors(r: &mut Reader<'_, '_>, c: &mut Cursor, count: u32, big: bool) -> Result<(), Halt> {
     while c.index < count {
         head::go(r, c.at);
-        let (skimmed, rest) = sweep::skim(r.resident(), count.wrapping_sub(c.index), big);
+        let (skimmed, rest) = fast::skim(r.resident(), count.wrapping_sub(c.index), big);
         if skimmed > 0 {
             r.pass(rest);
             (c.at, c.index) = (r.at(), c.index.saturating_add(skimmed));

@@ -1,7 +1,7 @@
 //! The audit of values: strings are UTF-8, Booleans are 0 or 1.
 
 use super::head::{self, Content, Entry};
-use super::{Cursor, Header, field, rules, sweep};
+use super::{Cursor, Header, fast, field, rules};
 use crate::base::{utf8, wide, widen};
 use crate::input::{Absent, Span};
 use crate::parse::Reader;
@@ -24,7 +24,7 @@ impl Header {
         let mut went = false;
         while !c.done {
             if c.phase == phase::BETWEEN {
-                went |= sweep::texts(r, c, self.big, c.state.faulty);
+                went |= fast::texts(r, c, self.big, c.state.faulty);
             }
             match self.audit_step(r, c) {
                 Ok(()) => went = true,

@@ -14,6 +14,10 @@
 //! Offsets are relative to the start of the buffer. Every byte of the buffer belongs to
 //! exactly one tensor. Tensors may be in any order. Keys are compared with escapes resolved.
 //!
+//! Duplicate keys. Tensor names, and keys of `__metadata__`, are compared by the audit
+//! (`audit/duplicate_names.rs`), a second `__metadata__` is found in `members.rs`, a second field
+//! of a tensor in `entry.rs`, and equal keys in unknown fields in `json/foreign.rs`.
+//!
 //! Order of suppression. Broken JSON ends validation. If a field of an entry is missing or
 //! has the wrong type, the entry is not validated further. In unknown fields, only keys and
 //! numbers are checked. After that, `OFFSET-ORDER` takes precedence over `OFFSET-BOUNDS`,
@@ -23,12 +27,12 @@
 pub mod rules;
 
 mod entry;
+#[cfg_attr(not(feature = "sweep"), path = "no_fast.rs")]
+mod fast;
 pub(in crate::format) mod json;
 mod members;
 pub(in crate::format) mod metadata;
 mod open;
-#[cfg_attr(not(feature = "sweep"), path = "no_sweep.rs")]
-mod sweep;
 
 use crate::base::{Word, word};
 use crate::format::{Container, Glance};

@@ -130,7 +130,7 @@ impl Scan {
 
     /// Reads the key of a header member, after the brace or comma.
     fn key(&mut self, json: &mut Json<'_>) {
-        if let (count @ 1.., rest, ended) = super::sweep::skim(json.rest()) {
+        if let (count @ 1.., rest, ended) = super::fast::skim(json.rest()) {
             self.header.count = self.header.count.wrapping_add(count);
             json.at = json.at.wrapping_add(json.rest().len().wrapping_sub(rest.len()));
             return self.follow(json, ended);

@@ -44,6 +44,8 @@ mod attribute;
 mod cbor;
 mod checksum;
 mod entry;
+#[cfg_attr(not(feature = "sweep"), path = "no_fast.rs")]
+mod fast;
 mod faults;
 mod head;
 mod item;
@@ -52,8 +54,6 @@ mod listed;
 mod nest;
 mod open;
 pub mod rules;
-#[cfg_attr(not(feature = "sweep"), path = "no_sweep.rs")]
-mod sweep;
 mod validate;
 mod value;
 

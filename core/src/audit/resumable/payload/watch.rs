@@ -124,7 +124,7 @@ impl Audit {
                 Stop::Invalid(_) => [3; 3],
             };
             (asked, streams, self.stage, self.cursor, self.counted, self.swept).hash(&mut state);
-            (self.previous, self.sorting, self.twins, self.covering).hash(&mut state);
+            (self.previous, self.sorting, self.pair, self.covering).hash(&mut state);
             (self.keys, self.attributes).hash(&mut state);
             (self.hand, self.payload).hash(&mut state);
         }

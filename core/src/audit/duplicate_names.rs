@@ -9,7 +9,7 @@ use crate::rule::EntryKind;
 impl File {
     /// Reports that entry `index` has the `name` of an `earlier` one, if a rule forbids it;
     /// `owner` is the tensor that a metadata entry belongs to.
-    pub(crate) fn report_twin(
+    pub(crate) fn report_duplicate(
         &self,
         r: &mut Reader<'_, '_>,
         (kind, index, name): (EntryKind, u32, NameAt),

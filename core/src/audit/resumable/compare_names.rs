@@ -5,7 +5,7 @@ use crate::model::NameAt;
 
 /// Two names of a file, compared piece by piece: only one of them needs to be resident at a time.
 #[derive(Clone, Copy, Debug, Default, Hash)]
-pub(crate) struct Twins {
+pub(crate) struct NamePair {
     first: NameAt,
     second: NameAt,
     /// Number of decoded bytes found equal so far.
@@ -16,10 +16,10 @@ pub(crate) struct Twins {
     loaded: bool,
 }
 
-impl Twins {
+impl NamePair {
     /// Two names that may be equal.
     pub(crate) fn new(first: NameAt, second: NameAt) -> Self {
-        Twins { first, second, ..Twins::default() }
+        NamePair { first, second, ..NamePair::default() }
     }
 
     /// Whether the two names are equal.
@@ -63,16 +63,16 @@ mod tests {
     use crate::input::Window;
 
     #[test]
-    fn twins_compare_across_windows() {
+    fn names_compare_across_windows() {
         let mut file = [b'x'; 300];
         *file.get_mut(150).unwrap() = b'y';
         let window =
             |at: usize, len: usize| [Window { offset: widen(at), bytes: &file[at..at + len] }];
         for (a, b, len, same) in [(0, 160, 100, true), (0, 100, 100, false), (0, 160, 96, true)] {
-            let mut twins = Twins::new(NameAt::plain(a, len), NameAt::plain(b, len));
+            let mut pair = NamePair::new(NameAt::plain(a, len), NameAt::plain(b, len));
             let mut windows = window(0, 0);
             let verdict = loop {
-                match twins.equal(&Source::windows(300, &windows)) {
+                match pair.equal(&Source::windows(300, &windows)) {
                     Ok(verdict) => break verdict,
                     Err(lack) => windows = window(lack.offset as usize, lack.need as usize),
                 }

@@ -2,7 +2,7 @@
 
 use super::Audit;
 use super::entries::Named;
-use crate::audit::{Stage, resumable::twins::Twins};
+use crate::audit::{Stage, resumable::compare_names::NamePair};
 use crate::base::build::SWEEP;
 use crate::file::{Cursor, Slot};
 use crate::model::{NameAt, name};
@@ -112,13 +112,13 @@ impl Audit {
         let slots = self.sorting.sorted(slots);
         while let Some((first, second)) = self.sorting.pair(slots) {
             let (a, b) = (first.name(), second.name());
-            let mut twins = self.twins.unwrap_or(Twins::new(a, b));
-            let equal = twins.equal(r.source());
-            self.twins = equal.is_err().then_some(twins);
+            let mut pair = self.pair.unwrap_or(NamePair::new(a, b));
+            let equal = pair.equal(r.source());
+            self.pair = equal.is_err().then_some(pair);
             let equal = equal.map_err(|absent| r.lack(absent))? && first.kind() == second.kind();
             if equal {
-                let twin = (second.kind(), second.unpack().0, b);
-                self.file.report_twin(r, twin, first.unpack().0, self.owner());
+                let duplicate = (second.kind(), second.unpack().0, b);
+                self.file.report_duplicate(r, duplicate, first.unpack().0, self.owner());
             }
             self.sorting.compared(equal);
         }
