@@ -68,6 +68,7 @@ extern crate alloc;
 extern crate std;
 
 mod access;
+mod areas;
 #[cfg(feature = "ztensor")]
 mod cbor;
 mod check;
@@ -93,7 +94,6 @@ mod input;
 #[cfg(all(feature = "serde", feature = "std"))]
 pub mod json;
 mod lock;
-mod map;
 mod memory;
 mod metadata;
 mod model;
@@ -133,6 +133,7 @@ pub mod text;
 mod value;
 mod values;
 
+pub use areas::{Area, FileMap};
 pub use convert::{Conversion, Number};
 pub use data::{Block, ChunkStream, Decoding, Trouble, column_major, sparse_entries, sparse_len};
 pub use diagnosis::Diagnosis;
@@ -149,7 +150,6 @@ pub use index::Index;
 #[cfg(feature = "std")]
 pub use input::FileInput;
 pub use input::Input;
-pub use map::{Area, FileMap};
 pub use metadata::Meta;
 pub use model::Model;
 pub use npy::Npy;

@@ -1,7 +1,7 @@
 //! The audit: validates everything about a file, in stages.
 
-mod duplicate_names;
 pub(crate) mod overlaps;
+mod report_duplicate;
 #[cfg(feature = "windows")]
 mod resumable;
 mod single_pass;

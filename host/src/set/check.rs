@@ -3,8 +3,8 @@
 
 use super::found::{Found, SetFile, SetPlace};
 use super::{Member, ShardSet, SplitSet};
+use crate::areas::FileMap;
 use crate::diagnosis::Diagnosis;
-use crate::map::FileMap;
 use crate::session::Session;
 use crate::text::Text;
 use alloc::string::String;

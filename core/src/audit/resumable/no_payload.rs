@@ -1,4 +1,4 @@
-//! Replaces the payload stage and its watch in a build without payloads.
+//! Replaces the payload stage and its watchdog in a build without payloads.
 
 use super::Audit;
 use crate::file::Slot;

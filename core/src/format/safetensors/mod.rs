@@ -15,7 +15,7 @@
 //! exactly one tensor. Tensors may be in any order. Keys are compared with escapes resolved.
 //!
 //! Duplicate keys. Tensor names, and keys of `__metadata__`, are compared by the audit
-//! (`audit/duplicate_names.rs`), a second `__metadata__` is found in `members.rs`, a second field
+//! (`audit/resumable/duplicate_names.rs`), a second `__metadata__` is found in `members.rs`, a second field
 //! of a tensor in `entry.rs`, and equal keys in unknown fields in `json/foreign.rs`.
 //!
 //! Order of suppression. Broken JSON ends validation. If a field of an entry is missing or

@@ -9,11 +9,11 @@ mod raw;
 mod report;
 mod sparse;
 mod stream;
-mod watch;
+mod watchdog;
 mod work;
 
 pub use stream::{Paused, Scratch};
-use watch::Watch;
+use watchdog::Watchdog;
 use work::Work;
 
 use super::Audit;
@@ -59,7 +59,7 @@ pub(super) struct Payloads {
     current: Progress,
     /// Decoding work done so far.
     work: Work,
-    watch: Watch,
+    watchdog: Watchdog,
     /// Number of bytes that entries have referred to in this stage.
     shared: u64,
 }
@@ -73,7 +73,7 @@ impl Payloads {
             only: None,
             current: Progress::default(),
             work: Work::default(),
-            watch: Watch::default(),
+            watchdog: Watchdog::default(),
             shared: 0,
         }
     }

@@ -16,7 +16,7 @@ use core::hash::{Hash, Hasher};
 
 /// The last request, and an earlier state.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Watch {
+pub(super) struct Watchdog {
     asked: Option<Stop>,
     /// Number of consecutive answered requests.
     answered: u64,
@@ -48,20 +48,20 @@ impl Given<'_, '_> {
     }
 }
 
-impl Watch {
+impl Watchdog {
     /// The host calls again. If it has not provided what was requested, it may retry
     /// indefinitely.
     fn resume(&mut self, given: &Given<'_, '_>) {
         match self.asked {
             Some(asked) if given.has(&asked) => self.answered = self.answered.wrapping_add(1),
-            _ => *self = Watch::default(),
+            _ => *self = Watchdog::default(),
         }
     }
 
     /// Whether the audit stops without a reason; `state` is a hash of its state.
     fn is_stuck(&mut self, stop: Stop, given: &Given<'_, '_>, state: u64) -> bool {
         if given.has(&stop) || (SWEEP && self.stood == Some(state)) {
-            *self = Watch::default();
+            *self = Watchdog::default();
             return true;
         }
         if self.answered.is_power_of_two() {
@@ -80,7 +80,7 @@ impl Audit {
         slots: usize,
         streams: &dyn Streams,
     ) {
-        self.payload.watch.resume(&Given { source, slots, buffer: streams.buffer() });
+        self.payload.watchdog.resume(&Given { source, slots, buffer: streams.buffer() });
     }
 
     /// Whether the audit stops without a reason.
@@ -93,7 +93,7 @@ impl Audit {
     ) -> bool {
         let given = Given { source, slots, buffer: streams.buffer() };
         let state = self.state(stop, streams.state());
-        self.payload.watch.is_stuck(*stop, &given, state)
+        self.payload.watchdog.is_stuck(*stop, &given, state)
     }
 
     /// Skips a tensor or stage that requests what no host can provide.
