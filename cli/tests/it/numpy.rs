@@ -73,6 +73,19 @@ fn members_are_tensors_whether_they_are_deflated_or_not() {
     assert_eq!(run_on(&folder, &long).code, 1);
 }
 
+/// The CRC-32 of data that was not decoded is not compared.
+#[test]
+fn a_deflated_member_beyond_the_work_limit_is_unchecked() {
+    let folder = Folder::new();
+    let zeros = Npy::new("'|u1'", 1, &[50_000]);
+    let members = ["a", "b", "c"].map(|name| Member::new(name, &zeros).deflated());
+    folder.write("a.npz", &Npz::new(members.into()).encode());
+    for (work, code) in [("0", 3), ("1000", 3), ("60000", 3), ("120000", 3), ("200000", 0)] {
+        let checked = run(&folder, &["check", "a.npz", "--max-work", work, "--json"]);
+        assert_eq!((checked.code, &checked.json()["findings"]), (code, &json!([])), "{checked:?}");
+    }
+}
+
 fn run_on(folder: &Folder, file: &Npz) -> Run {
     folder.write("other.npz", &file.encode());
     run(folder, &["check", "other.npz", "--json"])

@@ -341,7 +341,13 @@ impl Scratch<'_> {
         if p.decodes && !p.faulty {
             match work.rest(r) {
                 Some(rest) => self.decoder.allow(rest),
-                None => p.faulty = true,
+                None => {
+                    p.faulty = true;
+                    // Bytes that are not decoded have no checksum.
+                    if p.sums_decoded {
+                        p.checksum = None;
+                    }
+                }
             }
         }
     }
