@@ -210,7 +210,7 @@ pub(super) struct Extra<'a> {
     /// Bytes follow that are not a field.
     rest: bool,
     /// A field gives the member another name.
-    names: bool,
+    pub(super) names: bool,
 }
 
 impl<'a> Extra<'a> {

@@ -72,7 +72,9 @@ impl Member {
         check(same, Fault::LocalCrc, 14, 4, self.crc.into(), crc.into());
         let parts = Extra::of(extra);
         let at = LEN.wrapping_add(u16_at(head, 26).into());
-        check(!parts.cut, Fault::LocalExtra, at, widen(extra.len()), 0, 0);
+        let len = widen(extra.len());
+        check(!parts.cut, Fault::LocalExtra, at, len, 0, 0);
+        check(!parts.names, Fault::NameAgain, at, len, 0, 0);
         let (mut stored, mut size) = (u64::from(u32_at(head, 18)), u64::from(u32_at(head, 22)));
         if let Some((large_size, large_stored)) = parts.sizes() {
             size = if size == u32::MAX.into() { large_size } else { size };
