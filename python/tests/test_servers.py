@@ -89,7 +89,7 @@ def test_files_beside_others() -> None:
 def test_files_that_a_store_does_not_have_are_looked_for_a_thousand_times() -> None:
     listed = {f"t{i}": f"{i}.safetensors" for i in range(3_000)}
     index, last = f"/{INDEX}", "/m-60000-of-60000.gguf"
-    served = {index: json.dumps({"weight_map": listed}).encode(), last: part(59_999, 60_000)}
+    served = {index: json.dumps({"metadata": {}, "weight_map": listed}).encode(), last: part(59_999, 60_000)}
     for path, looked, left in ((index, 1_000, "2,000"), (last, 2_000, "58,999")):
         place = Http(served).at(path)
         report = wb.check(place)

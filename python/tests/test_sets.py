@@ -179,7 +179,7 @@ def test_what_is_missing_of_an_open_index(
 
 
 def test_no_shard_of_an_open_index_is_elsewhere(places: Places, files: Dict[str, bytes]) -> None:
-    outside = {"weight_map": {"a": "../secret.safetensors", "b": "link.safetensors"}}
+    outside = {"metadata": {}, "weight_map": {"a": "../secret.safetensors", "b": "link.safetensors"}}
     places.write({INDEX: json.dumps(outside).encode()})
     secret = places.folder.parent / "secret.safetensors"
     secret.write_bytes(files[FIRST])
@@ -246,7 +246,7 @@ def test_shards_that_do_not_fit(places: Places, files: Dict[str, bytes], encoder
 
 
 def test_shards_elsewhere(places: Places, files: Dict[str, bytes]) -> None:
-    outside = {"weight_map": {"a": "../secret.safetensors"}}
+    outside = {"metadata": {}, "weight_map": {"a": "../secret.safetensors"}}
     places.write({INDEX: json.dumps(outside).encode()})
     (places.folder.parent / "secret.safetensors").write_bytes(files[FIRST])
     places.fs.pipe("/secret.safetensors", files[FIRST])

@@ -159,7 +159,7 @@ def test_the_example(tmp_path: Path, monkeypatch: Any, encoder: Any) -> None:
     monkeypatch.chdir(tmp_path)
     Path("model.safetensors").write_bytes(encoder({}))
     Path("checkpoint").mkdir()
-    Path("checkpoint", "model.safetensors.index.json").write_text('{"weight_map": {}}')
+    Path("checkpoint", "model.safetensors.index.json").write_text('{"metadata": {}, "weight_map": {}}')
     shown = []
     for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
         names: Dict[str, Any] = {}

@@ -127,7 +127,8 @@ def test_names_that_lead_elsewhere(view: Any, tmp_path: Path, files: Any) -> Non
         "x" * 300 + ".safetensors",
         "",
     ]
-    index = json.dumps({"weight_map": {str(i): name for i, name in enumerate(names)}}).encode()
+    listed = {str(i): name for i, name in enumerate(names)}
+    index = json.dumps({"metadata": {}, "weight_map": listed}).encode()
     folder = write(tmp_path / "set" / "sub", {"x.safetensors": b"1"}).parent
     write(folder, {INDEX: index, "notes.txt": b"1"})
     write(tmp_path, {"secret.safetensors": b"secret"})

@@ -83,7 +83,12 @@ fn tensors_that_are_missing_unlisted_or_elsewhere() {
 
 #[test]
 fn the_total_is_what_the_tensors_take() {
-    assert_eq!(broken(&checkpoint(&Index::of(Some(33), &SOUND))), one("TOTAL-SIZE", ""));
+    let folder = checkpoint(&Index::of(Some(33), &SOUND));
+    assert_eq!(broken(&folder), one("TOTAL-SIZE", ""));
+    let found = run(&folder, &["check", "--json", INDEX]).json()["findings"][0].clone();
+    let text = String::from_utf8(Index::of(Some(33), &SOUND).encode()).expect("text");
+    assert_eq!(found["offset"], text.find("33").expect("the total"), "{found}");
+    assert_eq!(found["len"], 2, "{found}");
     assert_eq!(broken(&checkpoint(&Index::of(None, &SOUND))), []);
 }
 
@@ -105,7 +110,7 @@ fn escaped_names_are_compared_as_they_read() {
     let folder = checkpoint(&Index::default());
     folder.write(ONE, &shard(&["é\n", "b"]));
     folder.write(INDEX, format!(
-        "{{\"weight_map\":{{\"\\u00e9\\n\":\"{ONE}\",\"b\":\"{ONE}\",\"c\":\"\\u006d{}\",\"d\":\"{TWO}\"}}}}",
+        "{{\"metadata\":{{}},\"weight_map\":{{\"\\u00e9\\n\":\"{ONE}\",\"b\":\"{ONE}\",\"c\":\"\\u006d{}\",\"d\":\"{TWO}\"}}}}",
         &TWO[1..]
     ).as_bytes());
     assert_eq!(broken(&folder), []);

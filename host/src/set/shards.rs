@@ -280,7 +280,7 @@ impl ShardSet {
             && self.complete
             && stated != self.total
         {
-            let mut finding = finding(rules::TOTAL_SIZE, 0, Span::default(), self.total);
+            let mut finding = finding(rules::TOTAL_SIZE, 0, header.total_span(), self.total);
             (finding.kind, finding.expected) = (EntryKind::File, stated);
             find(finding, &|| None);
         }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 /// An index to be encoded.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
-    /// `metadata.total_size`; no metadata if `None`.
+    /// `metadata.total_size`; an empty `metadata` if `None`.
     pub total: Option<u64>,
     /// Tensor names and the names of their files.
     pub map: Vec<(String, String)>,
@@ -31,7 +31,7 @@ impl Index {
         let entries: Vec<_> = self.map.iter().map(entry).collect();
         let metadata = match self.total {
             Some(total) => format!("  \"metadata\": {{\n    \"total_size\": {total}\n  }},\n"),
-            None => String::new(),
+            None => "  \"metadata\": {},\n".into(),
         };
         let map = if entries.is_empty() {
             "{}".into()

@@ -134,6 +134,16 @@ impl Scan {
         self.has(flag::TOTAL_HELD).then_some(self.total)
     }
 
+    /// Whether the last byte belongs to the integer that is the value of `total_size`.
+    pub(super) fn counts(&self) -> bool {
+        self.has(flag::TOTAL) && matches!(self.mode, mode::ZERO | mode::INTEGER)
+    }
+
+    /// Whether `metadata` has occurred.
+    pub(super) fn has_metadata(&self) -> bool {
+        self.has(flag::METADATA_SEEN)
+    }
+
     pub(super) fn open(mut self, object: bool) -> Self {
         self.depth = self.depth.saturating_add(1);
         self.objects = self.objects << 1 | u128::from(object);
@@ -194,6 +204,7 @@ impl Scan {
         if self.has(flag::TOTAL) && !byte.is_ascii_digit() {
             self.no_total(note);
         }
+        let is_metadata = self.depth == 1 && self.has(flag::IN_METADATA);
         self.set(flag::KEY, false);
         self.mode = match byte {
             b'{' | b'[' => {
@@ -219,6 +230,9 @@ impl Scan {
             }
             _ => return SYNTAX,
         };
+        if is_metadata && byte != b'{' {
+            note(rules::METADATA_TYPE);
+        }
         Ok(())
     }
 

@@ -42,6 +42,8 @@ pub struct Header {
     map_at: u64,
     /// `metadata.total_size`, if it is a number of bytes.
     total: Option<u64>,
+    /// Offset of that number.
+    total_at: u64,
 }
 
 /// State kept from one call to the next.
@@ -49,6 +51,8 @@ pub struct Header {
 pub(crate) struct State {
     /// Offset of the value of `weight_map`, once opening has reached it.
     map_at: u64,
+    /// Offset of the value of `total_size`, likewise.
+    total_at: u64,
     /// Progress of opening.
     scan: Scan,
     /// Position of the cursor over `weight_map`.
@@ -56,7 +60,7 @@ pub(crate) struct State {
 }
 
 impl parse::State for State {
-    const START: State = State { map_at: 0, scan: Scan::START, stands: 0 };
+    const START: State = State { map_at: 0, total_at: 0, scan: Scan::START, stands: 0 };
 }
 
 impl metadata::Stands for State {
@@ -97,12 +101,15 @@ impl Container for Header {
                 _ => break,
             }
         }
-        let State { map_at, scan, .. } = c.state;
+        let State { map_at, total_at, scan, .. } = c.state;
         if map_at == 0 {
             r.flag(rules::INDEX_MAP, 0, 1, 0, 0);
             return Err(Halt::refused(rules::INDEX_MAP));
         }
-        Ok(Header { map_at, total: scan.total() })
+        if scan.is_over() && !scan.has_metadata() {
+            r.flag(rules::METADATA_MISSING, 0, 1, 0, 0);
+        }
+        Ok(Header { map_at, total: scan.total(), total_at })
     }
 
     fn version(&self) -> Option<Version> {
@@ -164,6 +171,12 @@ impl Header {
     pub fn total_size(&self) -> Option<u64> {
         self.total
     }
+
+    /// Where the file declares it; empty if it does not.
+    pub fn total_span(&self) -> Span {
+        let digits = |total: u64| total.checked_ilog10().unwrap_or(0).saturating_add(1);
+        Span::new(self.total_at, self.total.map_or(0, digits).into())
+    }
 }
 
 /// Whether a file name stays within the folder it is joined to, on any system: it has no
@@ -217,10 +230,13 @@ fn inside(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     for byte in run {
         let at = c.at;
         c.at = at.saturating_add(1);
-        let was_in_map = scan.in_map();
+        let (was_in_map, counted) = (scan.in_map(), scan.counts());
         let passed = scan.pass(*byte, &mut |rule| r.flag(rule, at, 1, 0, u64::from(*byte)));
         if scan.in_map() && !was_in_map {
             c.state.map_at = at;
+        }
+        if scan.counts() && !counted {
+            c.state.total_at = at;
         }
         if let Err((rule, back)) = passed {
             if !scan.in_map() {

@@ -32,6 +32,12 @@ rules! { Format::Shards.code();
     INDEX_MAP_TWICE = "INDEX-MAP-TWICE", Violation, Implied,
         "weight_map occurs twice",
         "RFC 8259 §4: names within an object should be unique; readers keep the last";
+    METADATA_MISSING = "METADATA-MISSING", Lint, Silent,
+        "the index has no metadata",
+        "Sharding checkpoints: the index has two keys, metadata and weight_map; transformers refuses one without metadata, other readers look only at weight_map";
+    METADATA_TYPE = "METADATA-TYPE", Violation, Implied,
+        "metadata is not an object",
+        "Sharding checkpoints: metadata has the total size of the model; transformers refuses other values";
     METADATA_TWICE = "METADATA-TWICE", Violation, Implied,
         "metadata occurs twice",
         "RFC 8259 §4: names within an object should be unique; readers keep the last";

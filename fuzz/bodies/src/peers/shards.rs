@@ -87,8 +87,9 @@ impl<'a> Said<'a> {
                 ("metadata", value) => {
                     metadata += 1;
                     said.total = None;
-                    if let Json::Object(members) = value {
-                        said.metadata(members);
+                    match value {
+                        Json::Object(members) => said.metadata(members),
+                        _ => said.breaks("METADATA-TYPE", true),
                     }
                 }
                 _ => {}
@@ -97,6 +98,7 @@ impl<'a> Said<'a> {
         said.breaks("INDEX-MAP-TWICE", maps > 1);
         said.breaks("METADATA-TWICE", metadata > 1);
         said.breaks("INDEX-MAP", said.map.is_none());
+        said.breaks("METADATA-MISSING", metadata == 0 && maps > 0);
         let mut names = HashSet::new();
         for (name, file) in said.map.unwrap_or_default() {
             said.breaks("TENSOR-DUPLICATE", !names.insert(name));
