@@ -234,6 +234,9 @@ rules! { Format::Gguf.code();
     KEYS_SPLIT_TENSORS = "KEYS-SPLIT-TENSORS", Violation, Silent,
         "split.tensors.count is {found}, and this part alone has {expected} tensors",
         "split.tensors.count is that of all parts";
+    KEYS_SPLIT_KEYS = "KEYS-SPLIT-KEYS", Violation, Silent,
+        "split.count is {found}, and split.no or split.tensors.count is missing or out of range",
+        "every part has its number, and the first also the number of all tensors; llama.cpp refuses a set without them";
     SPLIT_MISSING = "KEYS-SPLIT-MISSING", Violation, Silent,
         "part {found} of {expected} is missing",
         "readers open every part, beside the first";
@@ -244,8 +247,8 @@ rules! { Format::Gguf.code();
         "split.count is {found}; by its name it should be {expected}",
         "split.count is the number that every name of the set ends with";
     SPLIT_INVALID = "KEYS-SPLIT-INVALID", Violation, Silent,
-        "part {found} of {expected} is invalid",
-        "a set is as sound as each of its parts";
+        "part {found} of {expected} is invalid, belongs to another set, or is a link that leads elsewhere",
+        "a set is as sound as each of its parts, and each states its number and their count";
     SPLIT_TWICE = "KEYS-SPLIT-TWICE", Violation, Silent,
         "part {found} has a tensor that an earlier part also has",
         "names of tensors are those of the whole set; readers refuse duplicates";

@@ -116,10 +116,17 @@ impl Keys {
         {
             flag(r, rules::KEYS_SPLIT_NO, &self.split_no, count.into(), no.into());
         }
-        if let Some(all) = self.split_tensors.get()
+        let all = self.split_tensors.get();
+        if let Some(all) = all
             && all < tensors
         {
             flag(r, rules::KEYS_SPLIT_TENSORS, &self.split_tensors, tensors.into(), all.into());
+        }
+        // Readers take the number of tensors from the first part only.
+        let is_first = self.split_no.get() == Some(0);
+        let uncounted = is_first && self.split_tensors.is_absent();
+        if self.split_no.is_absent() || uncounted || all == Some(Number::NONE) {
+            flag(r, rules::KEYS_SPLIT_KEYS, &self.split_count, 0, count.into());
         }
     }
 }

@@ -53,7 +53,7 @@ struct Number {
     value: u32,
     /// Whether it is a list with one number per layer.
     list: bool,
-    /// Number of bytes covered by a finding about it.
+    /// Number of bytes covered by a finding about it; 0 if there is no such entry.
     len: u8,
 }
 
@@ -64,6 +64,11 @@ impl Number {
     /// The value, if it was found and is not a list.
     fn get(&self) -> Option<u32> {
         (self.at != 0 && !self.list).then_some(self.value)
+    }
+
+    /// Whether the metadata has no such entry, of any type.
+    fn is_absent(&self) -> bool {
+        self.at == 0 && self.len == 0
     }
 }
 
@@ -306,7 +311,7 @@ impl Header {
         }
         match integer {
             Some(value) => number.value = value,
-            None => number.at = 0,
+            None => (number.at, number.len) = (0, len.max(1)),
         }
         if wanted.divisor && number.get() == Some(0) {
             r.flag(rules::KEYS_DIVISOR, at, field::width(tag), 1, 0);
