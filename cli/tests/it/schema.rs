@@ -195,9 +195,16 @@ fn what_is_printed_of_every_fixture_is_as_the_schemas_say() {
         assert_eq!(run(&folder, args).lines().len(), names.len());
     }
     for name in names.iter().step_by(3) {
-        let run = run(&folder, &["inspect", name, "--json", "--values", "3", "--stats"]);
-        assert_eq!(run.json()["schema"], "weighbridge/inspect-1");
+        let inspected = run(&folder, &["inspect", name, "--json", "--values", "3", "--stats"]);
+        assert_eq!(inspected.json()["schema"], "weighbridge/inspect-1");
+        let stats = run(&folder, &["stats", name, "--json"]);
+        assert_eq!(stats.json()["schema"], "weighbridge/stats-1");
     }
+    // The extremes of booleans are booleans.
+    let flags = weighbridge_tests::encode::npy::Npy::new("'|b1'", 1, &[2]);
+    folder.write("flags.npy", &flags.encode());
+    let stats = run(&folder, &["stats", "flags.npy", "--json"]).json();
+    assert!(stats["tensors"][0]["min"].is_boolean(), "{stats}");
 }
 
 /// The validator itself finds errors.
