@@ -50,7 +50,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
     let bars = Bars::new();
     let (options, exceptions) = options(args, &policy, bars.watch(args.verdict.options()))?;
     exceptions.notes.iter().for_each(terminal::note);
-    note_laxer(args, &policy);
+    note_laxer(args, &policy, &exceptions);
     let include = args.include.iter().chain(&policy.include);
     let exclude = args.exclude.iter().chain(&policy.exclude);
     let filter = Filter::new(include, exclude, args.follow_links || policy.follow_links)?;
@@ -121,13 +121,16 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
 }
 
 /// Reports settings that accept more than the defaults do.
-fn note_laxer(args: &CheckArgs, policy: &Policy) {
+fn note_laxer(args: &CheckArgs, policy: &Policy, exceptions: &Exceptions) {
     let Some(path) = &policy.path else { return };
     let laxer = [
         (policy.is_lenient() && !args.verdict.lenient, "profile"),
         (policy.is_structure_only() && !args.structure && !args.payloads, "depth"),
         (policy.skip_unknown && !args.skip_unknown, "skip-unknown"),
         (policy.follow_links && !args.follow_links, "follow-links"),
+        // Only ignored rules have a last day.
+        (exceptions.rules().iter().any(|it| it.until.is_none()), "select"),
+        (exceptions.rules().iter().any(|it| it.until.is_some()), "ignore"),
     ];
     let laxer: Vec<_> = laxer.iter().filter(|(is, _)| *is).map(|(_, key)| *key).collect();
     if !laxer.is_empty() {

@@ -47,6 +47,8 @@ fn what_is_ignored_of_shards_is_said() {
     folder.write("m.safetensors.index.json", &index.encode());
     let args = ["check", "m.safetensors.index.json"];
     let human = run(&folder, &args);
+    let note = "weighbridge: weighbridge.toml accepts more than the defaults: ignore\n";
+    assert_eq!(human.err, note);
     assert_eq!(human.code, 0, "{human:?}");
     assert!(human.out.contains("  ignored   \"one.safetensors\": 1 finding\n"), "{human:?}");
     assert_eq!(run(&folder, &[&args[..], &["--no-config"]].concat()).code, 1);

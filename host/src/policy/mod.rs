@@ -266,6 +266,21 @@ pub struct Exceptions {
 }
 
 impl Exceptions {
+    /// The ignored rules, in the order of the settings; those that are not selected come last.
+    ///
+    /// ```
+    /// use weighbridge::Options;
+    /// use weighbridge::policy::Policy;
+    ///
+    /// let policy = Policy::parse("select = [\"KEYS-*\"]")?;
+    /// let (_, exceptions) = policy.apply(Options::new())?;
+    /// assert!(exceptions.rules().iter().all(|it| it.reason == "not selected"));
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn rules(&self) -> &[Exception] {
+        &self.rules
+    }
+
     /// Why breaches of a rule do not count; `None` if they do.
     ///
     /// ```
