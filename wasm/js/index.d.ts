@@ -154,9 +154,13 @@ export interface Sink {
   push(bytes: Uint8Array): void;
 }
 
-/** The error that methods throw. `rule` and `offset` are set if the file breaks a rule of its format. */
+/**
+ * The error that methods throw. `rule` and `offset` are set if the file breaks a rule of its format,
+ * `module` if a module could not be loaded.
+ */
 export interface WeighbridgeError extends Error {
   name: 'WeighbridgeError';
   rule?: string;
   offset?: bigint;
+  module?: 'base' | 'full' | 'compute' | 'summary';
 }

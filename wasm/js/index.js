@@ -36,11 +36,20 @@ async function start(flavour, module) {
   if (FAST.includes(flavour) && !WebAssembly.validate(VECTORS)) {
     throw failure('this WebAssembly engine has no SIMD, which statistics, elements in blocks, and all formats except safetensors and GGUF require');
   }
+  const [glue, memory] = await fetched(flavour, module).catch((cause) => {
+    // Too little memory is no failed download.
+    throw cause instanceof RangeError ? cause : failure(`the module ${flavour} could not be loaded: ${cause.message}`, { module: flavour, cause });
+  });
+  return Object.freeze({ flavour, ...(await offered(flavour, glue)), memory: () => memory.buffer.byteLength });
+}
+
+/** The glue code and the memory of a module. */
+async function fetched(flavour, module) {
   const { url, glue: loaded } = MODULES[flavour];
   const [glue, rules] = await Promise.all([loaded(), flavour === 'full' ? import('./every-rule.js') : undefined]);
   learn(rules?.default);
   const { memory } = await glue.default({ module_or_path: module ?? (await wasmOf(url())) });
-  return Object.freeze({ flavour, ...(await offered(flavour, glue)), memory: () => memory.buffer.byteLength });
+  return [glue, memory];
 }
 
 /** The classes and functions of one module. */

@@ -170,6 +170,15 @@ test('without vectors the modules that use them are refused with a reason', () =
   assert.match(said, /^(?:base WeighbridgeError .*SIMD.*\n){2}$/);
 });
 
+test('a module that could not be loaded is named, and may be loaded again', async () => {
+  // Another process: here the module may have been loaded already.
+  const program = `const { load } = await import('${new URL('../dist/index.js', import.meta.url)}');
+    await load('summary', Uint8Array.of(0)).catch((error) => console.log(error.name, error.module, error.message));
+    console.log((await load('summary')).flavour);`;
+  const said = execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+  assert.match(said, /^WeighbridgeError summary the module summary could not be loaded: .+\nsummary\n$/);
+});
+
 test('a length and an offset may be plain numbers', async () => {
   const path = files(fixtures).find((it) => it.endsWith('.safetensors'));
   const bytes = readFileSync(path);

@@ -69,6 +69,9 @@ export class BlockView {
     }
     if (block === undefined) {
       this.#wanted = this.#at;
+      if (this.#block === undefined && !this.#signal.aborted) {
+        fill(this.#body, h('p', { class: 'empty' }, 'The block has not been read. ', button('Try again', () => void this.#load(at), { class: 'link' })));
+      }
     } else {
       [this.#block, this.#at] = [block, at];
       this.#number.max = String(block.blocks - 1);

@@ -36,6 +36,13 @@ export class ValuesView {
     this.#range,
     button('▸', () => this.#turn(1), { 'aria-label': 'Next columns' }),
   );
+  /** Shown while values are missing because they could not be read. */
+  readonly #unread = h(
+    'p',
+    { class: 'note', hidden: true },
+    'Some values have not been read. ',
+    button('Try again', () => this.#again(), { class: 'link' }),
+  );
   /** Replaced by a new map when other values are shown. */
   #blocks = new Map<number, string[] | undefined>();
   /** Each row shows one stored element in full: text, vectors, sparse layouts. */
@@ -73,6 +80,7 @@ export class ValuesView {
       'div',
       { class: 'values' },
       this.#controls.element,
+      this.#unread,
       h(
         'div',
         { class: 'grid value-grid', role: 'table', tabindex: '0', 'aria-label': 'Values' },
@@ -138,8 +146,14 @@ export class ValuesView {
     return Number(all < BigInt(this.#columns) ? all : BigInt(this.#columns));
   }
 
+  #again(): void {
+    this.element.querySelector<HTMLElement>('.value-grid')!.focus();
+    this.#reset();
+  }
+
   #reset(): void {
     this.#blocks = new Map();
+    this.#unread.hidden = true;
     this.#head.replaceChildren(
       h('div', { role: 'columnheader', class: 'value-at' }, this.#flat ? 'from' : 'row'),
       ...Array.from({ length: this.#shown }, (_, i) =>
@@ -217,10 +231,16 @@ export class ValuesView {
           if (blocks.size > 48) {
             blocks.delete(blocks.keys().next().value!);
           }
+          if (blocks === this.#blocks) {
+            this.#unread.hidden = true;
+          }
           this.#list.redraw();
         },
         (error: Error) => {
           blocks.delete(block);
+          if (blocks === this.#blocks) {
+            this.#unread.hidden = false;
+          }
           if (!this.#file.closing.signal.aborted) {
             this.#file.tasks.fail(`Reading values: ${error.message}`);
           }

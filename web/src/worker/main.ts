@@ -2,6 +2,7 @@
 
 import * as exports from './exports.ts';
 import { direct, type Repository } from './hubs.ts';
+import { fetching } from './code.ts';
 import { EXPRESSION, serveExpression } from './expression.ts';
 import { GAUGE, serveGauge } from './gauge.ts';
 import * as jobs from './jobs.ts';
@@ -83,7 +84,7 @@ function parts(_: Context, id: number) {
 
 /** Access to the hub, in the build with URL access only. */
 const hub: () => Promise<typeof import('./repository.ts')> =
-  import.meta.env.MODE === 'url' ? () => import('./repository.ts') : () => Promise.reject(new Error('this page does not connect to a model hub'));
+  import.meta.env.MODE === 'url' ? () => fetching(import('./repository.ts')) : () => Promise.reject(new Error('this page does not connect to a model hub'));
 
 /** The files and sets of a hub repository that can be opened. */
 async function listing(context: Context, of: Repository): Promise<Listing> {
@@ -107,7 +108,7 @@ async function memory(): Promise<number> {
 type Summaries = Pick<typeof import('./summary.ts'), (typeof SUMMARIES)[number]>;
 const SUMMARIES = ['model', 'vocabulary', 'findTokens', 'foundTokens', 'tokensOf', 'chatTemplate'] as const;
 const summaries = Object.fromEntries(
-  SUMMARIES.map((name) => [name, async (...args: unknown[]) => ((await import('./summary.ts'))[name] as (...args: unknown[]) => unknown)(...args)]),
+  SUMMARIES.map((name) => [name, async (...args: unknown[]) => ((await fetching(import('./summary.ts')))[name] as (...args: unknown[]) => unknown)(...args)]),
 ) as unknown as Summaries;
 
 const api = { ...tables, ...jobs, ...exports, ...swept, ...summaries, sweep, open, close, touch, parts, listing, settings, bytes, formats, memory };

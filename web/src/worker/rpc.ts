@@ -1,5 +1,7 @@
 /** Calls into the worker, with cancellation and progress. */
 
+import { UNFETCHED } from './code.ts';
+
 export interface Context {
   readonly signal: AbortSignal;
   /** Reports progress to the page, at most every 50 ms. */
@@ -82,8 +84,8 @@ function toFailure(error: unknown): Failure {
   if (!(error instanceof Error)) {
     return { name: 'Error', message: String(error) };
   }
-  const { name, message, rule, offset, entry } = error as Error & Failure;
-  return { name, message, rule, offset, entry };
+  const { name, message, rule, offset, entry, module } = error as Error & Failure & { module?: string };
+  return { name, message: module === undefined ? message : UNFETCHED, rule, offset, entry };
 }
 
 /** A worker's functions as the page calls them. */

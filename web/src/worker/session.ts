@@ -1,6 +1,7 @@
 /** The open files, and how their documents are supplied with bytes. */
 
 import { load, open as openAlone, type ComputeLibrary, type FullLibrary, type Library, type SummaryLibrary } from 'weighbridge';
+import { fetching } from './code.ts';
 import type { Beside, Joined, Paper } from './joined.ts';
 import { tell, type Context } from './rpc.ts';
 import { FileChanged, type Source } from './sources.ts';
@@ -28,8 +29,8 @@ export class Session {
   }
 
   /**
-   * Repeats `call` until it needs no more bytes. Others may use the document between two rounds, so
-   * that a long check does not block the page.
+   * Repeats `call` until it needs no more bytes and no module. Others may use the document between
+   * two rounds, and while a module is loaded, so that neither blocks the page.
    */
   async settle<T>(
     call: () => T | undefined | false,
@@ -37,29 +38,31 @@ export class Session {
     round?: () => void,
   ): Promise<T> {
     for (;;) {
-      const answer = await this.#alone(async () => {
+      const answer = await this.#alone(async (): Promise<{ result: T } | { requires: Paper['requires'] }> => {
         const result = call();
         if (result !== undefined && result !== false) {
           return { result };
         }
         context.signal.throwIfAborted();
-        await this.#supply(context.signal);
-        return undefined;
+        const { requires } = this.document;
+        if (requires === undefined) {
+          await this.#supply(context.signal);
+        }
+        return { requires };
       });
-      if (answer !== undefined) {
+      if ('result' in answer) {
         return answer.result;
+      }
+      if (answer.requires !== undefined) {
+        await load(answer.requires);
       }
       context.signal.throwIfAborted();
       round?.();
     }
   }
 
-  /** Provides what the document is waiting for: a module, or bytes. */
+  /** Provides the bytes that the document is waiting for. */
   async #supply(signal: AbortSignal): Promise<void> {
-    if (this.document.requires !== undefined) {
-      await load(this.document.requires);
-      return;
-    }
     const need = this.document.need();
     if (need.length === 0) {
       throw new Error('the document is not waiting for any bytes');
@@ -141,7 +144,7 @@ export async function start(from: Source, context: Context, beside: Beside): Pro
   let session = new Session(source, document);
   if (document.format === 'shards' || (document.format === 'gguf' && /-of-\d{5}\.gguf$/.test(source.name))) {
     // Most files stand alone, so this is loaded on demand.
-    const { together } = await import('./joined.ts');
+    const { together } = await fetching(import('./joined.ts'));
     const [all, set] = (await together(source, document, context, { names: beside.names, open })) ?? [];
     if (set !== undefined) {
       session = new Session(all!, set, set);
