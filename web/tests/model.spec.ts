@@ -4,7 +4,7 @@ import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { gguf, safetensors, written } from './files.ts';
 import { failNext, holdBack } from './late.ts';
-import { PICTURES, expect, openFiles, test, within } from './page.ts';
+import { PICTURES, expect, openFiles, openSample, test, within } from './page.ts';
 
 const BLOCKS = 16;
 const [WIDTH, FEED, VOCABULARY] = [256, 704, 4096];
@@ -406,3 +406,14 @@ for (const colorScheme of ['light', 'dark'] as const) {
     });
   });
 }
+
+test('the view brings no styles to the rest of the page', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await openSample(page, 'gguf');
+  // Narrow pages have no room for it.
+  const legend = page.locator('.strip-foot ul');
+  await expect(legend).toBeHidden();
+  await page.getByRole('tab', { name: 'Model', exact: true }).click();
+  await expect(page.getByRole('heading', { name: 'Parameters by part' })).toBeVisible();
+  await expect(legend).toBeHidden();
+});

@@ -37,7 +37,7 @@ export function blockChart({ blocks, parts }: ModelSummary): HTMLElement {
     'section',
     { class: 'model-part model-blocks', 'aria-label': 'Blocks' },
     h('h3', {}, 'Blocks'),
-    h('p', { class: 'legend' }, ...present.map(({ name }) => h('span', {}, h('span', { class: 'swatch part', 'data-part': name }), ` ${name}`)), h('span', { class: 'muted' }, 'Column height is the stored size of the block; use the arrow keys to read the values.')),
+    h('p', { class: 'parts-legend' }, ...present.map(({ name }) => h('span', {}, h('span', { class: 'swatch part', 'data-part': name }), ` ${name}`)), h('span', { class: 'muted' }, 'Column height is the stored size of the block; use the arrow keys to read the values.')),
     ...sorted.slice(0, MOST_STACKS).map(([stack, all]) => chart(stack, all, parts)),
     sorted.length > MOST_STACKS && h('p', { class: 'note' }, `${counted(sorted.length - MOST_STACKS, 'smaller stack')} not shown.`),
   );
