@@ -164,6 +164,31 @@ for (const [view, method, cell, text] of [
   });
 }
 
+test('a cell of a heat map names the elements that it covers', async ({ page }) => {
+  // 600 columns in 512 cells: the first covers two of them, the second one.
+  await openRamp(page, 2, 600);
+  await panelTab(page, 'Heat map');
+  const readout = page.locator('.heat .readout');
+  await expect(readout).toHaveText('[0, 0–1] mean 0.5, 0 to 1');
+  await page.locator('.heat-canvas').focus();
+  await page.keyboard.press('ArrowRight');
+  await expect(readout).toHaveText('[0, 2] mean 2, 2 to 2');
+});
+
+test('values of a type that cannot be shown are no failure', async ({ page }) => {
+  await openFiles(page, written({ 'complex.safetensors': safetensors({ z: { dtype: 'C64', data: new Float32Array(4), shape: [2] } }) }));
+  await openTensor(page, 'z');
+  await panelTab(page, 'Values');
+  await expect(page.locator('.panel-values')).toHaveText('Values are not available for c64.');
+  await expect(page.getByRole('alert')).toBeHidden();
+});
+
+test('one element is not several', async ({ page }) => {
+  await openRamp(page, 1);
+  await panelTab(page, 'Statistics');
+  await expect(page.locator('.panel-statistics')).toContainText('1 element, at most 1 per bin');
+});
+
 test('reading values does not outlive the file', async ({ page }) => {
   await openRamp(page, 2, 16, 16);
   await panelTab(page, 'Values');

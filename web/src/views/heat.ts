@@ -382,8 +382,9 @@ export class HeatView {
     const { top, left, rows, columns } = drawn.area;
     const i = this.#row * width + this.#column;
     const span = (first: number, at: number, cells: number, extent: number) => {
-      const from = first + Math.floor((at * extent) / cells);
-      const to = first + Math.floor(((at + 1) * extent) / cells);
+      // The first element of a cell is the first at or after its edge.
+      const from = first + Math.ceil((at * extent) / cells);
+      const to = first + Math.ceil(((at + 1) * extent) / cells);
       return to - from <= 1 ? count(from) : `${count(from)}–${count(to - 1)}`;
     };
     const where = `[${span(top, this.#row, height, rows)}, ${span(left, this.#column, width, columns)}]`;

@@ -1,7 +1,7 @@
 /** A histogram on a canvas, with a table for screen readers. */
 
 import { fill, h, setText } from '../ui/dom.ts';
-import { count, real, short } from '../ui/format.ts';
+import { count, counted, real, short } from '../ui/format.ts';
 import type { StatisticsResult } from '../worker/jobs.ts';
 
 const HEIGHT = 180;
@@ -97,7 +97,7 @@ export class Histogram {
         ? `${real(bin.lo)} to ${real(bin.hi)}: ${count(bin.count)}`
         : this.#bins.length === 0
           ? 'No finite elements'
-          : `${count(summary.count)} elements, at most ${count(most.count)} per bin`,
+          : `${counted(summary.count, 'element')}, at most ${count(most.count)} per bin`,
     );
     this.draw();
   }

@@ -169,7 +169,7 @@ export class TensorPanel {
         void fetched(body, async () => new (await import('./quant.ts')).BlockView(file, tensor, signal), signal);
         break;
       case 'values':
-        fill(body, new ValuesView(file, tensor).element);
+        fill(body, tensor.dtype === 'c64' ? h('p', { class: 'empty' }, 'Values are not available for c64.') : new ValuesView(file, tensor).element);
         break;
       case 'hex':
         void this.#hex(tensor, body);
