@@ -187,6 +187,18 @@ for (const [width, height] of [[640, 400], [390, 500]] as const) {
   });
 }
 
+test('keys of metadata are told apart on a narrow screen', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await openSample(page, 'gguf');
+  await page.getByRole('tab', { name: /^Metadata/ }).click();
+  const table = page.locator('.meta-table');
+  const key = table.locator('.name', { hasText: /^llama\.embedding_length$/ });
+  await expect(key).toBeVisible();
+  expect(await key.evaluate((cell) => cell.scrollWidth - cell.clientWidth)).toBe(0);
+  await key.click();
+  await expect(page.locator('.meta-value .facts')).toContainText('u32');
+});
+
 test('files that are dropped one after the other are all kept', async ({ page }) => {
   await page.goto('./');
   await drop(page, ...['micro.stb', 'digits.bt'].map((name) => `${process.cwd()}/${sampleFile(name)}`));

@@ -77,3 +77,13 @@ test('statistics are copied as programs read them', async ({ page }) => {
   expect(await page.locator('.panel').innerText()).not.toContain('\u2212');
   expect(await copied(page, '.statistics .pair')).toContain('-0.3333333333333333');
 });
+
+test('a statistic in a column is rounded once', async ({ page }) => {
+  // Seven digits of it are -4.302795, which would be -4.30279 in six.
+  const data = Float32Array.of(-4.30279541015625, 0.5, 1);
+  await openFiles(page, written({ 'w.safetensors': safetensors({ w: { dtype: 'F32', data } }) }));
+  await page.getByRole('button', { name: 'Scan weights' }).first().click();
+  const min = page.locator('.tensor-table .v-list .min').first();
+  await expect(min).toHaveText('-4.3028');
+  await expect(min).toHaveAttribute('title', '-4.30279541015625');
+});

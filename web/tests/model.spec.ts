@@ -407,6 +407,14 @@ for (const colorScheme of ['light', 'dark'] as const) {
   });
 }
 
+test('a token whose role is named like its type has the name once', async ({ page }) => {
+  await openModel(page, 'unknown.gguf', llama({ 'tokenizer.ggml.unknown_token_id': 0 }));
+  await inner(page, /^Tokenizer/).click();
+  const rows = page.getByRole('grid', { name: 'Tokens' }).locator('.v-list [role=row]');
+  await expect(rows.nth(1).locator('.kind')).toHaveText('control · bos');
+  await expect(rows.nth(0).locator('.kind')).toHaveText('unknown');
+});
+
 test('the view brings no styles to the rest of the page', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await openSample(page, 'gguf');

@@ -3,7 +3,7 @@
 import type { OpenFile } from '../file.ts';
 import { debounce, h, icon, setText, uniqueId } from '../ui/dom.ts';
 import { showWhole } from '../ui/copy.ts';
-import { count, exactSize, fit, hex, real, size } from '../ui/format.ts';
+import { count, counted, exactSize, fit, hex, real, size } from '../ui/format.ts';
 import { Blocks, VirtualList } from '../ui/virtual.ts';
 import type { Choice, Order } from '../worker/select.ts';
 import type { Row } from '../worker/tables.ts';
@@ -210,7 +210,7 @@ export class TensorTable {
     name.classList.toggle('unnamed', row?.name === '');
     element.dataset.status = row?.status ?? '';
     element.classList.toggle('faulty', (row?.findings ?? 0) > 0);
-    name.setAttribute('aria-description', row?.findings ? `${row.findings} findings` : '');
+    name.setAttribute('aria-description', row?.findings ? counted(row.findings, 'finding') : '');
     setText(dtype, row?.dtype ?? '');
     setText(shape, row?.shape ?? '');
     shape.setAttribute('title', row?.shape ?? '');
@@ -232,7 +232,9 @@ export class TensorTable {
       [std, weights?.deviation],
     ] as const) {
       const known = value !== undefined && !Number.isNaN(value);
-      showWhole(cell, known ? fit(real(value), ROOM) : '', known ? String(value) : '');
+      const text = known ? real(value) : '';
+      // Rounded once: seven digits rounded again may be wrong in the last.
+      showWhole(cell, text.length > ROOM ? fit(String(value), ROOM) : text, known ? String(value) : '');
     }
     setText(outlier, weights === undefined || Number.isNaN(weights.outlier) ? '' : weights.outlier.toFixed(1));
     setText(zeros, weights === undefined || Number.isNaN(weights.zeros) ? '' : count(weights.zeros));

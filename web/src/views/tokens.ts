@@ -216,7 +216,9 @@ export class TokensView {
     text.setAttribute('data-full', token?.raw ?? '');
     setText(raw.firstElementChild!, token === undefined ? '' : visible(token.raw.slice(0, 256)));
     const name = token === undefined ? '' : (this.#listed?.names[token.kind] ?? '');
-    setText(kind, role === undefined ? name : `${name === '' ? '' : `${name} · `}${visible(role).replaceAll('_', ' ')}`);
+    // A role may be named like the type: the unknown token is of the type `unknown`.
+    const named = role === undefined ? '' : visible(role).replaceAll('_', ' ');
+    setText(kind, [...new Set([name, named])].filter((one) => one !== '').join(' · '));
     row.dataset.kind = role === undefined ? name : 'control';
     setText(score, token === undefined || Number.isNaN(token.score) ? '' : String(Number(token.score.toPrecision(6))));
   }
