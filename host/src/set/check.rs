@@ -107,7 +107,7 @@ impl SetCheck {
     /// use weighbridge::{FileMap, Goal, Index, Options, Profile, Session};
     /// use weighbridge::{SetCheck, SetFile, SetPart, ShardSet};
     ///
-    /// let json = br#"{"weight_map": {"a": "1.safetensors"}}"#;
+    /// let json = br#"{"metadata": {}, "weight_map": {"a": "1.safetensors"}}"#;
     /// let mut session = Session::whole(json, Options::new());
     /// session.advance(Goal::Structure);
     /// let mut shards = ShardSet::new(7);
