@@ -62,7 +62,9 @@ export function documents(glue) {
     }
 
     get requires() {
-      return this.#blocks && lent() === undefined ? 'compute' : undefined;
+      // Missing bytes are those of a later call.
+      const waits = this.#blocks && lent() === undefined && this.need().length === 0;
+      return waits ? 'compute' : undefined;
     }
 
     supply(at, bytes) {

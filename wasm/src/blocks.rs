@@ -1,7 +1,7 @@
 //! Elements in blocks that share a scale.
 //!
 //! The modules that read files return them as stored, and `compute` decodes them: the decoders of
-//! all types take a tenth of a module.
+//! all types would take 17 kB of the module of every format, gzipped, and 3 kB of the first.
 
 use crate::values::Numbers;
 use alloc::vec;

@@ -93,7 +93,7 @@ test('elements in blocks take another module, which settle loads', async () => {
   const first = await load('base');
   const path = files(fixtures).find((it) => it.endsWith('every-type.gguf'));
   const source = fromBytes(readFileSync(path));
-  const document = new first.Document(source.size);
+  const document = new first.Document(source.size, { granule: 512, budget: 1024 });
   await settle(document, source, () => document.advance('index'));
   let blocks = 0;
   for (let i = 0; i < document.tensorCount; i++) {
@@ -114,6 +114,11 @@ test('elements in blocks take another module, which settle loads', async () => {
       }
       assert.equal(document.requires, 'compute');
       assert.equal(document.npy(i), undefined);
+      // A later call that misses bytes does not wait for the module.
+      const others = Array.from({ length: document.tensorCount }, (_, k) => k);
+      const missing = others.find((k) => document.tensor(k) !== undefined && document.values(k, 0, 1) === undefined && document.need().length > 0);
+      assert.notEqual(missing, undefined);
+      assert.equal(document.requires, undefined);
     }
     blocks++;
     const { data } = await ask().catch((error) => {

@@ -22,6 +22,11 @@ export function accessOf({ dtype, layout }: { dtype: string; layout: string }): 
   return NUMERIC.test(dtype) ? ACCESS[layout] : undefined;
 }
 
+/** Whether values can be shown: numbers in a dense layout, anything in rows and entries. */
+export function hasValues(tensor: { dtype: string; layout: string }): boolean {
+  return ACCESS[tensor.layout] !== 'dense' || accessOf(tensor) !== undefined;
+}
+
 /** How to access the elements that a .npy file can hold: numbers, including complex ones. */
 export function savedAs({ dtype, layout }: { dtype: string; layout: string }): Access | undefined {
   return dtype === 'c64' && ACCESS[layout] === 'dense' ? 'dense' : accessOf({ dtype, layout });

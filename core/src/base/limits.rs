@@ -31,7 +31,7 @@ pub const WORK: u64 = 2 << 30;
 /// Additional decoding work for each byte of the file.
 ///
 /// No deflate stream decodes to more than 1032 times its length, and streams that are decoded
-/// twice, for lack of a buffer, stay below twice that. Real data decodes to less than ten times
+/// twice, because the buffer is too small, stay below twice that. Real data decodes to less than ten times
 /// its length.
 pub const WORK_PER_BYTE: u64 = 2048;
 

@@ -39,7 +39,7 @@ macro_rules! declare {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $module:ident, $feature:literal, $title:literal, $extensions:expr;)*) => {
         /// A file format.
         ///
-        /// All formats are listed; [`Format::is_available`] tells whether this build reads
+        /// All formats are listed; [`Format::is_available`] says whether this build reads
         /// one.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[cfg_attr(feature = "defmt", derive(defmt::Format))]

@@ -246,7 +246,7 @@ fn lesser(one: Option<u64>, two: Option<u64>) -> Option<u64> {
     }
 }
 
-/// The square root, which `core` lacks: Newton's method with a first guess from the exponent,
+/// The square root, which `core` does not have: Newton's method with a first guess from the exponent,
 /// accurate to the last bit or the one before.
 #[allow(clippy::as_conversions, reason = "the bits of a positive double")]
 fn square_root(value: f64) -> f64 {

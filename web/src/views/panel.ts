@@ -3,7 +3,7 @@
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, iconButton, pair, type Icon } from '../ui/dom.ts';
 import { count, counted, exactSize, range, size } from '../ui/format.ts';
-import { accessOf, hasBlocks, savedAs } from '../storage.ts';
+import { accessOf, hasBlocks, hasValues, savedAs } from '../storage.ts';
 import { fetched } from '../ui/fetched.ts';
 import { Tabs } from '../ui/tabs.ts';
 import type { Verified } from '../worker/jobs.ts';
@@ -169,7 +169,7 @@ export class TensorPanel {
         void fetched(body, async () => new (await import('./quant.ts')).BlockView(file, tensor, signal), signal);
         break;
       case 'values':
-        fill(body, tensor.dtype === 'c64' ? h('p', { class: 'empty' }, 'Values are not available for c64.') : new ValuesView(file, tensor).element);
+        fill(body, hasValues(tensor) ? new ValuesView(file, tensor).element : h('p', { class: 'empty' }, `Values are not available for ${tensor.dtype}.`));
         break;
       case 'hex':
         void this.#hex(tensor, body);

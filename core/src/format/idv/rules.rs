@@ -1,8 +1,8 @@
 //! The rules of the binary data view.
 //!
 //! "IDV" is the format's specification; "header" and "versions" are tables in
-//! its source document that its published form lacks. Where both are silent,
-//! the loader and the writer of ML.NET decide.
+//! its source document that are missing from its published form. Where both
+//! are silent, the loader and the writer of ML.NET decide.
 
 use crate::format::{Fault, Format};
 use crate::rule::{EntryKind, Rule, rules};

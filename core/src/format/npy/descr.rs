@@ -157,7 +157,7 @@ fn named(l: &mut Literal<'_, '_, '_>, depth: u32) -> Option<u32> {
     Some(width)
 }
 
-/// Reports `rule`, because of which the width of the type is unknown.
+/// Reports `rule`, which leaves the width of the type unknown.
 fn unknown(l: &mut Literal<'_, '_, '_>, rule: Rule) -> Option<u32> {
     l.flag(rule, l.token, 0, 0);
     l.unknown = true;

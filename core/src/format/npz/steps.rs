@@ -1,6 +1,6 @@
 //! Iterations over members other than listing: counting, the parts of the file, and the
 //! comparisons of the audit. A member is in three places (its central header, its local
-//! header, its data descriptor), no two of which need be resident together.
+//! header, its data descriptor), which need not be resident together.
 
 use super::{Header, SUFFIX, Stand, State, about, pass, rules};
 use crate::format::archive::{Fault, Member};

@@ -224,8 +224,8 @@ impl Header {
     /// The shape table index of a tensor of rank 4 to 8 (§4); `None` for other ranks. The
     /// shape table is not part of the file.
     ///
-    /// The reference writer stores the first dim there instead. Nothing in the file tells
-    /// the two apart.
+    /// The reference writer stores the first dim there instead; the file does not say which of
+    /// the two it is.
     ///
     /// # Errors
     /// [`Absent`] when the entry is not resident.

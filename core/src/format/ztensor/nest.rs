@@ -293,12 +293,12 @@ mod tests {
         assert_eq!(findings(&again(1)), [(TWICE, at(1))]);
         assert_eq!(findings(&again(MAPS)), [(TWICE, at(MAPS))]);
         assert_found(&again(60), &[TWICE], &[TWICE, KEYS]);
-        // The keys of the map around the others are compared, those of a map amid them are not.
+        // The keys of the outermost map are compared, those of a map between others are not.
         let others = nested(30, b"\xA2\x00\x00\x01", b"\x00", b"");
-        let amid = nested(1, b"\xA3\x00\x00\x01", &others, b"\x00\x00");
-        assert_found(&amid, &[TWICE], &[TWICE, KEYS]);
-        let amid = nested(30, b"\xA2\x00\x00\x01", &amid, b"");
-        assert_found(&amid, &[TWICE], &[KEYS]);
+        let between = nested(1, b"\xA3\x00\x00\x01", &others, b"\x00\x00");
+        assert_found(&between, &[TWICE], &[TWICE, KEYS]);
+        let between = nested(30, b"\xA2\x00\x00\x01", &between, b"");
+        assert_found(&between, &[TWICE], &[KEYS]);
         // A map with one key takes no room.
         let single = nested(60, b"\xA1\x00", &again(MAPS), b"");
         assert_eq!(findings(&single), [(TWICE, 120 + at(MAPS))]);

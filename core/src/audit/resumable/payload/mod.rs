@@ -328,7 +328,7 @@ impl Audit {
         is_made(tensor) || tensor.chunks.count() > 0 && checked
     }
 
-    /// Reports data that is more than raw elements as unchecked, for lack of a scratch.
+    /// Reports data that is more than raw elements as unchecked, because there is no scratch.
     fn unstreamed(&mut self, r: &mut Reader<'_, '_>, tensor: &Tensor) -> Result<(), Pause> {
         // Data whose values are unknown has already been reported as unchecked.
         if tensor.status == Status::Unsupported {

@@ -90,7 +90,7 @@ impl Json<'_> {
         Ok(fatal)
     }
 
-    /// Succeeds unless reading failed for lack of resident bytes.
+    /// Succeeds unless bytes were missing.
     ///
     /// # Errors
     /// Reading failed because bytes of the file are not resident.
