@@ -55,25 +55,30 @@ fn split<'c>(name: &Name<'_>, copy: &'c mut [u8; ROOM]) -> Result<Digits<'c>, Ru
     if len == 0 {
         return Err(rules::CHECKSUM_EMPTY);
     }
-    let text = copy.get(..len).unwrap_or_default();
-    let (name, rest) = text.split_at_checked(7).unwrap_or_default();
-    let (algorithm, count, mut digits) = if name == b"crc32c:" {
-        (Algorithm::Crc32c, 8, rest)
+    // Zeros follow the text, unless it is too long for every form.
+    let copy: &[u8; ROOM] = copy;
+    let (name, rest) = copy.split_at_checked(7).unwrap_or_default();
+    let (algorithm, count) = if name == b"crc32c:" {
+        (Algorithm::Crc32c, 8)
     } else if name == b"sha256:" {
-        (Algorithm::Sha256, 64, rest)
+        (Algorithm::Sha256, 64)
     } else if colon {
         return Err(rules::CHECKSUM_UNKNOWN);
     } else {
         return Err(rules::CHECKSUM_FORM);
     };
-    let mut usual = true;
+    let (mut usual, mut digits, mut before) = (true, rest, 7_usize);
     if algorithm == Algorithm::Crc32c {
         let (start, after) = rest.split_at_checked(2).unwrap_or_default();
         usual = start == b"0x";
         if usual || start == b"0X" {
-            digits = after;
+            (digits, before) = (after, 9);
         }
     }
+    if len != before.wrapping_add(count) {
+        return Err(rules::CHECKSUM_FORM);
+    }
+    let digits = digits.get(..count).unwrap_or_default();
     for digit in digits {
         // Real writers use one case per algorithm.
         usual &= match digit {
@@ -82,9 +87,6 @@ fn split<'c>(name: &Name<'_>, copy: &'c mut [u8; ROOM]) -> Result<Digits<'c>, Ru
             b'a'..=b'f' => algorithm == Algorithm::Sha256,
             _ => return Err(rules::CHECKSUM_FORM),
         };
-    }
-    if digits.len() != count {
-        return Err(rules::CHECKSUM_FORM);
     }
     Ok(Digits { algorithm, digits, usual })
 }

@@ -26,6 +26,8 @@ pub(super) mod state {
     pub(in super::super) const NEW: Cell = MAP | ORDER;
     /// One key is kept.
     pub(in super::super) const ONE: Cell = NEW | 1;
+    /// One key was read, but not kept.
+    pub(in super::super) const UNKEPT: Cell = CUT;
 }
 
 #[allow(clippy::disallowed_macros, reason = "evaluated while compiling")]
@@ -34,10 +36,10 @@ const _: () = assert!(CBOR_KEYS < 0x7FF);
 impl Levels<'_> {
     /// Begins a key at `at`, on top of the earlier ones; does nothing in an array.
     pub(super) fn start_key(&mut self, at: Word, seen: &mut Seen) {
-        if self.keys & state::MAP == 0 {
+        if self.keys == 0 {
             return;
         }
-        if !is_given_up(self.keys) {
+        if is_compared(self.keys) {
             if self.kept() >= CBOR_KEYS && self.len() > 1 && self.keys & state::ORDER != 0 {
                 // While keys are in order, only the last one is needed.
                 let last = self.pop_key();
@@ -55,7 +57,7 @@ impl Levels<'_> {
         }
         if self.keys == state::NEW {
             // A map with one key needs no room; only a second key does.
-            self.keys = state::MAP | state::CUT;
+            self.keys = state::UNKEPT;
         } else {
             note(seen, odd::KEYS, at);
             self.give_up();
@@ -64,7 +66,7 @@ impl Levels<'_> {
 
     /// Ends the current key and compares it with the earlier ones; does nothing in an array.
     pub(super) fn end_key(&mut self, seen: &mut Seen) {
-        if is_given_up(self.keys) {
+        if !is_compared(self.keys) {
             return;
         }
         let end = self.used;
@@ -104,7 +106,7 @@ impl Levels<'_> {
     #[inline(never)]
     fn look_up(&mut self, i: usize, seen: &mut Seen) {
         let Some(key) = self.cells.get(i).copied() else { return };
-        if is_given_up(self.keys) {
+        if !is_compared(self.keys) {
             return;
         }
         let (mut low, mut high) = (self.used.wrapping_sub(self.len()), self.used);
@@ -181,7 +183,7 @@ fn size(cell: Cell) -> usize {
     usize::try_from(wide(cell.into())).unwrap_or(usize::MAX)
 }
 
-/// Whether the keys of a map are no longer compared.
-fn is_given_up(keys: Cell) -> bool {
-    keys & state::MAP == 0 || (keys & state::CUT != 0 && keys & state::ORDER == 0)
+/// Whether the next key of a map is compared with the earlier ones.
+fn is_compared(keys: Cell) -> bool {
+    keys & state::MAP != 0
 }

@@ -3,8 +3,8 @@
 use super::Name;
 
 impl Name<'_> {
-    /// The index of this name in `words`, each followed by a space, ignoring case; and whether
-    /// the case matches.
+    /// The index of this name in `words`, each followed by a space; and whether they are equal. A
+    /// capital of the name also matches a small letter.
     pub(crate) fn word_of(&self, words: &[u8]) -> Option<(u8, bool)> {
         let mut number = 0_u8;
         let (mut bytes, mut same, mut exact) = (self.bytes(), true, true);
@@ -14,7 +14,8 @@ impl Name<'_> {
                 // decoded.
                 if same {
                     let byte = bytes.next();
-                    same = byte.is_some_and(|byte| byte.eq_ignore_ascii_case(letter));
+                    let is = |byte: u8| byte == *letter || byte.to_ascii_lowercase() == *letter;
+                    same = byte.is_some_and(is);
                     exact &= byte == Some(*letter);
                 }
             } else if same && bytes.next().is_none() {
