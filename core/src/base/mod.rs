@@ -3,6 +3,7 @@
 #[cfg(feature = "sweep")]
 pub(crate) mod ascii;
 pub(crate) mod build;
+pub(crate) mod cbor;
 pub(crate) mod division;
 pub(crate) mod hash;
 pub mod limits;

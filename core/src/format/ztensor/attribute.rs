@@ -2,9 +2,8 @@
 
 use super::cbor::{OPEN, Pull};
 use super::entry::Key;
-use super::head::major;
 use super::{Cursor, rules};
-use crate::base::wide;
+use crate::base::{cbor::major, wide};
 use crate::input::{Absent, Source, Span};
 use crate::model::{Metadata, Name, Status, Value};
 use crate::parse::Reader;

@@ -1,9 +1,9 @@
 //! A pull parser for CBOR (RFC 8949): any well-formed input, bounded depth, one number of
 //! storage per level.
 
-use super::head::{Head, double_is_single, major, single_is_half};
 use super::{field, rules};
 use crate::base::build::WINDOWS;
+use crate::base::cbor::{Head, double_is_single, major, single_is_half};
 use crate::base::{Word, limits::CBOR_DEPTH, place, wide, widen, word};
 use crate::model::{Name, NameAt, NameEncoding};
 use crate::parse::Reader;
@@ -152,23 +152,19 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     pub(super) fn next_head(&mut self) {
         self.head_at = self.at();
         let run = self.r.resident();
-        let len = self.head.read(run);
-        match run.get(len..) {
-            Some(rest) if len > 0 => {
-                self.r.pass(rest);
-                if self.head.info >= 24 {
-                    self.odd();
-                }
-            }
-            _ => self.lost(len),
+        let Some(rest) = self.head.split(run) else { return self.lost() };
+        self.r.pass(rest);
+        if self.head.info >= 24 {
+            self.odd();
         }
     }
 
-    /// Ends the parse because a head of `len` bytes could not be read; 0 if it is reserved.
+    /// Ends the parse because the next head could not be read.
     #[cold]
     #[inline(never)]
-    fn lost(&mut self, len: usize) {
+    fn lost(&mut self) {
         let run = self.r.resident();
+        let len = self.head.read(run);
         if len == 0 {
             let first = run.first().copied().unwrap_or(0);
             return self.broken(rules::CBOR_RESERVED, 0, first.into());

@@ -1,10 +1,10 @@
 //! One tensor's map, read completely before any of it is validated.
 
 use super::cbor::{OPEN, Pull, odd};
-use super::head::major;
 use super::nest::Levels;
 use crate::base::Word;
 use crate::base::build::SWEEP;
+use crate::base::cbor::major;
 use crate::model::Name;
 use core::cmp::Ordering;
 

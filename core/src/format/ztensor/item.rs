@@ -1,6 +1,6 @@
 //! An iterator over CBOR data items, for display and conversion.
 
-use super::head::{self, major};
+use crate::base::cbor::{Head, major};
 use crate::model::{Name, NameEncoding};
 use half::f16;
 
@@ -57,7 +57,7 @@ impl<'a> Items<'a> {
     }
 
     /// Reads the next head; returns whether there is one.
-    pub(super) fn read(&mut self, head: &mut head::Head) -> bool {
+    pub(super) fn read(&mut self, head: &mut Head) -> bool {
         let len = head.read(self.bytes);
         match self.bytes.get(len..) {
             Some(rest) if len > 0 => self.bytes = rest,
@@ -67,12 +67,12 @@ impl<'a> Items<'a> {
     }
 
     /// Reads the rest of the text or byte string with this `head`.
-    fn string(&mut self, head: &head::Head) -> Option<Name<'a>> {
+    fn string(&mut self, head: &Head) -> Option<Name<'a>> {
         if !head.is_indefinite() {
             return Some(Name::new(self.split(head.argument)?, NameEncoding::Plain));
         }
         let start = self.bytes;
-        let mut chunk = head::Head::default();
+        let mut chunk = Head::default();
         loop {
             let before = self.bytes.len();
             if !self.read(&mut chunk) {
@@ -94,7 +94,7 @@ impl<'a> Iterator for Items<'a> {
     type Item = Item<'a>;
 
     fn next(&mut self) -> Option<Item<'a>> {
-        let mut head = head::Head::default();
+        let mut head = Head::default();
         if !self.read(&mut head) {
             return None;
         }
@@ -113,7 +113,7 @@ impl<'a> Iterator for Items<'a> {
 }
 
 /// Returns the float, simple value or break with this `head`.
-fn other<'a>(head: &head::Head) -> Option<Item<'a>> {
+fn other<'a>(head: &Head) -> Option<Item<'a>> {
     let bits = head.argument;
     Some(match head.float_width() {
         2 => Item::Float(f16::from_bits(u16::try_from(bits).ok()?).to_f64()),

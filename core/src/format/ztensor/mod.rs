@@ -47,7 +47,6 @@ mod entry;
 #[cfg_attr(not(feature = "sweep"), path = "no_fast.rs")]
 mod fast;
 mod faults;
-mod head;
 mod item;
 mod keys;
 mod listed;
@@ -60,6 +59,7 @@ mod value;
 pub use item::{Item, Items};
 
 use crate::base::build::SWEEP;
+use crate::base::cbor::major;
 use crate::base::{Word, wide, word};
 use crate::codec::checksum::Checksum;
 use crate::format::{self, Container, Glance};
@@ -71,7 +71,6 @@ use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
 use cbor::{OPEN, Pull, odd};
 use entry::{Entry, Key};
-use head::major;
 use listed::cover;
 
 /// Sizes of parts and values of fields (File Layout, Tensor Metadata).
@@ -379,6 +378,7 @@ impl Header {
         c: &mut Cursor,
         at: Word,
     ) -> Result<Option<Tensor>, Halt> {
+        r.about(EntryKind::File, 0);
         // After an entry read out of order, the end of the data is unknown and not compared.
         let data_end = c.state.data_end.max(word(field::MAGIC_LEN));
         let unused = self.index_at.saturating_sub(data_end);
@@ -391,13 +391,12 @@ impl Header {
         let twice = !self.open
             && unused >= least
             && open::generation(open::look(r, Span::new(second, field::MAGIC_LEN))?) == Some(0);
-        r.about(EntryKind::File, 0);
         if twice {
             r.flag(rules::FILE_CONCATENATED, second, field::MAGIC_LEN, 0, second);
         } else if c.index == 0 && unused > 0 {
             r.flag(rules::FILE_ZERO_TENSORS, wide(data_end), second, 0, second);
         }
-        let size = self.index_end.saturating_sub(self.index_at);
+        let size = self.index_end.wrapping_sub(self.index_at);
         if c.index == 0 && unused == 0 && at >= self.index_end && size > 1 {
             r.flag(rules::FILE_ZERO_FORM, wide(self.index_at), wide(size), 1, wide(size));
         }

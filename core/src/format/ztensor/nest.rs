@@ -4,9 +4,9 @@
 //! comparison. The innermost level is not on it: the keys of that level are on top.
 
 use super::cbor::{OPEN, Pull, odd};
-use super::head::{Head, major};
 use super::keys::state;
 use crate::base::build::WINDOWS;
+use crate::base::cbor::{Head, major};
 use crate::base::limits::{CBOR_DEPTH, CBOR_KEYS};
 use crate::base::word::Cell;
 use crate::base::{Word, word};

@@ -2,9 +2,9 @@
 
 use super::cbor::{OPEN, Pull};
 use super::entry::{Entry, Key};
-use super::head::major;
 use super::{Cursor, Header, checksum, field, listed, rules};
 use crate::base::build::DETAILS;
+use crate::base::cbor::major;
 use crate::base::{Word, place, wide, word};
 use crate::input::Span;
 use crate::model::{
@@ -313,8 +313,9 @@ impl Validator<'_, '_, '_, '_> {
         let at = self.pull.at();
         let mut rank = 0_u32;
         let mut zero = false;
-        // A product of nonzero dims that exceeds 64 bits is a fault even next to a zero.
-        let mut elements = Some(1);
+        // The product of the nonzero dims; 0 if it exceeds 64 bits, which is a fault even next to
+        // a zero.
+        let mut elements = 1;
         let end = loop {
             if left == 0 {
                 break self.pull.at();
@@ -336,7 +337,7 @@ impl Validator<'_, '_, '_, '_> {
             }
             match dim {
                 0 => zero = true,
-                _ => elements = elements.and_then(|elements| product(elements, dim)),
+                _ => elements = product(elements, dim).unwrap_or(0),
             }
             rank = rank.wrapping_add(1);
             left = if left == OPEN { OPEN } else { left.wrapping_sub(1) };
@@ -349,11 +350,11 @@ impl Validator<'_, '_, '_, '_> {
             self.flag(rules::SHAPE_RANK, Key::SHAPE, most, rank);
         }
         match elements {
-            None => self.flag_alone(rules::SHAPE_OVERFLOW, Key::SHAPE),
-            Some(elements) if !zero => self.tensor.elements = elements,
-            Some(_) => {}
+            0 => self.flag_alone(rules::SHAPE_OVERFLOW, Key::SHAPE),
+            _ if zero => {}
+            _ => self.tensor.elements = elements,
         }
-        elements.is_some()
+        elements != 0
     }
 
     /// Validates the location of the blob; returns whether it is inside the file's data.
@@ -366,9 +367,7 @@ impl Validator<'_, '_, '_, '_> {
         if !placed {
             return false;
         }
-        let (index_at, file) = (self.index_at, word(self.pull.r.source().len()));
         let blob = Span::new(at, len);
-        let end = blob.end().map(place);
         self.tensor.chunks = Chunks::One(blob);
         let (rule, expected, found) = if at < field::MAGIC_LEN {
             (rules::BLOB_MAGIC, field::MAGIC_LEN, at)
@@ -379,7 +378,8 @@ impl Validator<'_, '_, '_, '_> {
             if !sized {
                 return false;
             }
-            match end {
+            let (index_at, file) = (self.index_at, word(self.pull.r.source().len()));
+            match blob.end().map(place) {
                 Some(end) if end <= index_at => return true,
                 None => (rules::BLOB_OVERFLOW, 0, at),
                 Some(_) if len == 0 => (rules::BLOB_EMPTY_BOUNDS, wide(index_at), at),

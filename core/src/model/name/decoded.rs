@@ -1,6 +1,7 @@
 //! The bytes and characters that a stored name stands for.
 
 use super::NameEncoding;
+use crate::base::cbor::Head;
 
 /// The decoded bytes of a name.
 #[derive(Clone, Debug, Default)]
@@ -81,16 +82,9 @@ impl<'a> Bytes<'a> {
         if !NameEncoding::Chunks.is_used() {
             return None;
         }
-        let (head, rest) = self.rest.split_first()?;
-        let (more, short) = match head & 0x1F {
-            n @ 0..=23 => (0, n),
-            n @ 24..=27 => (1_usize << (n & 3), 0),
-            _ => return None,
-        };
-        let (bytes, rest) = rest.split_at_checked(more)?;
-        let len = bytes.iter().fold(u64::from(short), |n, byte| n << 8 | u64::from(*byte));
-        let len = usize::try_from(len).ok()?;
-        (self.run, self.rest) = rest.split_at_checked(len)?;
+        let mut head = Head::default();
+        let rest = head.split(self.rest)?;
+        (self.run, self.rest) = rest.split_at_checked(usize::try_from(head.argument).ok()?)?;
         Some(())
     }
 }

@@ -315,6 +315,8 @@ mod tests {
         assert!(chunked == *"abc");
         assert!(chunked < Name::new(b"abd", NameEncoding::Plain));
         assert!(chunked.is_utf8());
+        let reserved = Name::new(b"\x62ab\x7C\x61c", NameEncoding::Chunks);
+        assert!(reserved == *"ab");
     }
 
     #[test]

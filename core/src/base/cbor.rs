@@ -1,17 +1,17 @@
 //! Heads of CBOR data items (RFC 8949 §3).
 
 /// Major types (RFC 8949 §3.1).
-pub(super) mod major {
-    pub(in super::super) const UINT: u8 = 0;
-    pub(in super::super) const NINT: u8 = 1;
-    pub(in super::super) const BYTES: u8 = 2;
-    pub(in super::super) const TEXT: u8 = 3;
-    pub(in super::super) const ARRAY: u8 = 4;
-    pub(in super::super) const MAP: u8 = 5;
-    pub(in super::super) const TAG: u8 = 6;
-    pub(in super::super) const OTHER: u8 = 7;
+pub(crate) mod major {
+    pub(crate) const UINT: u8 = 0;
+    pub(crate) const NINT: u8 = 1;
+    pub(crate) const BYTES: u8 = 2;
+    pub(crate) const TEXT: u8 = 3;
+    pub(crate) const ARRAY: u8 = 4;
+    pub(crate) const MAP: u8 = 5;
+    pub(crate) const TAG: u8 = 6;
+    pub(crate) const OTHER: u8 = 7;
     /// Not a type: a break.
-    pub(in super::super) const BREAK: u8 = 8;
+    pub(crate) const BREAK: u8 = 8;
 }
 
 /// A break, and the additional information for "indefinite length".
@@ -21,16 +21,16 @@ const NULL: u8 = 22;
 
 /// The head of a data item: major type, additional information, argument.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Head {
-    pub(super) major: u8,
-    pub(super) info: u8,
-    pub(super) argument: u64,
+pub(crate) struct Head {
+    pub(crate) major: u8,
+    pub(crate) info: u8,
+    pub(crate) argument: u64,
 }
 
 impl Head {
     /// Reads the head at the start of `input`. Returns its length: 0 if it is
     /// reserved, and more than the length of `input` if bytes are missing.
-    pub(super) fn read(&mut self, input: &[u8]) -> usize {
+    pub(crate) fn read(&mut self, input: &[u8]) -> usize {
         let Some((first, rest)) = input.split_first() else { return 1 };
         (self.major, self.info) = (first >> 5, first & 0x1F);
         let (more, short) = match self.info {
@@ -47,34 +47,43 @@ impl Head {
         more.wrapping_add(1)
     }
 
-    pub(super) fn is_break(&self) -> bool {
+    /// Reads the head at the start of `input` and returns the bytes after it; `None` if the head
+    /// is reserved or incomplete.
+    pub(crate) fn split<'a>(&mut self, input: &'a [u8]) -> Option<&'a [u8]> {
+        match self.read(input) {
+            0 => None,
+            len => input.get(len..),
+        }
+    }
+
+    pub(crate) fn is_break(&self) -> bool {
         self.major == major::BREAK
     }
 
-    pub(super) fn is_indefinite(&self) -> bool {
+    pub(crate) fn is_indefinite(&self) -> bool {
         self.info == INDEFINITE
     }
 
-    pub(super) fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         self.major == major::OTHER && self.info == NULL
     }
 
     /// Whether it is the head of a text or byte string.
-    pub(super) fn is_string(&self) -> bool {
+    pub(crate) fn is_string(&self) -> bool {
         matches!(self.major, major::BYTES | major::TEXT)
     }
 
     /// Turns it into the head of a break.
-    pub(super) fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.major = major::BREAK;
     }
 
-    pub(super) fn is_container(&self) -> bool {
+    pub(crate) fn is_container(&self) -> bool {
         matches!(self.major, major::ARRAY | major::MAP)
     }
 
     /// Length in bytes of the float in the argument, or 0 if there is none.
-    pub(super) fn float_width(&self) -> u8 {
+    pub(crate) fn float_width(&self) -> u8 {
         match self.info {
             25 if self.major == major::OTHER => 2,
             26 if self.major == major::OTHER => 4,
@@ -84,7 +93,7 @@ impl Head {
     }
 
     /// Whether the argument would fit a shorter head.
-    pub(super) fn is_wide(&self) -> bool {
+    pub(crate) fn is_wide(&self) -> bool {
         const MOST: [u32; 4] = [23, 0xFF, 0xFFFF, 0xFFFF_FFFF];
         let most = MOST.get(usize::from(self.info & 3)).copied().unwrap_or(0);
         matches!(self.info, 24..=27) && self.argument <= u64::from(most)
@@ -93,13 +102,13 @@ impl Head {
 
 /// Whether single-precision bits fit half precision: the low bits of the mantissa are zero,
 /// and the exponent is in range. Subnormal halves are ignored.
-pub(super) fn single_is_half(bits: u64) -> bool {
+pub(crate) fn single_is_half(bits: u64) -> bool {
     let bits = low(bits);
     bits & 0x1FFF == 0 && matches!((bits >> 23) & 0xFF, 0xFF | 113..=142) || bits & 0x7FFF_FFFF == 0
 }
 
 /// Whether double-precision bits fit single precision, in the same way.
-pub(super) fn double_is_single(bits: u64) -> bool {
+pub(crate) fn double_is_single(bits: u64) -> bool {
     let (high, low) = (low(bits >> 32), low(bits));
     low & 0x1FFF_FFFF == 0 && matches!((high >> 20) & 0x7FF, 0x7FF | 897..=1150)
         || high & 0x7FFF_FFFF | low == 0
@@ -108,7 +117,7 @@ pub(super) fn double_is_single(bits: u64) -> bool {
 /// A canonical form of the float with this additional information and argument, in any of
 /// the three widths: its bits in double precision, with unsigned zeros and NaNs (RFC 8949
 /// §5.6.1).
-pub(super) fn float_value(info: u8, bits: u64) -> u64 {
+pub(crate) fn float_value(info: u8, bits: u64) -> u64 {
     let double = match info {
         25 => double(low(bits << 16), 5),
         26 => double(low(bits), 8),
