@@ -83,6 +83,8 @@ pub struct Member {
     pub local: Said,
     /// The number of the disk where it begins.
     pub disk: u16,
+    /// The host system and the attributes on it; Unix, and none, if `None`.
+    pub attributes: Option<(u8, u32)>,
     /// Whether the sizes are in zip64 fields of the local header, as NumPy writes them.
     pub zip64: bool,
     /// The same for the directory entry.
@@ -95,6 +97,16 @@ pub struct Member {
     pub gap: Vec<u8>,
     /// Its offset in the directory; the actual one if `None`.
     pub offset: Option<u32>,
+}
+
+/// The extra field with `id` and `data`.
+pub fn field(id: u16, data: &[u8]) -> Vec<u8> {
+    [&id.to_le_bytes(), &(data.len() as u16).to_le_bytes(), data].concat()
+}
+
+/// The zip64 extra field with these numbers.
+pub fn zip64_field(numbers: &[u64]) -> Vec<u8> {
+    field(1, &numbers.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<_>>())
 }
 
 /// CRC-32, bit by bit.
@@ -137,14 +149,11 @@ impl Member {
         let mut short_offset = self.offset.unwrap_or(offset as u32);
         if zip64 {
             short = [u32::MAX; 2];
-            let more = if local { Vec::new() } else { offset.to_le_bytes().to_vec() };
+            let more = if local { Vec::new() } else { vec![offset] };
             if !local {
                 short_offset = u32::MAX;
             }
-            extra.extend([1, 0, 16 + more.len() as u8, 0]);
-            extra.extend(size.to_le_bytes());
-            extra.extend(stored.to_le_bytes());
-            extra.extend(more);
+            extra.extend(zip64_field(&[&[size, stored][..], &more].concat()));
         }
         extra.extend(&both.extra);
         extra.extend(&own.extra);
@@ -166,7 +175,8 @@ impl Member {
         if !local {
             head.extend([0, 0]);
             head.extend(self.disk.to_le_bytes());
-            head.extend([0; 6]);
+            head.extend([0; 2]);
+            head.extend(self.attributes.map_or(0, |(_, bits)| bits).to_le_bytes());
             head.extend(short_offset.to_le_bytes());
         }
         tail.extend(name);
@@ -214,7 +224,7 @@ impl Npz {
             file.extend(member.descriptor(&data));
             let (head, tail) = member.header(&member.central, &data, false, offset);
             directory.extend(member.central.signature.unwrap_or(*b"PK\x01\x02"));
-            directory.extend([45, 3]);
+            directory.extend([45, member.attributes.map_or(3, |(host, _)| host)]);
             directory.extend(head);
             directory.extend(tail);
         }
@@ -251,7 +261,7 @@ impl Npz {
 
 /// Sound archives of up to eight arrays.
 pub fn arbitrary() -> impl Strategy<Value = Npz> {
-    let how = (any::<bool>(), any::<bool>(), any::<bool>(), prop::option::of(any::<[bool; 2]>()));
+    let how = (any::<bool>(), any::<bool>(), any::<bool>(), prop::option::of(any::<bool>()));
     let members = prop::collection::vec((npy::arbitrary(), how), 0..8);
     let end = (any::<bool>(), any::<bool>());
     (members, end).prop_map(|(members, (zip64, full))| {
@@ -259,7 +269,8 @@ pub fn arbitrary() -> impl Strategy<Value = Npz> {
             deflated,
             zip64,
             central_zip64,
-            descriptor: Option::map(descriptor, |[signed, wide]: [bool; 2]| (signed, wide)),
+            // Its sizes are as wide as those of the local header.
+            descriptor: Option::map(descriptor, |signed: bool| (signed, zip64)),
             ..Member::new(&format!("arr_{i}"), &array)
         };
         let zip64 = zip64.then(|| Zip64 { full, ..Zip64::default() });

@@ -16,6 +16,7 @@ pub fn shared(count: usize, len: usize) -> Vec<(&'static str, Format, Vec<u8>)> 
         ("checksums", Format::ZTensor, checksums(count, len)),
         ("headers of arrays", Format::Npz, headers(count, false)),
         ("headers of compressed arrays", Format::Npz, headers(count, true)),
+        ("fields of a member", Format::Npz, fields(count)),
     ]
 }
 
@@ -150,7 +151,21 @@ fn headers(count: usize, deflated: bool) -> Vec<u8> {
         member.data = Some([&EMPTY.repeat(1_600), &stream[..]].concat());
         member.deflated = true;
     }
-    let mut file = npz::Npz::new(vec![member]).encode();
+    members(&member, count)
+}
+
+/// A member whose local header has 16,000 extra fields, which decide the form of its data
+/// descriptor: here the wrong one.
+fn fields(count: usize) -> Vec<u8> {
+    let mut member = npz::Member::new("t0000000", &npy::Npy::new("'|u1'", 1, &[1]));
+    member.descriptor = Some((true, false));
+    member.local.extra = npz::field(9, &[]).repeat(16_000);
+    members(&member, count)
+}
+
+/// An archive with `count` entries for one member, whose names differ.
+fn members(member: &npz::Member, count: usize) -> Vec<u8> {
+    let mut file = npz::Npz::new(vec![member.clone()]).encode();
     let mut end = file.split_off(file.len() - 22);
     let at = u32::from_le_bytes([end[16], end[17], end[18], end[19]]) as usize;
     let entry = file.split_off(at);

@@ -159,6 +159,10 @@ impl Member {
         if u16_at(head, 34) != 0 {
             flag(Fault::Disk, 34, 2, 0, u16_at(head, 34).into());
         }
+        let attributes = u32_at(head, 38);
+        if !name.ends_with(b"/") && !is_file(head.get(5).copied().unwrap_or(0), attributes) {
+            flag(Fault::FileType, 38, 4, 0, attributes.into());
+        }
         let parts = Extra::of(extra);
         let at = LEN.wrapping_add(widen(name.len()));
         let len = widen(extra.len());
@@ -167,8 +171,13 @@ impl Member {
             flag(Fault::Extra, at, len, 0, 0);
         } else if parts.many > 1 || parts.zip64.len() < full << 3 {
             flag(Fault::Zip64Extra, at, len, widen(full) << 3, widen(parts.zip64.len()));
-        } else if self.offset >= limit {
-            flag(Fault::DataEnd, 42, 4, limit, self.offset);
+        } else {
+            if parts.zip64.len() > full << 3 {
+                flag(Fault::Zip64Excess, at, len, widen(full) << 3, widen(parts.zip64.len()));
+            }
+            if self.offset >= limit {
+                flag(Fault::DataEnd, 42, 4, limit, self.offset);
+            }
         }
         if parts.rest {
             flag(Fault::ExtraRest, at, len, 0, 0);
@@ -191,6 +200,17 @@ impl Member {
     }
 }
 
+/// Whether these attributes on a host system are those of a regular file (4.4.2, 4.4.15).
+fn is_file(host: u8, attributes: u32) -> bool {
+    match host {
+        // FAT, NTFS, VFAT: the bit of folders.
+        0 | 10 | 14 => attributes & 0x10 == 0,
+        // Unix, OS X: the type in the mode, if there is one.
+        3 | 19 => matches!(attributes >> 28, 0 | 8),
+        _ => true,
+    }
+}
+
 /// Whether a name leads out of the folder it is joined to, on any system (4.4.17.1).
 fn escapes(name: &[u8]) -> bool {
     let drive = matches!(name, [letter, b':', ..] if letter.is_ascii_alphabetic());
@@ -208,7 +228,7 @@ pub(super) struct Extra<'a> {
     /// A field extends beyond the header.
     pub(super) cut: bool,
     /// Bytes follow that are not a field.
-    rest: bool,
+    pub(super) rest: bool,
     /// A field gives the member another name.
     pub(super) names: bool,
 }

@@ -105,6 +105,9 @@ impl End {
         if !agrees {
             return Err(refuse(r, rules(Fault::Zip64Differs), span, 0, 0));
         }
+        if disks == 0 {
+            r.flag(rules(Fault::Zip64Disks), place.offset.wrapping_add(16), 4, 1, 0);
+        }
         *self = End { directory: Span::new(offset, size), count };
         Ok(at)
     }

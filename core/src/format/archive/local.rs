@@ -74,18 +74,32 @@ impl Member {
         let at = LEN.wrapping_add(u16_at(head, 26).into());
         let len = widen(extra.len());
         check(!parts.cut, Fault::LocalExtra, at, len, 0, 0);
+        check(!parts.rest, Fault::ExtraRest, at, len, 0, 0);
         check(!parts.names, Fault::NameAgain, at, len, 0, 0);
-        let (mut stored, mut size) = (u64::from(u32_at(head, 18)), u64::from(u32_at(head, 22)));
-        if let Some((large_size, large_stored)) = parts.sizes() {
-            size = if size == u32::MAX.into() { large_size } else { size };
-            stored = if stored == u32::MAX.into() { large_stored } else { stored };
+        if parts.many > 1 {
+            return check(false, Fault::Zip64Excess, at, len, 16, u64::from(parts.many) << 4);
         }
-        let fits = |stated, known| stated == known || open(stated);
-        let (expected, found) = match fits(stored, self.stored) {
-            true => (self.size, size),
-            false => (self.stored, stored),
+        let wrong = |stored, size| {
+            let fits = |stated, known| stated == known || open(stated);
+            match (fits(stored, self.stored), fits(size, self.size)) {
+                (false, _) => Some((self.stored, stored)),
+                (true, false) => Some((self.size, size)),
+                (true, true) => None,
+            }
         };
-        check(fits(found, expected), Fault::LocalSizes, 18, 8, expected, found);
+        let (stored, size) = (u64::from(u32_at(head, 18)), u64::from(u32_at(head, 22)));
+        let (large_size, large_stored) = parts.sizes().unwrap_or((size, stored));
+        let full = u64::from(u32::MAX);
+        let or = |short, large| if short == full { large } else { short };
+        // Some readers take the first number for the only size that is all ones.
+        let next = if parts.many > 0 && size != full { large_size } else { large_stored };
+        let taken = wrong(or(stored, large_stored), or(size, large_size))
+            .or_else(|| wrong(or(stored, next), or(size, large_size)));
+        if let Some((expected, found)) = taken {
+            check(false, Fault::LocalSizes, 18, 8, expected, found);
+        } else if let Some((expected, found)) = wrong(large_stored, large_size) {
+            check(false, Fault::LocalSizes, at, len, expected, found);
+        }
     }
 
     /// The length of the name in the local header, and the header's length; `None` if there
@@ -121,13 +135,22 @@ impl Member {
         self.flags & flag::DESCRIPTOR != 0
     }
 
+    /// Whether the sizes in the data descriptor have 8 bytes: the local header has a zip64 field
+    /// (4.3.9.2), or they do not fit in 4. The length of the local header must be known.
+    pub(crate) fn is_wide(&self, r: &mut Reader<'_, '_>) -> Result<bool, Halt> {
+        let header = r.get(Span::new(self.offset, self.head.into()))?;
+        let name = usize::from(u16_at(header, 26));
+        let extra = header.get(30..).and_then(|rest| rest.get(name..)).unwrap_or_default();
+        Ok(Extra::of(extra).many > 0 || self.stored.max(self.size) > u32::MAX.into())
+    }
+
     /// The length of the data descriptor, in the one of its four forms that agrees with the
-    /// directory; `None` if none does.
+    /// directory, and whether its sizes have 8 bytes; `None` if none does.
     pub(crate) fn descriptor(
         &self,
         r: &mut Reader<'_, '_>,
         limit: u64,
-    ) -> Result<Option<u64>, Halt> {
+    ) -> Result<Option<(u64, bool)>, Halt> {
         let at = self.data_end();
         let span = Span::between(at, at.saturating_add(DESCRIPTOR_LEN).min(limit));
         let bytes = r.get(span)?;
@@ -140,7 +163,7 @@ impl Member {
             let narrow = (u64::from(u32_at(form, 4)), u64::from(u32_at(form, 8)))
                 == (self.stored, self.size);
             if u32_at(form, 0) == self.crc && (wide || narrow) {
-                return Ok(Some(if wide { 20_u64 } else { 12 }.wrapping_add(before)));
+                return Ok(Some((if wide { 20_u64 } else { 12 }.wrapping_add(before), wide)));
             }
         }
         Ok(None)

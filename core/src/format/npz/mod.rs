@@ -9,8 +9,9 @@
 //!
 //! Order of suppression. A member whose central or local header is fatally broken is
 //! listed as broken, and its contents are not checked. The audit compares the names in the
-//! two headers and checks the data descriptors. The CRC of a faulty stream is not checked,
-//! and members that are not arrays are not decoded.
+//! two headers and checks the data descriptors. The sizes in a local header with two zip64
+//! fields are not compared. The CRC of a faulty stream is not checked, and members that are
+//! not arrays are not decoded.
 
 mod array;
 pub mod rules;
@@ -41,8 +42,10 @@ pub(crate) enum Stand {
     Central,
     /// The same piece in the local header.
     Local,
-    /// The data descriptor of a member.
-    After,
+    /// The extra fields in the local header, which decide the form of the data descriptor.
+    Fields,
+    /// The data descriptor, whose sizes have 8 bytes if `wide`, otherwise 4.
+    After { wide: bool },
 }
 
 /// State kept from one call to the next.
@@ -54,7 +57,8 @@ pub(crate) struct State {
     /// Number of pieces of its name compared so far, and the current piece.
     compared: u64,
     piece: u64,
-    /// Number of bytes that listing has read from earlier members, which may share them.
+    /// Number of bytes that listing or the audit has read from earlier members, which may share
+    /// them.
     shared: u64,
     /// While opening: the end of the archive, and the number of arrays so far.
     end: End,
@@ -166,8 +170,8 @@ impl Container for Header {
                 r.flag(general::SHARED_UNCHECKED, 0, 0, most, shared);
             }
             let index = c.index;
-            pass(c);
             c.state.shared = shared;
+            pass(c);
             if let Some(tensor) = tensor {
                 return Ok(Some(Tensor { index, offset: member.at, ..tensor }));
             }
@@ -238,9 +242,16 @@ impl Header {
         about(r, c);
         member.report(r, &record, self.directory.offset, rules::zip);
         let is_empty = (member.stored, member.size, member.crc) == (0, 0, 0);
-        if !c.state.is_array && !is_empty {
+        let is_folder = is_empty && record.name.ends_with(b"/");
+        let key = record.name.strip_suffix(SUFFIX);
+        let rule = match key {
+            None if !is_folder => Some(rules::NPZ_MEMBER),
+            Some(key) if key.ends_with(SUFFIX) => Some(rules::NPZ_NAME_SUFFIX),
+            _ => None,
+        };
+        if let Some(rule) = rule {
             let name = member.name();
-            r.flag(rules::NPZ_MEMBER, name.offset, name.len.into(), 0, 0);
+            r.flag(rule, name.offset, name.len.into(), 0, 0);
         }
         c.state.member = member;
         c.state.stand = if member.broken { Stand::Broken } else { Stand::Member };
@@ -273,5 +284,5 @@ fn about(r: &mut Reader<'_, '_>, c: &Cursor<State>) {
 fn pass(c: &mut Cursor<State>) {
     c.index = c.index.saturating_add(c.state.is_array.into());
     c.at = c.state.member.next;
-    c.state = <State as parse::State>::START;
+    c.state = State { shared: c.state.shared, ..<State as parse::State>::START };
 }

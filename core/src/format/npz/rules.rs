@@ -18,6 +18,9 @@ rules! { Format::Npz.code();
     NPZ_MEMBER = "NPZ-MEMBER", Unchecked, Silent,
         "the name of the member does not end in .npy; what it holds was not checked",
         "numpy.savez: each file contains one variable in .npy format; numpy.load reads whatever begins like an array, under any name";
+    NPZ_NAME_SUFFIX = "NPZ-NAME-SUFFIX", Lint, Silent,
+        "the name of the array itself ends in .npy; numpy.load takes a member of that name for the array",
+        "numpy.savez: .npy is added to the name of each variable; numpy.load looks a name up before it adds .npy";
     NPZ_DUPLICATE = "NPZ-DUPLICATE", Violation, Implied,
         "the array has the name of array {expected}",
         "numpy.savez: files are named after the variables they contain; numpy.load takes the last, this reader the first";
@@ -60,6 +63,9 @@ rules! { Format::Npz.code();
     ZIP64_DIFFERS = "ZIP64-DIFFERS", Fatal, Implied,
         "the zip64 record contradicts the end record",
         "4.4.1.4: the zip64 record has the values for which the end record has no room";
+    ZIP64_DISKS = "ZIP64-DISKS", Violation, Stated,
+        "the zip64 locator says {found} disks; an archive in one file has {expected}",
+        "4.3.15: total number of disks";
     ZIP_DIRECTORY = "ZIP-DIRECTORY", Fatal, Stated,
         "the directory ends at {found} and the end records begin at {expected}",
         "4.3.6, 4.4.23, 4.4.24: size and offset of the directory, which the end records follow";
@@ -87,6 +93,9 @@ rules! { Format::Npz.code();
     ZIP_METHOD = "ZIP-METHOD", Unchecked, Stated,
         "the member is compressed with method {found}, which this reader does not decode",
         "4.4.5: compression method; arrays are stored (0) or deflated (8)";
+    ZIP_FILE_TYPE = "ZIP-FILE-TYPE", Violation, Implied,
+        "the attributes {found:#x} of the member are not those of a file",
+        "4.4.2, 4.4.15: attributes of the host system; to some readers, the member is a folder, link or device and has no data";
     ZIP_NAME_EMPTY = "ZIP-NAME-EMPTY", Violation, Stated,
         "the member has no name",
         "4.4.17.3: only members from standard input have none";
@@ -99,9 +108,9 @@ rules! { Format::Npz.code();
     ZIP_NAME_UTF8 = "ZIP-NAME-UTF8", Fatal, Stated,
         "the name of the member is said to be UTF-8 and is not",
         "4.4.4, bit 11; appendix D";
-    ZIP_NAME_CODE_PAGE = "ZIP-NAME-CODE-PAGE", Lint, Silent,
-        "the name of the member is not ASCII, and not said to be UTF-8",
-        "appendix D.1: such names are in code page 437; they are shown as if they were UTF-8";
+    ZIP_NAME_CODE_PAGE = "ZIP-NAME-CODE-PAGE", Violation, Silent,
+        "the name of the member is not ASCII, and not said to be UTF-8; readers see different names",
+        "appendix D.1: such names are in code page 437, which many readers ignore; they are shown as if they were UTF-8";
     ZIP_NAME_AGAIN = "ZIP-NAME-AGAIN", Violation, Implied,
         "an extra field gives the member another name, which some readers take",
         "4.6.9: Info-ZIP Unicode path; a member has one name";
@@ -114,6 +123,9 @@ rules! { Format::Npz.code();
     ZIP64_EXTRA = "ZIP64-EXTRA", Fatal, Stated,
         "sizes or offset take {expected} bytes of a zip64 field, and {found} are there, or there are two such fields",
         "4.5.3: the field has the values that are all ones in the header, in this order";
+    ZIP64_EXCESS = "ZIP64-EXCESS", Violation, Stated,
+        "the zip64 field has {found} bytes, of which the header needs {expected}, or there are two such fields",
+        "4.5.3: the fields must only appear if they are all ones in the header; a local header has both sizes";
     ZIP_SIZE_STORED = "ZIP-SIZE-STORED", Fatal, Implied,
         "the member is stored as it is, in {expected} bytes, and has {found}",
         "4.4.8, 4.4.9: compressed and uncompressed size";
@@ -145,8 +157,8 @@ rules! { Format::Npz.code();
         "the member reaches {found}; members end before {expected}, where the directory begins",
         "4.3.6: members come before the central directory";
     ZIP_DESCRIPTOR = "ZIP-DESCRIPTOR", Violation, Stated,
-        "the data descriptor is missing, or does not say what the directory does",
-        "4.3.9: CRC-32 and sizes follow the data if bit 3 of the flags is set";
+        "the data descriptor is missing, does not say what the directory does, or has sizes of the wrong width",
+        "4.3.9: CRC-32 and sizes follow the data if bit 3 of the flags is set; the sizes have 8 bytes if the local header has a zip64 field, otherwise 4";
     ZIP_OVERLAP = "ZIP-OVERLAP", Fatal, Implied,
         "the member begins at {found}, inside another that ends at {expected}",
         "4.3.6: members follow one another";
@@ -176,9 +188,11 @@ pub(super) fn zip(fault: archive::Fault) -> Rule {
         Fault::CommentCut => ZIP_COMMENT_CUT,
         Fault::Appended => ZIP_APPENDED,
         Fault::Disk => ZIP_DISK,
+        Fault::FileType => ZIP_FILE_TYPE,
         Fault::Zip64Missing => ZIP64_MISSING,
         Fault::Zip64Record => ZIP64_RECORD,
         Fault::Zip64Differs => ZIP64_DIFFERS,
+        Fault::Zip64Disks => ZIP64_DISKS,
         Fault::Directory => ZIP_DIRECTORY,
         Fault::Count => ZIP_COUNT,
         Fault::Signature => ZIP_SIGNATURE,
@@ -197,6 +211,7 @@ pub(super) fn zip(fault: archive::Fault) -> Rule {
         Fault::Extra => ZIP_EXTRA,
         Fault::ExtraRest => ZIP_EXTRA_REST,
         Fault::Zip64Extra => ZIP64_EXTRA,
+        Fault::Zip64Excess => ZIP64_EXCESS,
         Fault::SizeStored => ZIP_SIZE_STORED,
         Fault::LocalSignature => ZIP_LOCAL_SIGNATURE,
         Fault::LocalTruncated => ZIP_LOCAL_TRUNCATED,

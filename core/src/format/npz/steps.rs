@@ -59,7 +59,7 @@ pub(super) fn region(
         }
         let mut end = member.data_end();
         if member.has_descriptor() {
-            end = end.wrapping_add(member.descriptor(r, limit)?.unwrap_or(0));
+            end = end.wrapping_add(member.descriptor(r, limit)?.map_or(0, |(len, _)| len));
         }
         let (entry, span) = (c.index, Span::between(member.offset, end));
         let is_array = c.state.is_array;
@@ -131,8 +131,18 @@ pub(super) fn audit(
                 names(r, c, equal, member.name_len);
             }
         }
-        Stand::After => {
-            if member.descriptor(r, limit)?.is_none() {
+        Stand::Fields => {
+            // Listing counts at least as much, and reports that the limit is reached.
+            let shared = c.state.shared.saturating_add(member.head.into());
+            if shared > r.allowance() {
+                pass(c);
+            } else {
+                c.state.stand = Stand::After { wide: member.is_wide(r)? };
+            }
+            c.state.shared = shared;
+        }
+        Stand::After { wide } => {
+            if member.descriptor(r, limit)?.is_none_or(|(_, found)| found != wide) {
                 let at = member.data_end();
                 let len = limit.wrapping_sub(at).min(16);
                 r.flag(rules::zip(Fault::Descriptor), at, len, 0, 0);
@@ -152,7 +162,7 @@ fn names(r: &mut Reader<'_, '_>, c: &mut Cursor<State>, equal: bool, len: u16) {
         r.flag(rules::zip(Fault::LocalName), member.local_name().offset, len.into(), 0, 0);
     }
     match member.has_descriptor() {
-        true => c.state.stand = Stand::After,
+        true => c.state.stand = Stand::Fields,
         false => pass(c),
     }
 }
