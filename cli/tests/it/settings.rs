@@ -144,6 +144,33 @@ fn wrong_settings_are_named() {
     }
 }
 
+/// Opening a pipe would wait for a writer, and a device may have no end.
+#[cfg(unix)]
+#[test]
+fn settings_that_are_no_file_are_refused_at_once() {
+    let folder = Folder::new();
+    let name = folder.write("a.stb", &sound().encode()).with_file_name("weighbridge.toml");
+    let refused = |args: &[&str], why: &str| {
+        let mut command = command(&folder, args);
+        command.timeout(std::time::Duration::from_secs(20));
+        let run = finish(command);
+        assert_eq!((run.code, &*run.out), (2, ""), "{run:?}");
+        assert_eq!(run.err, format!("weighbridge: {why}, not a file\n"));
+    };
+    let made = std::process::Command::new("mkfifo").arg(&name).status();
+    assert!(made.expect("mkfifo runs").success());
+    let pipe = "weighbridge.toml: is a pipe or a device";
+    refused(&["check", "a.stb"], pipe);
+    refused(&["check", "a.stb", "--config", "weighbridge.toml"], pipe);
+    assert_eq!(run(&folder, &["check", "a.stb", "--no-config"]).code, 0);
+    std::fs::remove_file(&name).expect("it exists");
+    std::os::unix::fs::symlink("/dev/zero", &name).expect("a link");
+    refused(&["check", "a.stb"], pipe);
+    std::fs::remove_file(&name).expect("it exists");
+    std::fs::create_dir(&name).expect("a folder");
+    refused(&["check", "a.stb"], "weighbridge.toml: is a folder");
+}
+
 /// The author of the checked files has no say: settings come from the current folder, from a
 /// folder above it, or from the file named on the command line.
 #[test]

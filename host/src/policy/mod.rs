@@ -7,12 +7,13 @@ mod date;
 
 pub use date::Date;
 
+use crate::input::open_regular;
 use crate::options::{Goal, Options};
 use crate::text::Text;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::prelude::rust_2024::*;
-use std::{env, format, fs};
+use std::{env, format, fs, io};
 use weighbridge_core::{Format, Profile, RuleInfo, Severity, general};
 
 /// The name of the file.
@@ -133,7 +134,7 @@ impl Policy {
     /// folder and its parents. Without such a file, returns a policy without exceptions.
     ///
     /// # Errors
-    /// A message if the file cannot be read or is not valid.
+    /// A message if the file cannot be read, is not a regular file, or is not valid.
     ///
     /// ```
     /// use weighbridge::policy::Policy;
@@ -149,7 +150,8 @@ impl Policy {
             },
         };
         let shown = Text::from(path.as_path());
-        let text = fs::read_to_string(&path).map_err(|err| format!("{shown}: {err}"))?;
+        let file = open_regular(&path).map_err(|err| format!("{shown}: {err}"))?;
+        let text = io::read_to_string(file).map_err(|err| format!("{shown}: {err}"))?;
         let policy = Policy::parse(&text).map_err(|why| format!("{shown}: {why}"))?;
         Ok(Policy { path: Some(path), ..policy })
     }
@@ -296,7 +298,7 @@ fn nearest() -> Result<Option<PathBuf>, String> {
     let here = env::current_dir().map_err(|err| format!("the current folder: {err}"))?;
     // A file that exists but cannot be reached, such as a dangling link, fails when it is read.
     let missing = |path: &PathBuf| {
-        fs::symlink_metadata(path).is_err_and(|err| err.kind() == std::io::ErrorKind::NotFound)
+        fs::symlink_metadata(path).is_err_and(|err| err.kind() == io::ErrorKind::NotFound)
     };
     let found = here.ancestors().map(|folder| folder.join(NAME)).find(|path| !missing(path));
     // A file in the current folder is shown by its name alone.
