@@ -131,8 +131,9 @@ fn profile_depth_deny_limits_and_paths() {
 #[test]
 fn wrong_settings_are_named() {
     for (settings, words) in [
-        ("profil = \"strict\"\n", "line 1: unknown field `profil`"),
-        ("# x\n[limits]\nworks = 1\n", "line 3: unknown field `works`"),
+        ("profil = \"strict\"\n", "line 1: unknown key profil; the keys are profile, depth, "),
+        ("# x\n[limits]\nworks = 1\n", "line 3: unknown key works in limits; the keys are work, "),
+        ("[limits]\nwork = \"1\"\n", "line 2: limits.work must be a whole number from 0 to "),
         ("deny = [\"NONE\"]\n", "no rule has the id \"NONE\""),
         ("exclude = [\"a[\"]\n", "the pattern \"a[\""),
         ("profile = \n", "line 1"),

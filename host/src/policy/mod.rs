@@ -4,13 +4,13 @@
 //! their author could otherwise weaken the check.
 
 mod date;
+mod settings;
 
 pub use date::Date;
 
 use crate::input::open_regular;
 use crate::options::{Goal, Options};
 use crate::text::Text;
-use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::prelude::rust_2024::*;
 use std::{env, format, fs, io};
@@ -40,8 +40,7 @@ const NAME: &str = "weighbridge.toml";
 /// assert_eq!(exceptions.why("GAP").unwrap().until.unwrap().to_string(), "2999-12-31");
 /// # Ok::<(), String>(())
 /// ```
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Policy {
     profile: ProfileName,
@@ -60,20 +59,17 @@ pub struct Policy {
     pub follow_links: bool,
     limits: Limits,
     /// The path of the file; `None` if there is none.
-    #[serde(skip)]
     pub path: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ProfileName {
     #[default]
     Strict,
     Lenient,
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Depth {
     Structure,
     #[default]
@@ -81,8 +77,7 @@ enum Depth {
 }
 
 /// A rule whose breaches are ignored for a limited time.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 struct Ignore {
     rule: String,
     reason: String,
@@ -90,8 +85,7 @@ struct Ignore {
     until: Date,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Debug, Default)]
 struct Limits {
     work: Option<u64>,
     memory: Option<u64>,
@@ -114,7 +108,8 @@ impl Policy {
     /// Parses the text of a policy file.
     ///
     /// # Errors
-    /// A message with the line if the text has an unknown key or is not valid TOML.
+    /// A message with the line if the text is not valid TOML, or a key is unknown or has a wrong
+    /// value.
     ///
     /// ```
     /// use weighbridge::policy::Policy;
@@ -124,10 +119,7 @@ impl Policy {
     /// # Ok::<(), String>(())
     /// ```
     pub fn parse(text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|err| {
-            let line = err.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-            format!("line {line}: {}", Text::from(err.message()))
-        })
+        settings::read(text)
     }
 
     /// Loads the policy from `path`, or else from the nearest `weighbridge.toml` in the current
@@ -367,7 +359,7 @@ mod tests {
             ("[[ignore]]\nrule = \"GAP\"\nreason = \"x\"", "until"),
             (
                 "[[ignore]]\nrule = \"GAP\"\nreason = \"x\"\nuntil = 2999-01-01T10:00:00",
-                "a plain date",
+                "without quotes or a time",
             ),
         ] {
             let why = Policy::parse(text).expect_err(text);
