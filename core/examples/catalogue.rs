@@ -1,19 +1,21 @@
 //! `catalogue [FORMAT...]` prints the rules of these formats, or of all, as JSON: for each format
-//! its name and its rules, as [id, severity, basis, message, rule]. The key is the format's
-//! number, or 0 for the general rules.
+//! its name, the names of its value types, and its rules, as [id, severity, basis, message, rule].
+//! The key is the format's number, or 0 for the general rules.
 
 use weighbridge_core::{Format, RuleInfo, general};
 
 #[allow(clippy::as_conversions, reason = "the number of a format is its discriminant")]
 fn main() {
-    print!("{{\"0\":{{\"name\":\"\",\"rules\":[");
+    print!("{{\"0\":{{\"name\":\"\",\"types\":[],\"rules\":[");
     rows(general::RULES);
     print!("]}}");
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let is_wanted =
         |format: &Format| wanted.is_empty() || wanted.iter().any(|it| it == format.name());
     for format in Format::ALL.iter().filter(|format| is_wanted(format)) {
-        print!(",\n\"{}\":{{\"name\":{},\"rules\":[", *format as u8, quoted(format.name()));
+        let types: Vec<String> = format.value_types().iter().copied().map(quoted).collect();
+        let (name, types) = (quoted(format.name()), types.join(","));
+        print!(",\n\"{}\":{{\"name\":{name},\"types\":[{types}],\"rules\":[", *format as u8);
         rows(format.rules());
         print!("]}}");
     }

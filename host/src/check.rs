@@ -2,6 +2,8 @@
 //! that gives the core the slots and buffers it asks for, within the limits.
 
 use crate::diagnosis::Diagnosis;
+#[cfg(feature = "shards")]
+use crate::diagnosis::pickles::ListedFiles;
 use crate::gate::{HEAD, recognise_as};
 use crate::naming::Naming;
 use crate::options::{Goal, Options};
@@ -11,6 +13,8 @@ use alloc::vec::Vec;
 use weighbridge_core::{
     Absent, Audit, File, Finding, Format, Opening, Paused, Scratch, Slot, Source, Span, Stage, Stop,
 };
+#[cfg(feature = "shards")]
+use weighbridge_core::{EntryKind, Subject, general};
 
 /// The most slots for the entries of a sparse tensor, unless the file itself is large: a few
 /// bytes may decompress to many entries.
@@ -25,6 +29,9 @@ pub(crate) struct Check {
     pub(crate) format: Option<Format>,
     pub(crate) file: Option<File>,
     opening: Opening,
+    /// An index that may list pickles, until that is known.
+    #[cfg(feature = "shards")]
+    listed: Option<Box<ListedFiles>>,
     audit: Option<Box<FileAudit>>,
     pub(crate) collected: Collected,
     /// The diagnosis of a file that could not be opened, once it has been made.
@@ -40,6 +47,8 @@ enum Step {
     #[default]
     Recognise,
     Open,
+    #[cfg(feature = "shards")]
+    Examine,
     Refused,
     Opened,
 }
@@ -72,6 +81,11 @@ impl Check {
                     self.step = Step::Open;
                 }
                 Step::Open => match self.open(source) {
+                    #[cfg(feature = "shards")]
+                    Ok(file) if may_list_pickles(&file, options) => {
+                        self.listed = Some(Box::new(ListedFiles::of(file)));
+                        self.step = Step::Examine;
+                    }
                     Ok(file) => {
                         self.file = Some(file);
                         self.step = Step::Opened;
@@ -79,6 +93,8 @@ impl Check {
                     Err(Stop::NeedBytes(absent)) => return Err(absent),
                     Err(_) => self.step = Step::Refused,
                 },
+                #[cfg(feature = "shards")]
+                Step::Examine => self.examine(source)?,
                 Step::Refused => return Ok(()),
                 Step::Opened => return self.proceed(source, goal, options),
             }
@@ -88,6 +104,24 @@ impl Check {
     fn open(&mut self, source: &Source<'_>) -> Result<File, Stop> {
         let Check { opening, collected, .. } = self;
         opening.step(source, &mut |finding| collected.push(finding))
+    }
+
+    /// Opens an index, or refuses it if all files that it lists are pickles.
+    #[cfg(feature = "shards")]
+    fn examine(&mut self, source: &Source<'_>) -> Result<(), Absent> {
+        let opened = match &mut self.listed {
+            Some(listed) => (!listed.are_pickles(source)?).then_some(listed.index),
+            None => None,
+        };
+        (self.file, self.listed, self.step) = (opened, None, Step::Opened);
+        if opened.is_none() {
+            self.step = Step::Refused;
+            self.format = None;
+            self.other = Some(Some(Diagnosis::PickleIndex));
+            self.collected = Collected::default();
+            self.collected.push(unknown_format(source.len()));
+        }
+        Ok(())
     }
 
     /// Audits an open file up to `goal`.
@@ -160,6 +194,29 @@ impl Check {
     pub(crate) fn report(&self, len: u64, options: &Options) -> Report {
         let diagnosis = self.diagnosis(len);
         Report::new(self, len, self.checked(), diagnosis, &self.naming, options)
+    }
+}
+
+/// Whether neither the options nor the name of an index say that its shards are safetensors files.
+#[cfg(feature = "shards")]
+fn may_list_pickles(file: &File, options: &Options) -> bool {
+    let shards = file.format() == Format::Shards;
+    shards && options.format.is_none() && options.named != Some(Format::Shards)
+}
+
+/// The finding on a file of `len` bytes that has no format of this build.
+#[cfg(feature = "shards")]
+fn unknown_format(len: u64) -> Finding {
+    Finding {
+        offset: 0,
+        expected: 0,
+        found: 0,
+        // As many bytes as decide on a format.
+        len: len.min(9) as u32,
+        entry: 0,
+        part: Subject::NO_PART,
+        rule: general::UNKNOWN_FORMAT,
+        kind: EntryKind::File,
     }
 }
 

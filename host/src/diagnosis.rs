@@ -9,11 +9,15 @@ use core::fmt;
 use weighbridge_core::{Absent, File, Finding, Format, Rule, Severity, Source, Span, Tally};
 
 pub(crate) mod archive;
+#[cfg(feature = "shards")]
+pub(crate) mod pickles;
 
 use archive::{NPZ, ZIP};
 
 const OBJECTS: &str = "a NumPy array (.npy) of objects, a pickle";
 const NPY: &str = "a NumPy array (.npy)";
+const PICKLE_INDEX: &str = "an index of PyTorch shards, which are pickles: Weighbridge does not \
+                            read them, and they can run code when they are loaded";
 
 /// How much of the file is examined.
 const HEAD: u64 = 4 << 10;
@@ -34,6 +38,8 @@ pub enum Diagnosis {
     Other(&'static str),
     /// A pickle, or an archive that contains one.
     Pickle(&'static str),
+    /// An index of a PyTorch model, whose shards are pickles.
+    PickleIndex,
     /// A Git LFS pointer, with the size of the file it stands for, if it states one.
     LfsPointer(Option<u64>),
     /// A page or a message from a server in place of the file.
@@ -173,8 +179,14 @@ impl Diagnosis {
             Diagnosis::Generation(_)
                 | Diagnosis::Other(_)
                 | Diagnosis::Pickle(_)
+                | Diagnosis::PickleIndex
                 | Diagnosis::Unknown
         )
+    }
+
+    /// Whether the file is a pickle, or has or lists some.
+    pub(crate) const fn is_pickle(&self) -> bool {
+        matches!(self, Diagnosis::Pickle(_) | Diagnosis::PickleIndex)
     }
 
     /// Whether the file is of another kind, rather than damaged.
@@ -207,6 +219,7 @@ impl Diagnosis {
             Diagnosis::Generation(rule) => return Err(*rule),
             Diagnosis::Other(what) | Diagnosis::Message(what) => String::from(*what),
             Diagnosis::Pickle(what) => format!("{what}, which can run code when it is loaded"),
+            Diagnosis::PickleIndex => String::from(PICKLE_INDEX),
             Diagnosis::LfsPointer(size) => {
                 let mut text = String::from("a Git LFS pointer, not the file that it stands for");
                 if let Some(size) = size {

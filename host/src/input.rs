@@ -97,6 +97,8 @@ forward!(Box<I>);
 pub use files::FileInput;
 #[cfg(feature = "std")]
 pub(crate) use files::Seekable;
+#[cfg(feature = "policy")]
+pub(crate) use files::open_regular;
 
 #[cfg(feature = "std")]
 mod files {
@@ -142,10 +144,7 @@ mod files {
         /// # Errors
         /// When it cannot be opened, or is not a regular file.
         pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
-            let path = path.as_ref();
-            // Before opening, because opening a pipe waits for a writer.
-            regular(&fs::metadata(path)?)?;
-            FileInput::of(File::open(path)?)
+            FileInput::of(open_regular(path.as_ref())?)
         }
 
         /// Wraps an open file.
@@ -193,6 +192,13 @@ mod files {
             let same = now.len() == self.len && now.modified().ok() == self.modified;
             if same { Ok(()) } else { Err(ReadError::Changed) }
         }
+    }
+
+    /// Opens a regular file.
+    pub(crate) fn open_regular(path: &Path) -> Result<File, ReadError> {
+        // Before opening, because opening a pipe waits for a writer.
+        regular(&fs::metadata(path)?)?;
+        Ok(File::open(path)?)
     }
 
     fn regular(metadata: &fs::Metadata) -> Result<(), ReadError> {

@@ -181,9 +181,7 @@ export function documents(glue) {
           return { expected: number(message, 'expected', expected[i]), found: number(message, 'found', found[i]) };
         });
         const messages = Texts.of(
-          Array.from(rule, (code, i) =>
-            sentence(ruleOf(code).message, expected[i], found[i], part[i]),
-          ),
+          Array.from(rule, (code, i) => sentence(code, expected[i], found[i], part[i])),
         );
         return { total, rule, severity, kind, entry, part, at, len, expected, found, numbers, messages, names };
       });

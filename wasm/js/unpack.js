@@ -182,8 +182,10 @@ export function number(message, name, value) {
   return message.includes('{') ? signed : undefined;
 }
 
-/** The message of a finding with its values filled in. */
-export function sentence(message, expected, found, part) {
+/** The message of a finding with its values filled in. `code` is that of its rule. */
+export function sentence(code, expected, found, part) {
+  const { message } = ruleOf(code);
+  const types = catalogue[code >> 11]?.types ?? [];
   const less = (a, b) => (a > b ? a - b : 0n);
   const values = {
     found,
@@ -195,6 +197,8 @@ export function sentence(message, expected, found, part) {
     'expected:#x': `0x${expected.toString(16)}`,
     'found:i': BigInt.asIntN(64, found),
     'found:i32': BigInt.asIntN(32, found),
+    'found:t': types[found] ?? found,
+    'expected:t': types[expected] ?? expected,
     'found:v': version(found),
     'expected:v': version(expected),
   };
@@ -204,7 +208,7 @@ export function sentence(message, expected, found, part) {
   return message.replace(/([^{}]*)(?:\{([^{}]*)\})?/g, (whole, text, field) => {
     const before = agreeing(text, number);
     const value = values[field];
-    // Hexadecimal and signed numbers and versions do not count anything.
+    // Hexadecimal and signed numbers, types and versions do not count anything.
     number = field?.includes(':') ? 0n : BigInt(value ?? 0);
     return field === undefined ? before : before + (value ?? `{${field}}`);
   });

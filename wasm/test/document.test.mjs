@@ -54,6 +54,23 @@ test('texts are read as an array is', async () => {
   assert.ok(texts.seen > 100);
 });
 
+test('messages name the value types of GGUF, and the numbers stay', async () => {
+  const number = (bytes, value) => {
+    const of = Buffer.alloc(8);
+    of.writeBigUInt64LE(BigInt(value));
+    return of.subarray(0, bytes);
+  };
+  const key = 'tokenizer.ggml.bos_token_id';
+  const id = [number(8, key.length), Buffer.from(key), number(4, 10), number(8, 1)];
+  const bytes = Buffer.concat([Buffer.from('GGUF'), number(4, 3), number(8, 0), number(8, 1), ...id]);
+  const document = await open(fromBytes(bytes), { name: 'a.gguf', goal: 'structure', module: 'base' });
+  const { messages, numbers, rule } = document.findings(0, document.findingCount);
+  const at = Array.from(rule).findIndex((code) => document.rule(code).id === 'KEYS-TYPE');
+  assert.equal(messages.at(at), 'the value or its items are of type uint64; readers take type uint32');
+  assert.deepEqual(numbers[at], { expected: 4n, found: 10n });
+  document.free();
+});
+
 /** The document of a module that knows `bytes`, as far as `goal`. */
 async function openIn(flavour, bytes, goal, name) {
   const { Document } = await load(flavour);

@@ -131,8 +131,9 @@ fn profile_depth_deny_limits_and_paths() {
 #[test]
 fn wrong_settings_are_named() {
     for (settings, words) in [
-        ("profil = \"strict\"\n", "line 1: unknown field `profil`"),
-        ("# x\n[limits]\nworks = 1\n", "line 3: unknown field `works`"),
+        ("profil = \"strict\"\n", "line 1: unknown key profil; the keys are profile, depth, "),
+        ("# x\n[limits]\nworks = 1\n", "line 3: unknown key works in limits; the keys are work, "),
+        ("[limits]\nwork = \"1\"\n", "line 2: limits.work must be a whole number from 0 to "),
         ("deny = [\"NONE\"]\n", "no rule has the id \"NONE\""),
         ("exclude = [\"a[\"]\n", "the pattern \"a[\""),
         ("profile = \n", "line 1"),
@@ -142,6 +143,33 @@ fn wrong_settings_are_named() {
         assert_eq!((run.code, &*run.out), (2, ""), "{run:?}");
         assert!(run.err.contains(words) && run.err.lines().count() == 1, "{run:?}");
     }
+}
+
+/// Opening a pipe would wait for a writer, and a device may have no end.
+#[cfg(unix)]
+#[test]
+fn settings_that_are_no_file_are_refused_at_once() {
+    let folder = Folder::new();
+    let name = folder.write("a.stb", &sound().encode()).with_file_name("weighbridge.toml");
+    let refused = |args: &[&str], why: &str| {
+        let mut command = command(&folder, args);
+        command.timeout(std::time::Duration::from_secs(20));
+        let run = finish(command);
+        assert_eq!((run.code, &*run.out), (2, ""), "{run:?}");
+        assert_eq!(run.err, format!("weighbridge: {why}, not a file\n"));
+    };
+    let made = std::process::Command::new("mkfifo").arg(&name).status();
+    assert!(made.expect("mkfifo runs").success());
+    let pipe = "weighbridge.toml: is a pipe or a device";
+    refused(&["check", "a.stb"], pipe);
+    refused(&["check", "a.stb", "--config", "weighbridge.toml"], pipe);
+    assert_eq!(run(&folder, &["check", "a.stb", "--no-config"]).code, 0);
+    std::fs::remove_file(&name).expect("it exists");
+    std::os::unix::fs::symlink("/dev/zero", &name).expect("a link");
+    refused(&["check", "a.stb"], pipe);
+    std::fs::remove_file(&name).expect("it exists");
+    std::fs::create_dir(&name).expect("a folder");
+    refused(&["check", "a.stb"], "weighbridge.toml: is a folder");
 }
 
 /// The author of the checked files has no say: settings come from the current folder, from a

@@ -200,3 +200,62 @@ fn a_walk_passes_over_json_of_another_name() {
     std::fs::rename(folder.path().join(INDEX), folder.path().join("INDEX")).expect("renamed");
     assert_eq!(run(&folder, &["check", "INDEX", "--json"]).lines()[0]["format"], "shards");
 }
+
+const PYTORCH: &str = "pytorch_model.bin.index.json";
+const PICKLES: [(&str, &str); 2] =
+    [("a", "pytorch_model-00001-of-00002.bin"), ("b", "pytorch_model-00002-of-00002.BIN")];
+
+/// Whether its shards are there or not: they are not opened.
+#[test]
+fn an_index_of_pickles_is_named_and_not_read() {
+    let says = "an index of PyTorch shards, which are pickles: Weighbridge does not read them, \
+                and they can run code when they are loaded";
+    let folder = Folder::new();
+    folder.write(PYTORCH, &Index::of(Some(24), &PICKLES).encode());
+    for _ in 0..2 {
+        let human = run(&folder, &["check", PYTORCH]);
+        let words = format!("unsupported {PYTORCH}  unknown format, ");
+        assert!(human.code == 3 && human.out.starts_with(&words), "{human:?}");
+        assert!(human.out.contains(&format!("\n  diagnosis {says}\n")), "{human:?}");
+        assert!(!human.out.contains("SHARD-"), "{human:?}");
+        let json = run(&folder, &["check", PYTORCH, "--json"]).json();
+        assert_eq!((&json["verdict"], &json["format"]), (&"unsupported".into(), &Value::Null));
+        assert_eq!(json["diagnosis"], says);
+        assert_eq!(json["findings"][0]["rule"], "UNKNOWN-FORMAT");
+        for command in ["inspect", "digest", "stats"] {
+            assert_eq!(run(&folder, &[command, PYTORCH]).code, 3, "{command}");
+        }
+        let denied = ["check", ".", "--deny", "pickle", "--skip-unknown"];
+        assert_eq!(run(&folder, &denied).code, 1);
+        assert_eq!(run(&folder, &["check", PYTORCH, "--deny", "pickle"]).code, 1);
+        for (_, shard) in PICKLES {
+            folder.write(shard, b"\x80\x02}q\0.");
+        }
+    }
+    let walked = run(&folder, &["check", "."]);
+    assert!(walked.code == 3 && walked.out.contains(says), "{walked:?}");
+}
+
+/// Readers decide by the name of each shard, so one that is not a pickle makes it an index of
+/// safetensors files; so does its own name, and whoever chooses the format.
+#[test]
+fn an_index_that_only_lists_some_pickles_is_checked() {
+    let folder = checkpoint(&Index::of(Some(32), &SOUND));
+    let mixed = [("a", ONE), ("b", ONE), ("c", PICKLES[0].1)];
+    folder.write(PYTORCH, &Index::of(None, &mixed).encode());
+    let json = run(&folder, &["check", PYTORCH, "--json"]);
+    assert_eq!((json.code, &json.json()["findings"][0]["rule"]), (1, &"SHARD-MISSING".into()));
+    assert_eq!(json.json()["findings"][0]["entry"], PICKLES[0].1);
+    folder.write(PYTORCH, &Index::of(Some(32), &SOUND).encode());
+    assert_eq!(run(&folder, &["check", PYTORCH]).code, 0);
+    folder.write(PYTORCH, &Index::of(None, &PICKLES).encode());
+    assert_eq!(run(&folder, &["check", PYTORCH, "--format", "shards"]).code, 1);
+    folder.write(INDEX, &Index::of(None, &PICKLES).encode());
+    assert_eq!(run(&folder, &["check", INDEX]).code, 1);
+    // A path, and an index of nothing.
+    folder.write(PYTORCH, &Index::of(None, &[("a", "../a.bin")]).encode());
+    let json = run(&folder, &["check", PYTORCH, "--json"]).json();
+    assert_eq!((&json["verdict"], &json["format"]), (&"invalid".into(), &"shards".into()));
+    folder.write(PYTORCH, br#"{"metadata": {}, "weight_map": {}}"#);
+    assert_eq!(run(&folder, &["check", PYTORCH, "--json"]).json()["format"], "shards");
+}

@@ -89,6 +89,14 @@ impl fmt::Display for Finding {
                     write!(f, "{}", low.cast_signed())?;
                     continue;
                 }
+                "found:t" => {
+                    write_type(f, self.rule, self.found)?;
+                    continue;
+                }
+                "expected:t" => {
+                    write_type(f, self.rule, self.expected)?;
+                    continue;
+                }
                 "found:v" => {
                     write!(f, "{}", Version::of_number(self.found))?;
                     continue;
@@ -105,6 +113,15 @@ impl fmt::Display for Finding {
             write!(f, "{number}")?;
         }
         plural::write(f, number, rest)
+    }
+}
+
+/// Writes the name of a value type; its number if it has no name.
+fn write_type(f: &mut fmt::Formatter<'_>, rule: Rule, number: u64) -> fmt::Result {
+    let types = rule.format().map_or(&[][..], Format::value_types);
+    match usize::try_from(number).ok().and_then(|number| types.get(number)) {
+        Some(name) => f.write_str(name),
+        None => write!(f, "{number}"),
     }
 }
 
@@ -129,10 +146,10 @@ impl fmt::Display for Stop {
     }
 }
 
-#[cfg(all(test, feature = "idv", feature = "bintensors"))]
+#[cfg(all(test, feature = "idv", feature = "bintensors", feature = "gguf"))]
 mod tests {
     use super::*;
-    use crate::format::{bintensors, idv};
+    use crate::format::{bintensors, gguf, idv};
     use crate::rule::{EntryKind, Subject};
     use std::string::ToString as _;
 
@@ -149,6 +166,25 @@ mod tests {
         assert_eq!(negative, "the column count is negative: -1");
         let version = says(idv::rules::H_COMPAT_MIN, 0, 0x0001_0001_0001_0003);
         assert!(version.contains("since version 1.1.1.3;"), "{version}");
+    }
+
+    #[test]
+    fn value_types_have_names() {
+        let keys_type = |found| says(gguf::rules::KEYS_TYPE, 4, found);
+        assert_eq!(
+            keys_type(10),
+            "the value or its items are of type uint64; readers take type uint32"
+        );
+        let texts = says(gguf::rules::KEYS_TEXTS, 8, 12);
+        assert_eq!(texts, "the items are of type float64; readers take type string");
+        assert!(keys_type(13).contains("of type 13;"));
+        // A message that puts a number after "type" does not name it.
+        for info in gguf::rules::RULES.iter().filter(|info| info.message.contains("type {")) {
+            let named =
+                !info.message.contains("type {found}") && !info.message.contains("type {expected}");
+            let unknown = ["VALUE-TYPE", "ARRAY-TYPE"].contains(&info.id);
+            assert!(named || unknown || info.id.starts_with("DTYPE-"), "{}", info.id);
+        }
     }
 
     #[test]

@@ -14,6 +14,9 @@ pub(crate) trait Container: Sized {
     /// State kept from one entry to the next.
     type State: State;
 
+    /// Names of the types of metadata values, by number.
+    const VALUE_TYPES: &[&str] = &[];
+
     /// Whether the first bytes (nine, or all `len` of them) belong to this format.
     fn detect(head: &[u8], len: u64) -> bool;
 

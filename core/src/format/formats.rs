@@ -105,6 +105,19 @@ macro_rules! declare {
                 }
             }
 
+            /// The names of the types of metadata values, by number, as the specification spells
+            /// them; empty if no rule is about such types.
+            pub const fn value_types(self) -> &'static [&'static str] {
+                match self {
+                    $(
+                        #[cfg(feature = $feature)]
+                        Format::$name => <format::$module::Header as Container>::VALUE_TYPES,
+                    )*
+                    #[allow(unreachable_patterns)]
+                    _ => &[],
+                }
+            }
+
             /// Detects the format of a file of `len` bytes from its first bytes. `head`
             /// holds at least nine bytes, or the whole file if it is shorter.
             ///

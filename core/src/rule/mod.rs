@@ -108,7 +108,7 @@ pub struct RuleInfo {
     /// The fault, as a sentence. `{found}`, `{expected}`, `{missing}` (expected minus found),
     /// `{surplus}` (found minus expected) and `{part}` stand for the finding's numbers;
     /// `{found:#x}` is hexadecimal, `{found:i}` and `{found:i32}` are signed numbers of 64 and 32
-    /// bits, and `{found:v}` is a version of four parts.
+    /// bits, `{found:v}` is a version of four parts, and `{found:t}` the name of a value type.
     pub message: &'static str,
     /// The rule itself, with the section of the specification.
     pub spec: &'static str,

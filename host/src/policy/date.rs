@@ -1,10 +1,7 @@
 //! Calendar days.
 
-use serde::de::{Deserialize, Deserializer, Error as _};
 use std::fmt;
-use std::format;
 use std::time::{SystemTime, UNIX_EPOCH};
-use toml::value::Datetime;
 
 /// A day of the Gregorian calendar, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,6 +12,11 @@ pub struct Date {
 }
 
 impl Date {
+    /// The day with this date, which must exist.
+    pub(super) fn new(year: u16, month: u8, day: u8) -> Self {
+        Date { year: year.into(), month, day }
+    }
+
     /// Today.
     pub(super) fn today() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -39,19 +41,6 @@ impl Date {
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
-    }
-}
-
-impl<'de> Deserialize<'de> for Date {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        match Datetime::deserialize(from)? {
-            Datetime { date: Some(date), time: None, offset: None } => {
-                Ok(Date { year: date.year.into(), month: date.month, day: date.day })
-            }
-            other => {
-                Err(D::Error::custom(format!("{other} is not a plain date such as 2030-12-31")))
-            }
-        }
     }
 }
 

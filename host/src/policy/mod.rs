@@ -4,15 +4,16 @@
 //! their author could otherwise weaken the check.
 
 mod date;
+mod settings;
 
 pub use date::Date;
 
+use crate::input::open_regular;
 use crate::options::{Goal, Options};
 use crate::text::Text;
-use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::prelude::rust_2024::*;
-use std::{env, format, fs};
+use std::{env, format, fs, io};
 use weighbridge_core::{Format, Profile, RuleInfo, Severity, general};
 
 /// The name of the file.
@@ -39,8 +40,7 @@ const NAME: &str = "weighbridge.toml";
 /// assert_eq!(exceptions.why("GAP").unwrap().until.unwrap().to_string(), "2999-12-31");
 /// # Ok::<(), String>(())
 /// ```
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Policy {
     profile: ProfileName,
@@ -59,20 +59,17 @@ pub struct Policy {
     pub follow_links: bool,
     limits: Limits,
     /// The path of the file; `None` if there is none.
-    #[serde(skip)]
     pub path: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ProfileName {
     #[default]
     Strict,
     Lenient,
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Depth {
     Structure,
     #[default]
@@ -80,8 +77,7 @@ enum Depth {
 }
 
 /// A rule whose breaches are ignored for a limited time.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 struct Ignore {
     rule: String,
     reason: String,
@@ -89,8 +85,7 @@ struct Ignore {
     until: Date,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Debug, Default)]
 struct Limits {
     work: Option<u64>,
     memory: Option<u64>,
@@ -113,7 +108,8 @@ impl Policy {
     /// Parses the text of a policy file.
     ///
     /// # Errors
-    /// A message with the line if the text has an unknown key or is not valid TOML.
+    /// A message with the line if the text is not valid TOML, or a key is unknown or has a wrong
+    /// value.
     ///
     /// ```
     /// use weighbridge::policy::Policy;
@@ -123,17 +119,14 @@ impl Policy {
     /// # Ok::<(), String>(())
     /// ```
     pub fn parse(text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|err| {
-            let line = err.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-            format!("line {line}: {}", Text::from(err.message()))
-        })
+        settings::read(text)
     }
 
     /// Loads the policy from `path`, or else from the nearest `weighbridge.toml` in the current
     /// folder and its parents. Without such a file, returns a policy without exceptions.
     ///
     /// # Errors
-    /// A message if the file cannot be read or is not valid.
+    /// A message if the file cannot be read, is not a regular file, or is not valid.
     ///
     /// ```
     /// use weighbridge::policy::Policy;
@@ -149,7 +142,8 @@ impl Policy {
             },
         };
         let shown = Text::from(path.as_path());
-        let text = fs::read_to_string(&path).map_err(|err| format!("{shown}: {err}"))?;
+        let file = open_regular(&path).map_err(|err| format!("{shown}: {err}"))?;
+        let text = io::read_to_string(file).map_err(|err| format!("{shown}: {err}"))?;
         let policy = Policy::parse(&text).map_err(|why| format!("{shown}: {why}"))?;
         Ok(Policy { path: Some(path), ..policy })
     }
@@ -296,7 +290,7 @@ fn nearest() -> Result<Option<PathBuf>, String> {
     let here = env::current_dir().map_err(|err| format!("the current folder: {err}"))?;
     // A file that exists but cannot be reached, such as a dangling link, fails when it is read.
     let missing = |path: &PathBuf| {
-        fs::symlink_metadata(path).is_err_and(|err| err.kind() == std::io::ErrorKind::NotFound)
+        fs::symlink_metadata(path).is_err_and(|err| err.kind() == io::ErrorKind::NotFound)
     };
     let found = here.ancestors().map(|folder| folder.join(NAME)).find(|path| !missing(path));
     // A file in the current folder is shown by its name alone.
@@ -365,7 +359,7 @@ mod tests {
             ("[[ignore]]\nrule = \"GAP\"\nreason = \"x\"", "until"),
             (
                 "[[ignore]]\nrule = \"GAP\"\nreason = \"x\"\nuntil = 2999-01-01T10:00:00",
-                "a plain date",
+                "without quotes or a time",
             ),
         ] {
             let why = Policy::parse(text).expect_err(text);

@@ -175,7 +175,7 @@ impl Report {
     }
 
     fn without_gaps(&self, criteria: &Criteria) -> Verdict {
-        let pickle = matches!(self.diagnosis, Some(Diagnosis::Pickle(_)));
+        let pickle = self.diagnosis.as_ref().is_some_and(Diagnosis::is_pickle);
         if self.is_unsupported() && !(pickle && criteria.deny_pickle) {
             Verdict::Unsupported
         } else if criteria.passes(&self.tally) {

@@ -26,6 +26,9 @@ export class VirtualList {
   readonly #pool: HTMLElement[] = [];
   #count = 0;
   #height = 0;
+  #width = 0;
+  /** The height at the last drawing. */
+  #drawn = 0;
   /** First visible row, with a fraction. Authoritative when the scrollbar is scaled. */
   #top = 0;
   #lastScroll = 0;
@@ -38,13 +41,19 @@ export class VirtualList {
     this.element.addEventListener('scroll', () => this.#scrolled(), { passive: true });
     new ResizeObserver(() => {
       const hidden = this.#height === 0;
-      this.#height = this.element.clientHeight;
+      const { clientHeight, clientWidth } = this.element;
+      const wider = clientWidth !== this.#width;
+      [this.#height, this.#width] = [clientHeight, clientWidth];
       if (hidden) {
         // An element that was taken out of the page has lost its place.
         this.#setTop(this.#top);
         this.#align();
       }
-      this.redraw();
+      // A list that an alert makes lower has its rows when it is as high as before: drawing them
+      // again would repeat a failed read, and with it the alert.
+      if (hidden || wider || this.#height > this.#drawn) {
+        this.redraw();
+      }
     }).observe(this.element);
   }
 
@@ -119,6 +128,7 @@ export class VirtualList {
 
   /** Draws the visible rows. */
   redraw(): void {
+    this.#drawn = this.#height;
     const { rowHeight, make, draw, shown } = this.#options;
     if (this.#height === 0) {
       return;

@@ -72,6 +72,11 @@ mod field {
     pub(super) const LARGEST_RANK: u32 = 4;
     pub(super) const LARGEST_EXTENT: u64 = u64::MAX >> 1;
 
+    /// Names of the value types, by number.
+    pub(super) const VALUE_TYPES: &[&str] = &[
+        "uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "bool", "string",
+        "array", "uint64", "int64", "float64",
+    ];
     pub(super) const UINT32: u32 = 4;
     pub(super) const BOOL: u32 = 7;
     pub(super) const STRING: u32 = 8;
@@ -176,6 +181,8 @@ type Cursor = parse::Cursor<State>;
 
 impl Container for Header {
     type State = State;
+
+    const VALUE_TYPES: &[&str] = field::VALUE_TYPES;
 
     const ENDS_WITH_TENSORS: bool = true;
 

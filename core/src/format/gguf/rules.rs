@@ -68,7 +68,7 @@ rules! { Format::Gguf.code();
         "a string has the byte {found:#x}, which is not valid UTF-8 here",
         "File Structure: the value is a UTF-8 non-null-terminated string";
     ALIGNMENT_TYPE = "ALIGNMENT-TYPE", Fatal, Stated,
-        "general.alignment is of type {found}, and must be of type {expected}, an unsigned number of 32 bits",
+        "general.alignment is of type {found:t}, and must be of type {expected:t}",
         "Standardized key-value pairs: general.alignment: uint32";
     ALIGNMENT_VALUE = "ALIGNMENT-VALUE", Fatal, Implied,
         "general.alignment is {found}, which is neither a multiple of 8 nor a power of two",
@@ -154,16 +154,16 @@ rules! { Format::Gguf.code();
 
     // Requirements of model loaders beyond the container (`keys`).
     KEYS_TYPE = "KEYS-TYPE", Lint, Silent,
-        "the value or its items are of type {found}; readers take type {expected}",
+        "the value or its items are of type {found:t}; readers take type {expected:t}",
         "llama.cpp compares types exactly and refuses others; gguf.md gives some keys 64 bits that no reader takes";
     KEYS_ARRAY = "KEYS-ARRAY", Violation, Silent,
-        "the value is of type {found}, where readers take an array, type {expected}",
+        "the value is of type {found:t}; readers take type {expected:t}",
         "gguf.md, Tokenizer: these keys are arrays; readers that do not check crash or read out of bounds";
     KEYS_TEXTS = "KEYS-TEXTS", Violation, Silent,
-        "the items are of type {found}, where readers take strings, type {expected}",
+        "the items are of type {found:t}; readers take type {expected:t}",
         "gguf.md, Tokenizer: tokens and merges are array[string]; readers that take numbers for strings follow pointers out of bounds";
     KEYS_ITEMS = "KEYS-ITEMS", Violation, Silent,
-        "the items are of type {found}; readers step through them as type {expected}, whose size differs",
+        "the items are of type {found:t}; readers step through them as type {expected:t}, whose size differs",
         "gguf.md, Tokenizer: scores are float32 and token types int32; readers that do not check the type read past the end";
     KEYS_LENGTH = "KEYS-LENGTH", Violation, Stated,
         "the list has {found} items, and the vocabulary {expected} tokens",
@@ -187,7 +187,7 @@ rules! { Format::Gguf.code();
         "the map of characters has {found} bytes; it begins with a length of {expected}",
         "readers that do not check the size read past the end";
     KEYS_BLOCK_TYPE = "KEYS-BLOCK-TYPE", Violation, Silent,
-        "the number of blocks is of type {found}, which is no integer; readers take type {expected}",
+        "the number of blocks is of type {found:t}, which is no integer; readers take type {expected:t}",
         "gguf.md, LLM: block_count is an unsigned integer; readers that replace other types by 0 divide by it";
     KEYS_BLOCK_COUNT = "KEYS-BLOCK-COUNT", Violation, Silent,
         "the number of blocks is {found}; readers have room for 1 to {expected}",
@@ -226,7 +226,7 @@ rules! { Format::Gguf.code();
         "the chat template uses internals of Python, through which it can run any program",
         "readers without a sandbox run it, and no template of a model needs them; names that a template computes are not found";
     KEYS_SPLIT_TYPE = "KEYS-SPLIT-TYPE", Violation, Silent,
-        "split.no is of type {found}; readers take type {expected}",
+        "split.no is of type {found:t}; readers take type {expected:t}",
         "llama.cpp reads it as an unsigned 16-bit number, and aborts if a later part has another type";
     KEYS_SPLIT_NO = "KEYS-SPLIT-NO", Violation, Silent,
         "this is part {found} of {expected}, counted from 0",
