@@ -221,9 +221,12 @@ const NOUNS = {
   dimensions: 'dimension',
   elements: 'element',
   entries: 'entry',
+  experts: 'expert',
+  heads: 'head',
   items: 'item',
   keys: 'key',
   levels: 'level',
+  members: 'member',
   minutes: 'minute',
   names: 'name',
   points: 'point',
@@ -231,6 +234,7 @@ const NOUNS = {
   scales: 'scale',
   slots: 'slot',
   tensors: 'tensor',
+  tokens: 'token',
   values: 'value',
 };
 const VERBS = {
