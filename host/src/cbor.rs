@@ -1,9 +1,9 @@
 //! CBOR data items as values.
 
+use crate::table::sorted;
 use crate::text::{Text, hex};
 use crate::value::Value;
 use alloc::borrow::ToOwned as _;
-use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use weighbridge_core::Name;
@@ -74,8 +74,9 @@ fn map(pairs: Vec<(Value, Value)>, texts: bool) -> Value {
     let text = |key: &Value| key.as_str().filter(|_| texts).map(str::to_owned);
     let keys: Option<Vec<String>> = pairs.iter().map(|(key, _)| text(key)).collect();
     let Some(keys) = keys else { return Value::Pairs(pairs) };
-    let mut seen = BTreeSet::new();
-    if !keys.iter().all(|key| seen.insert(key.as_str())) {
+    let key = |i: u32| &keys[i as usize];
+    let order = sorted(keys.len(), &mut |a, b| key(a) < key(b));
+    if order.array_windows().any(|[a, b]| key(*a) == key(*b)) {
         return Value::Pairs(pairs);
     }
     Value::Map(keys.into_iter().zip(pairs).map(|(key, (_, value))| (key, value)).collect())
@@ -112,6 +113,8 @@ mod tests {
         assert_eq!(shown(b"\x9F\x01\x82\x02\x03\xFF"), "cbor [1,[2,3]]");
         assert_eq!(shown(b"\xA2\x61a\x01\x05\xBF\xFF"), "cbor [[\"a\",1],[5,{}]]");
         assert_eq!(shown(b"\xA2\x61a\x01\x61b\xA0"), "cbor {\"a\":1,\"b\":{}}");
+        assert_eq!(shown(b"\xA2\x61b\x01\x61a\x02"), "cbor {\"b\":1,\"a\":2}");
+        assert_eq!(shown(b"\xA2\x61a\x01\x61a\x02"), "cbor [[\"a\",1],[\"a\",2]]");
         assert_eq!(shown(b"\xC1\x07"), "cbor 7");
         assert_eq!(
             shown(&[0x3B, 0xFF, 255, 255, 255, 255, 255, 255, 255]),
