@@ -57,7 +57,7 @@ mod tests {
     use alloc::string::String;
 
     /// Whether an index of many shards is refused, given the last.
-    fn told(last: &str) -> bool {
+    fn refuses(last: &str) -> bool {
         let entry = |i| format!("\"layers.{i}.weight\": \"pytorch_model-{i}.bin\", ");
         let entries: String = (0..2_000).map(entry).collect();
         let text = format!("{{\"weight_map\": {{{entries}\"last\": \"{last}\"}}}}");
@@ -76,10 +76,10 @@ mod tests {
 
     #[test]
     fn all_names_decide_however_the_bytes_arrive() {
-        assert!(told("pytorch_model.bin"));
-        assert!(told("model.PTH"));
+        assert!(refuses("pytorch_model.bin"));
+        assert!(refuses("model.PTH"));
         for other in ["model.safetensors", "bin", "model.bin.json", ""] {
-            assert!(!told(other), "{other}");
+            assert!(!refuses(other), "{other}");
         }
     }
 }

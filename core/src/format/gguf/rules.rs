@@ -239,7 +239,7 @@ rules! { Format::Gguf.code();
         "every part has its number, and the first also the number of all tensors; llama.cpp refuses a set without them";
     SPLIT_MISSING = "KEYS-SPLIT-MISSING", Violation, Silent,
         "part {found} of {expected} is missing",
-        "readers open every part, beside the first";
+        "readers open every part, in the folder of the first";
     SPLIT_OTHER = "KEYS-SPLIT-OTHER", Violation, Silent,
         "split.no is {found}; by its name it should be {expected}",
         "split.no counts from 0 what the name counts from 1; readers compare both";
