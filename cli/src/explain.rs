@@ -100,7 +100,7 @@ impl Explained {
     }
 
     fn show(&self, out: &mut dyn Write) -> io::Result<()> {
-        let RuleView { format, rule: id, message, spec, basis, .. } = self.about;
+        let RuleView { format, rule: id, message, spec, basis, why, .. } = self.about;
         let format = format.and_then(Format::by_name);
         writeln!(out, "{}  {}", bold(id), dim(format.map_or("every format", Format::title)))?;
         let rules = format.map_or(general::RULES, Format::rules);
@@ -111,6 +111,9 @@ impl Explained {
         }
         writeln!(out, "  says      {message}")?;
         writeln!(out, "  requires  {spec} ({basis})")?;
+        if let Some(why) = why {
+            writeln!(out, "  why       {why}")?;
+        }
         if let Some(Example { offset, message }) = &self.example {
             writeln!(out, "  example   {message} (at {offset})")?;
         }

@@ -21,6 +21,7 @@ pub(crate) struct RuleView {
     pub(crate) basis: &'static str,
     pub(crate) message: &'static str,
     pub(crate) spec: &'static str,
+    pub(crate) why: Option<&'static str>,
 }
 
 impl RuleView {
@@ -32,6 +33,7 @@ impl RuleView {
             basis: rule.basis.name(),
             message: rule.message,
             spec: rule.spec,
+            why: rule.why,
         }
     }
 }

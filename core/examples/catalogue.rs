@@ -1,6 +1,7 @@
 //! `catalogue [FORMAT...]` prints the rules of these formats, or of all, as JSON: for each format
-//! its name, the names of its value types, and its rules, as [id, severity, basis, message, rule].
-//! The key is the format's number, or 0 for the general rules.
+//! its name, the names of its value types, and its rules, as [id, severity, basis, message, rule,
+//! reason]. A rule without a reason has five fields. The key is the format's number, or 0 for the
+//! general rules.
 
 use weighbridge_core::{Format, RuleInfo, general};
 
@@ -25,8 +26,9 @@ fn main() {
 fn rows(rules: &[RuleInfo]) {
     for (i, rule) in rules.iter().enumerate() {
         let fields = [rule.id, rule.severity.name(), rule.basis.name(), rule.message, rule.spec];
+        let fields: Vec<_> = fields.into_iter().chain(rule.why).map(quoted).collect();
         let comma = if i == 0 { "" } else { "," };
-        print!("{comma}\n[{}]", fields.map(quoted).join(","));
+        print!("{comma}\n[{}]", fields.join(","));
     }
 }
 

@@ -52,6 +52,8 @@ export interface Rule {
   message: string;
   /** The rule, with the section of the specification. */
   spec: string;
+  /** The reason for the rule or its severity, where the specification leaves it open. */
+  why: string | undefined;
 }
 
 export interface Format {

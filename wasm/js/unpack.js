@@ -149,8 +149,8 @@ export function ruleId(code) {
   return ruleOf(code).id;
 }
 
-function rule([id, severity, basis, message, spec], code) {
-  return { code, id, severity, basis, message, spec };
+function rule([id, severity, basis, message, spec, why], code) {
+  return { code, id, severity, basis, message, spec, why };
 }
 
 /** The rules of a format, or those that belong to no format. */

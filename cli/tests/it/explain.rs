@@ -109,5 +109,7 @@ fn every_rule_can_be_explained() {
     for rule in general::RULES.iter().chain(Format::Shards.rules()) {
         let run = run(&folder, &["explain", rule.id]);
         assert!(run.code == 0 && run.out.contains(rule.spec), "{run:?}");
+        let reason = rule.why.map(|why| format!("  why       {why}\n"));
+        assert!(reason.is_none_or(|reason| run.out.contains(&reason)), "{run:?}");
     }
 }

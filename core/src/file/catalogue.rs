@@ -50,6 +50,7 @@ static NO_RULE: RuleInfo = RuleInfo {
     basis: Basis::Silent,
     message: "the format of this rule is not part of this build",
     spec: "",
+    why: None,
 };
 
 impl fmt::Display for Finding {

@@ -112,6 +112,9 @@ pub struct RuleInfo {
     pub message: &'static str,
     /// The rule itself, with the section of the specification.
     pub spec: &'static str,
+    /// The reason for the rule or its severity, where the specification leaves it open: what
+    /// readers and writers in use do.
+    pub why: Option<&'static str>,
 }
 
 /// A rule in two bytes: its format, severity and number.
@@ -169,7 +172,7 @@ impl Rule {
 /// Declares a catalogue: a constant [`Rule`] for each entry, and the table
 /// `RULES` in the same order.
 macro_rules! rules {
-    ($format:expr; $($name:ident = $id:literal, $severity:ident, $basis:ident, $message:literal, $spec:literal;)*) => {
+    ($format:expr; $($name:ident = $id:literal, $severity:ident, $basis:ident, $message:literal, $spec:literal $(, why $why:literal)?;)*) => {
         #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
         #[repr(u16)]
         enum Number { $($name),* }
@@ -189,6 +192,10 @@ macro_rules! rules {
                 basis: $crate::rule::Basis::$basis,
                 message: $message,
                 spec: $spec,
+                why: {
+                    let why: &[&str] = &[$($why)?];
+                    why.first().copied()
+                },
             }),*];
     };
 }

@@ -5,6 +5,7 @@ mod audits;
 mod catalogue;
 mod codec;
 mod corpus;
+mod documents;
 mod facts;
 mod fixtures;
 mod flash;

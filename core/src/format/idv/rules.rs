@@ -59,7 +59,8 @@ rules! { Format::Idv.code();
 
     G_LEB = "G.leb", Lint, Silent,
         "a number takes {found} bytes, where {expected} would do",
-        "IDV, general data format: an LEB128 number ends with the first byte below 128; every writer takes as few as it can";
+        "IDV, general data format: an LEB128 number ends with the first byte below 128; every writer takes as few as it can",
+        why "the document says where a number ends but not that it must be short; the loader reads it, and no writer emits it";
 
     T_EOF = "T.eof", Fatal, Implied,
         "the entry needs {missing} more bytes than the table of contents has",
@@ -245,7 +246,8 @@ rules! { Format::Idv.code();
         "DvBool: 00 is false, 01 true, 10 missing";
     B_KEY_RANGE = "B.key.range", Lint, Silent,
         "a key is beyond its cardinality of {expected}, at byte {found} of the payload",
-        "Key, Key2: values are 1 to the cardinality; neither writer nor loader checks keys against it";
+        "Key, Key2: values are 1 to the cardinality; neither writer nor loader checks keys against it",
+        why "the writer stores such keys";
     B_DT_RANGE = "B.dt.range", Violation, Implied,
         "ticks are not a moment of the years 1 to 9999, at byte {found} of the payload",
         "DateTime: ticks of 100 ns since 0001-01-01, up to the end of the year 9999";
@@ -272,7 +274,8 @@ rules! { Format::Idv.code();
         "IDV, general data format: strings are an LEB128 length and UTF-8 bytes";
     B_TEXT_LEB = "B.text.leb", Lint, Silent,
         "the length of the joined string takes more bytes than it needs, which is {expected}, at byte {found} of the payload",
-        "IDV, general data format: an LEB128 number ends with the first byte below 128; every writer takes as few as it can";
+        "IDV, general data format: an LEB128 number ends with the first byte below 128; every writer takes as few as it can",
+        why "the document says where a number ends but not that it must be short; the loader reads it, and no writer emits it";
     B_VEC_COUNT = "B.vec.count", Fatal, Implied,
         "the number of vectors is not the {expected} of the block",
         "VBuffer: the vector count, one for each value";
@@ -284,7 +287,8 @@ rules! { Format::Idv.code();
         "VBuffer: lengths are i32 and not negative";
     B_VEC_MULTIPLE = "B.vec.multiple", Lint, Silent,
         "the length of a vector is not a multiple of {expected}, at byte {found} of the payload",
-        "VBuffer: dimensions but one are known; the loader does not compare";
+        "VBuffer: dimensions but one are known; the loader does not compare",
+        why "no reader compares lengths with dims";
     B_VEC_DENSE = "B.vec.dense", Fatal, Implied,
         "the value count of a vector is negative and not -1, at byte {found} of the payload",
         "VBuffer: a value count is -1 where the vector is dense";

@@ -18,7 +18,8 @@ rules! { Format::Npy.code();
         "a bound of this reader, far above that of numpy.load, max_header_size";
     NPY_HEADER_LONG = "NPY-HEADER-LONG", Lint, Silent,
         "the header takes {found} bytes; the default limit of numpy.load is {expected}",
-        "numpy.load: max_header_size, 10,000 by default, limits what is parsed";
+        "numpy.load: max_header_size, 10,000 by default, limits what is parsed",
+        why "a limit of `numpy.load`, which can be raised";
     NPY_ASCII = "NPY-ASCII", Violation, Stated,
         "the header has the byte {found:#x}, which is not ASCII",
         "Format Version 1.0: the header is an ASCII string; only version 3.0 is encoded in UTF-8";
@@ -36,10 +37,12 @@ rules! { Format::Npy.code();
         "a bound of this reader; real headers nest two levels";
     NPY_LONG = "NPY-LONG", Violation, Implied,
         "an integer has the suffix L",
-        "Format Version 1.0: the header is a literal; Python 2 wrote 3L, which is none in Python 3";
+        "Format Version 1.0: the header is a literal; Python 2 wrote 3L, which is none in Python 3",
+        why "Python 2 wrote `3L`; `numpy.load` filters it out of versions 1.0 and 2.0";
     NPY_SPACE = "NPY-SPACE", Lint, Silent,
         "the dictionary has the control character {found:#x} between its parts",
-        "any white space may stand in a literal; every writer stores single spaces";
+        "any white space may stand in a literal; every writer stores single spaces",
+        why "no reader depends on it";
     NPY_KEY_UNKNOWN = "NPY-KEY-UNKNOWN", Fatal, Stated,
         "the dictionary has a key that is none of descr, fortran_order and shape",
         "Format Version 1.0: the dictionary contains three keys";
@@ -60,10 +63,12 @@ rules! { Format::Npy.code();
         "Format Version 1.0: shape is a tuple of int";
     NPY_SHAPE_NEGATIVE = "NPY-SHAPE-NEGATIVE", Fatal, Implied,
         "an extent of the shape is negative",
-        "Format Version 1.0: shape is the shape of the array";
+        "Format Version 1.0: shape is the shape of the array",
+        why "`numpy.load` takes -1 to mean as many as the data has";
     NPY_SHAPE_SIZE = "NPY-SHAPE-SIZE", Fatal, Implied,
         "the array takes 2^63 bytes or more",
-        "Format Version 1.0: the data follows, as many bytes as shape and descr say";
+        "Format Version 1.0: the data follows, as many bytes as shape and descr say",
+        why "beside an extent of 0, whether the product wraps depends on the order of multiplication";
     NPY_RANK = "NPY-RANK", Fatal, Silent,
         "the array has {found} dimensions; NumPy has at most {expected}",
         "an array of NumPy has at most 64 dimensions";
@@ -75,13 +80,16 @@ rules! { Format::Npy.code();
         "Format Version 1.0: descr can be passed to the numpy.dtype constructor";
     NPY_DESCR_FORM = "NPY-DESCR-FORM", Unchecked, Stated,
         "descr is not in the form that dtype.str has, so type and size were not checked",
-        "Format Version 1.0: descr can be passed to numpy.dtype; every writer stores dtype.descr or dtype.str";
+        "Format Version 1.0: descr can be passed to numpy.dtype; every writer stores dtype.descr or dtype.str",
+        why "`numpy.dtype` accepts names such as `float32`; the documentation allows them and no writer stores them";
     NPY_BYTE_ORDER = "NPY-BYTE-ORDER", Violation, Implied,
         "the type of {found} bytes has no byte order, < or >; it is read as little-endian",
-        "array interface protocol, typestr: it begins with the byte order; without one the reader's own counts";
+        "array interface protocol, typestr: it begins with the byte order; without one the reader's own counts",
+        why "the type has the byte order of the reader's machine; it is read as little-endian";
     NPY_OBJECT = "NPY-OBJECT", Fatal, Stated,
         "the elements are Python objects: the data is a pickle, which runs code when it is loaded",
-        "Format Version 1.0: if the dtype contains Python objects, the data is a Python pickle of the array";
+        "Format Version 1.0: if the dtype contains Python objects, the data is a Python pickle of the array",
+        why "the data is a pickle, which runs code when it is loaded";
     NPY_NEWLINE = "NPY-NEWLINE", Violation, Stated,
         "the header does not end with a newline",
         "Format Version 1.0: the header is terminated by a newline";

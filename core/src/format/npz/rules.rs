@@ -11,22 +11,28 @@ rules! { Format::Npz.code();
         "numpy.load: the first bytes are PK\\x03\\x04, or PK\\x05\\x06 of an empty archive";
     NPZ_NONE = "NPZ-NONE", Fatal, Implied,
         "the archive has no array among its {found} members: it is an archive of another kind",
-        "numpy.savez: each file in the archive contains one variable in .npy format";
+        "numpy.savez: each file in the archive contains one variable in .npy format",
+        why "an archive of another kind, such as PyTorch's, is not a valid NPZ file without arrays";
     NPZ_PICKLE = "NPZ-PICKLE", Fatal, Implied,
         "a member of the archive is called like a pickle, which runs code when it is loaded",
-        "numpy.savez: each file in the archive contains one variable in .npy format";
+        "numpy.savez: each file in the archive contains one variable in .npy format",
+        why "`numpy.load` returns such a member as bytes, but the archive may be meant for another reader, which runs it";
     NPZ_MEMBER = "NPZ-MEMBER", Unchecked, Silent,
         "the name of the member does not end in .npy; what it holds was not checked",
-        "numpy.savez: each file contains one variable in .npy format; numpy.load reads whatever begins like an array, under any name";
+        "numpy.savez: each file contains one variable in .npy format; numpy.load reads whatever begins like an array, under any name",
+        why "`numpy.load` goes by the first bytes of a member and reads an array under any name";
     NPZ_NAME_SUFFIX = "NPZ-NAME-SUFFIX", Lint, Silent,
         "the name of the array itself ends in .npy; numpy.load takes a member of that name for the array",
-        "numpy.savez: .npy is added to the name of each variable; numpy.load looks a name up before it adds .npy";
+        "numpy.savez: .npy is added to the name of each variable; numpy.load looks a name up before it adds .npy",
+        why "`numpy.savez` writes such names; beside `a.npy`, `numpy.load` does not find `a.npy.npy`";
     NPZ_DUPLICATE = "NPZ-DUPLICATE", Violation, Implied,
         "the array has the name of array {expected}",
-        "numpy.savez: files are named after the variables they contain; numpy.load takes the last, this reader the first";
+        "numpy.savez: files are named after the variables they contain; numpy.load takes the last, this reader the first",
+        why "`numpy.load` takes the last of equal names, other readers the first";
     NPZ_SIZE = "NPZ-SIZE", Fatal, Implied,
         "the member has {found} bytes and its array takes {expected}",
-        "numpy.savez: each file contains one variable; numpy.load does not verify a member with more";
+        "numpy.savez: each file contains one variable; numpy.load does not verify a member with more",
+        why "`numpy.load` reads the array and not the bytes after it, so `zipfile` never compares the CRC";
     NPZ_HEADER_LIMIT = "NPZ-HEADER-LIMIT", Unchecked, Silent,
         "the header of the compressed array takes {found} bytes; this reader decodes up to {expected}",
         "a bound of this reader, that of numpy.load: max_header_size";
@@ -44,13 +50,16 @@ rules! { Format::Npz.code();
         "4.3.1: a ZIP file must have an end of central directory record";
     ZIP_COMMENT = "ZIP-COMMENT", Lint, Silent,
         "the archive has a comment of {found} bytes",
-        "4.4.26: the archive may have a comment; no writer of arrays stores one";
+        "4.4.26: the archive may have a comment; no writer of arrays stores one",
+        why "no writer of arrays does it, no reader looks";
     ZIP_COMMENT_CUT = "ZIP-COMMENT-CUT", Violation, Stated,
         "the comment of the archive takes {expected} bytes and has {found}",
-        "4.4.12: the length of the comment";
+        "4.4.12: the length of the comment",
+        why "`zipfile` reads on, and the end of the archive is ambiguous";
     ZIP_APPENDED = "ZIP-APPENDED", Violation, Implied,
         "{found} bytes follow the archive",
-        "4.3.6: an archive ends with the end of central directory record and its comment";
+        "4.3.6: an archive ends with the end of central directory record and its comment",
+        why "`zipfile` reads on, and the end of the archive is ambiguous";
     ZIP_DISK = "ZIP-DISK", Fatal, Stated,
         "the archive is said to be split over several files",
         "4.4.19 to 4.4.22: numbers of disks, and of members on this one";
@@ -65,10 +74,12 @@ rules! { Format::Npz.code();
         "4.4.1.4: the zip64 record has the values for which the end record has no room";
     ZIP64_DISKS = "ZIP64-DISKS", Violation, Stated,
         "the zip64 locator says {found} disks; an archive in one file has {expected}",
-        "4.3.15: total number of disks";
+        "4.3.15: total number of disks",
+        why "Info-ZIP and libarchive pass over a locator with 0 disks, which `zipfile` reads";
     ZIP_DIRECTORY = "ZIP-DIRECTORY", Fatal, Stated,
         "the directory ends at {found} and the end records begin at {expected}",
-        "4.3.6, 4.4.23, 4.4.24: size and offset of the directory, which the end records follow";
+        "4.3.6, 4.4.23, 4.4.24: size and offset of the directory, which the end records follow",
+        why "bytes before the archive that its offsets do not count; `numpy.load` goes by the first bytes and refuses the file";
     ZIP_COUNT = "ZIP-COUNT", Violation, Stated,
         "the end record says {expected} members and the directory has {found}",
         "4.4.22: total number of entries in the central directory";
@@ -89,28 +100,34 @@ rules! { Format::Npz.code();
         "4.4.4: bit 5 of the flags";
     ZIP_FLAGS = "ZIP-FLAGS", Lint, Silent,
         "the flags {found:#x} of the member are reserved",
-        "4.4.4: bits 4, 7 to 10, 12, 14 and 15 are unused or reserved";
+        "4.4.4: bits 4, 7 to 10, 12, 14 and 15 are unused or reserved",
+        why "no writer of arrays does it, no reader looks";
     ZIP_METHOD = "ZIP-METHOD", Unchecked, Stated,
         "the member is compressed with method {found}, which this reader does not decode",
-        "4.4.5: compression method; arrays are stored (0) or deflated (8)";
+        "4.4.5: compression method; arrays are stored (0) or deflated (8)",
+        why "`zipfile` has bzip2 and LZMA; this reader does not";
     ZIP_FILE_TYPE = "ZIP-FILE-TYPE", Violation, Implied,
         "the attributes {found:#x} of the member are not those of a file",
-        "4.4.2, 4.4.15: attributes of the host system; to some readers, the member is a folder, link or device and has no data";
+        "4.4.2, 4.4.15: attributes of the host system; to some readers, the member is a folder, link or device and has no data",
+        why "a link, folder or device to Info-ZIP and libarchive, and an array to `zipfile`, which does not look";
     ZIP_NAME_EMPTY = "ZIP-NAME-EMPTY", Violation, Stated,
         "the member has no name",
         "4.4.17.3: only members from standard input have none";
     ZIP_NAME_NUL = "ZIP-NAME-NUL", Fatal, Silent,
         "the name of the member has a zero byte, where some readers end it",
-        "4.4.17 does not allow or forbid it; readers see different names";
+        "4.4.17 does not allow or forbid it; readers see different names",
+        why "`zipfile` ends the name at the NUL, so two readers see two names";
     ZIP_NAME_PATH = "ZIP-NAME-PATH", Violation, Stated,
         "the name of the member leads out of the folder that it is extracted to",
-        "4.4.17.1: no drive or device letter, no leading slash, and slashes are forward slashes";
+        "4.4.17.1: no drive or device letter, no leading slash, and slashes are forward slashes",
+        why "APPNOTE forbids a slash at the start, a drive (so `w:0` as well) and backslashes; `..` leads out of the folder";
     ZIP_NAME_UTF8 = "ZIP-NAME-UTF8", Fatal, Stated,
         "the name of the member is said to be UTF-8 and is not",
         "4.4.4, bit 11; appendix D";
     ZIP_NAME_CODE_PAGE = "ZIP-NAME-CODE-PAGE", Violation, Silent,
         "the name of the member is not ASCII, and not said to be UTF-8; readers see different names",
-        "appendix D.1: such names are in code page 437, which many readers ignore; they are shown as if they were UTF-8";
+        "appendix D.1: such names are in code page 437, which many readers ignore; they are shown as if they were UTF-8",
+        why "`zipfile` reads code page 437, others UTF-8 or the bytes: two names may be equal to one reader only";
     ZIP_NAME_AGAIN = "ZIP-NAME-AGAIN", Violation, Implied,
         "an extra field gives the member another name, which some readers take",
         "4.6.9: Info-ZIP Unicode path; a member has one name";
@@ -119,13 +136,15 @@ rules! { Format::Npz.code();
         "4.5.1: header ID and data size of each field";
     ZIP_EXTRA_REST = "ZIP-EXTRA-REST", Violation, Stated,
         "bytes after the last extra field are too few for one",
-        "4.5.1: extra fields are a sequence of header ID, data size and data";
+        "4.5.1: extra fields are a sequence of header ID, data size and data",
+        why "libarchive refuses it in a local header";
     ZIP64_EXTRA = "ZIP64-EXTRA", Fatal, Stated,
         "sizes or offset take {expected} bytes of a zip64 field, and {found} are there, or there are two such fields",
         "4.5.3: the field has the values that are all ones in the header, in this order";
     ZIP64_EXCESS = "ZIP64-EXCESS", Violation, Stated,
         "the zip64 field has {found} bytes, of which the header needs {expected}, or there are two such fields",
-        "4.5.3: the fields must only appear if they are all ones in the header; a local header has both sizes";
+        "4.5.3: the fields must only appear if they are all ones in the header; a local header has both sizes",
+        why "APPNOTE forbids numbers that no header field replaces; of two fields, Info-ZIP and libarchive take the first, others the last";
     ZIP_SIZE_STORED = "ZIP-SIZE-STORED", Fatal, Implied,
         "the member is stored as it is, in {expected} bytes, and has {found}",
         "4.4.8, 4.4.9: compressed and uncompressed size";
@@ -137,34 +156,43 @@ rules! { Format::Npz.code();
         "4.3.6: members come before the central directory";
     ZIP_LOCAL_NAME = "ZIP-LOCAL-NAME", Fatal, Implied,
         "the local header names another member than the directory",
-        "4.3.6: the directory has a header for each member";
+        "4.3.6: the directory has a header for each member",
+        why "`zipfile` refuses it";
     ZIP_LOCAL_FLAGS = "ZIP-LOCAL-FLAGS", Violation, Implied,
         "the flags are {found:#x} in the local header and {expected:#x} in the directory",
-        "4.3.7, 4.3.12: both headers describe one member";
+        "4.3.7, 4.3.12: both headers describe one member",
+        why "readers that stream and readers that seek see different files; `zipfile` takes the directory";
     ZIP_LOCAL_METHOD = "ZIP-LOCAL-METHOD", Violation, Implied,
         "the method is {found} in the local header and {expected} in the directory",
-        "4.3.7, 4.3.12: both headers describe one member";
+        "4.3.7, 4.3.12: both headers describe one member",
+        why "readers that stream and readers that seek see different files; `zipfile` takes the directory";
     ZIP_LOCAL_CRC = "ZIP-LOCAL-CRC", Violation, Implied,
         "the CRC-32 is {found:#x} in the local header and {expected:#x} in the directory",
-        "4.3.7, 4.3.12: both headers describe one member; zero if a data descriptor follows";
+        "4.3.7, 4.3.12: both headers describe one member; zero if a data descriptor follows",
+        why "readers that stream and readers that seek see different files; `zipfile` takes the directory";
     ZIP_LOCAL_SIZES = "ZIP-LOCAL-SIZES", Violation, Implied,
         "a size is {found} in the local header and {expected} in the directory",
-        "4.3.7, 4.3.12: both headers describe one member; zero if a data descriptor follows";
+        "4.3.7, 4.3.12: both headers describe one member; zero if a data descriptor follows",
+        why "readers that stream and readers that seek see different files; libarchive and others also take different numbers of a zip64 field, so every way to read it must give the sizes of the directory";
     ZIP_LOCAL_EXTRA = "ZIP-LOCAL-EXTRA", Violation, Stated,
         "an extra field ends after the local header does",
-        "4.5.1: header ID and data size of each field";
+        "4.5.1: header ID and data size of each field",
+        why "readers that stream and readers that seek see different files; `zipfile` takes the directory";
     ZIP_DATA_END = "ZIP-DATA-END", Fatal, Implied,
         "the member reaches {found}; members end before {expected}, where the directory begins",
         "4.3.6: members come before the central directory";
     ZIP_DESCRIPTOR = "ZIP-DESCRIPTOR", Violation, Stated,
         "the data descriptor is missing, does not say what the directory does, or has sizes of the wrong width",
-        "4.3.9: CRC-32 and sizes follow the data if bit 3 of the flags is set; the sizes have 8 bytes if the local header has a zip64 field, otherwise 4";
+        "4.3.9: CRC-32 and sizes follow the data if bit 3 of the flags is set; the sizes have 8 bytes if the local header has a zip64 field, otherwise 4",
+        why "libarchive refuses sizes of the wrong width in a stream, and Java refuses them if they are too wide";
     ZIP_OVERLAP = "ZIP-OVERLAP", Fatal, Implied,
         "the member begins at {found}, inside another that ends at {expected}",
-        "4.3.6: members follow one another";
+        "4.3.6: members follow one another",
+        why "such archives decode to more than they could hold; `zipfile` refuses them since 3.11.8; equal members count as well";
     ZIP_GAP = "ZIP-GAP", Lint, Silent,
         "{found} bytes belong to no member",
-        "4.3.6 has nothing between members; no writer of arrays leaves gaps";
+        "4.3.6 has nothing between members; no writer of arrays leaves gaps",
+        why "no writer of arrays does it, no reader looks";
     ZIP_CRC = "ZIP-CRC", Fatal, Stated,
         "the CRC-32 of the data is {found:#x}, and the directory says {expected:#x}",
         "4.4.7: the CRC-32 of the uncompressed data";

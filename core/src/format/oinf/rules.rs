@@ -28,7 +28,8 @@ rules! { Format::Oinf.code();
         "sections are aligned to 8 bytes and padded with 0x00 (guide, High-level layout)";
     HDR_FILESIZE = "HDR-FILESIZE", Fatal, Implied,
         "the header records a size of {expected} bytes, the file has {found}",
-        "the header is the authoritative source for file integrity (guide, FileHeader)";
+        "the header is the authoritative source for file integrity (guide, FileHeader)",
+        why "the file is cut or has grown, so its tables cannot be trusted; a longer file is still opened";
     HDR_ORDER = "HDR-ORDER", Fatal, Stated,
         "a section begins at {found}, out of order or outside the file: the limit is {expected}",
         "offsets must be ascending and inside the file (guide, FileHeader)";
@@ -40,14 +41,16 @@ rules! { Format::Oinf.code();
         "the sections follow the header (guide, High-level layout)";
     START_GAP = "START-GAP", Lint, Silent,
         "{found} unused bytes lie between the header and the first table",
-        "every real file begins its first table at byte 72";
+        "every real file begins its first table at byte 72",
+        why "unused bytes can hide content but harm no reader";
 
     TABLE_OVERRUN = "TABLE-OVERRUN", Fatal, Stated,
         "the next entry needs {expected} bytes, and its table's section has {found} left",
         "table entries lie within their section (guide, Validation rules)";
     TABLE_GAP = "TABLE-GAP", Lint, Silent,
         "{found} unused bytes follow a table and its padding",
-        "in every real file a table is followed by fewer than 8 bytes of padding";
+        "in every real file a table is followed by fewer than 8 bytes of padding",
+        why "unused bytes can hide content but harm no reader";
     TABLE_SLACK = "TABLE-SLACK", Violation, Stated,
         "the padding after a table is not zero",
         "sections are padded with 0x00 (guide, High-level layout)";
@@ -59,7 +62,8 @@ rules! { Format::Oinf.code();
         "zero-length names are invalid for identifiers (guide, Strings)";
     STR_CHARSET = "STR-CHARSET", Violation, Stated,
         "the string has the byte {found:#x}; only A-Z, a-z, 0-9, '.', '_' and '-' are allowed",
-        "strings use A-Z, a-z, 0-9, '.', '_' and '-' only (guide, Strings)";
+        "strings use A-Z, a-z, 0-9, '.', '_' and '-' only (guide, Strings)",
+        why "the guide calls a STRING value \"the string encoding described above\", and its verifier enforces the alphabet; its runtime reads any UTF-8";
     STR_PAD = "STR-PAD", Violation, Stated,
         "the padding after a string is not zero",
         "strings are padded to 8 bytes with 0x00 (guide, Strings)";
@@ -68,10 +72,12 @@ rules! { Format::Oinf.code();
         "sizevar names must be unique (guide, SizeVarsTable)";
     DUP_METADATA = "DUP-METADATA", Violation, Silent,
         "the key was used before, by entry {expected}",
-        "which of two equal keys counts is undefined; both published readers refuse them";
+        "which of two equal keys counts is undefined; both published readers refuse them",
+        why "the guide forbids duplicates of sizevars only, but readers may pick different entries, and both published readers refuse the file";
     DUP_TENSOR = "DUP-TENSOR", Violation, Silent,
         "the name was used before, by entry {expected}",
-        "which of two equal names counts is undefined; both published readers refuse them";
+        "which of two equal names counts is undefined; both published readers refuse them",
+        why "the guide forbids duplicates of sizevars only, but readers may pick different entries, and both published readers refuse the file";
 
     META_FLAGS = "META-FLAGS", Violation, Stated,
         "the flags of the entry are {found:#x}, not 0",
@@ -99,7 +105,8 @@ rules! { Format::Oinf.code();
         "BOOL: one byte, 0 or 1 (guide, MetadataTable)";
     META_TAILBITS = "META-TAILBITS", Lint, Silent,
         "the unused bits of a packed value are not zero",
-        "writers leave the bits above a packed value zero";
+        "writers leave the bits above a packed value zero",
+        why "no writer sets it and no reader looks at it";
     META_T2 = "META-T2", Violation, Implied,
         "a ternary value is stored as the code 10",
         "T2 is ternary: 00, 01 and 11 (guide, ValueType tags)";
@@ -111,10 +118,12 @@ rules! { Format::Oinf.code();
         "u32 bit_count, u32 byte_count, then packed bytes (guide, MetadataTable)";
     META_BITSET_SIZE = "META-BITSET-SIZE", Fatal, Stated,
         "the bitset has {found} bytes; with its counts and padding it takes {expected}",
-        "value_nbytes matches the expected size (guide, MetadataTable)";
+        "value_nbytes matches the expected size (guide, MetadataTable)",
+        why "the guide checks a value against its expected size; its verifier and its only writer count the padding as part of that size";
     META_BITSET_TAILBITS = "META-BITSET-TAILBITS", Lint, Silent,
         "bits above the bitset's count are set",
-        "writers leave the unused bits of the last byte zero";
+        "writers leave the unused bits of the last byte zero",
+        why "no writer sets it and no reader looks at it";
     META_BITSET_PAD = "META-BITSET-PAD", Violation, Implied,
         "the padding after a bitset is not zero",
         "payloads are padded with 0x00 (guide, High-level layout)";
@@ -135,7 +144,8 @@ rules! { Format::Oinf.code();
         "payloads are padded with 0x00 (guide, High-level layout)";
     META_ND_TAILBITS = "META-ND-TAILBITS", Lint, Silent,
         "the unused bits of a packed array's last byte are not zero",
-        "writers leave the unused bits of the last byte zero";
+        "writers leave the unused bits of the last byte zero",
+        why "no writer sets it and no reader looks at it";
     META_ND_BOOL = "META-ND-BOOL", Violation, Implied,
         "a bool is stored as {found}",
         "BOOL: one byte, 0 or 1 (guide, MetadataTable)";
@@ -157,7 +167,8 @@ rules! { Format::Oinf.code();
         "if HAS_DATA is 0, data_offset and data_nbytes are 0 (guide, TensorIndexTable)";
     TENSOR_NUMEL = "TENSOR-NUMEL", Fatal, Implied,
         "the product of the dims exceeds 64 bits",
-        "tensor sizes equal numel times the element size (guide, Validation rules)";
+        "tensor sizes equal numel times the element size (guide, Validation rules)",
+        why "with a dim of 0, whether the product wraps depends on the order of multiplication";
     TENSOR_SIZE = "TENSOR-SIZE", Fatal, Stated,
         "the data has {found} bytes; shape and type take {expected}",
         "sizes equal numel * sizeof(dtype), packed types ceil(numel * bits / 8) (guide, Validation rules)";
@@ -178,7 +189,8 @@ rules! { Format::Oinf.code();
         "BOOL: one byte, 0 or 1 (guide, MetadataTable and Tensor payload encoding)";
     TENSOR_TAILBITS = "TENSOR-TAILBITS", Lint, Silent,
         "the unused bits of a packed tensor's last byte are not zero",
-        "writers leave the unused bits of the last byte zero";
+        "writers leave the unused bits of the last byte zero",
+        why "no writer sets it and no reader looks at it";
     TENSOR_T2 = "TENSOR-T2", Violation, Implied,
         "a ternary value is stored as the code 10",
         "T2 is ternary: 00, 01 and 11 (guide, ValueType tags)";
@@ -188,7 +200,8 @@ rules! { Format::Oinf.code();
         "if HAS_QUANT is 0, quant_offset and quant_nbytes are 0 (guide 2, TensorIndexTable)";
     QUANT_NODATA = "QUANT-NODATA", Lint, Silent,
         "a tensor without data has quantisation",
-        "the writer quantises the data that it stores";
+        "the writer quantises the data that it stores",
+        why "no writer sets it and no reader looks at it";
     QUANT_ALIGN = "QUANT-ALIGN", Violation, Implied,
         "the quantisation lies at {found}, which is not a multiple of 8",
         "every payload is aligned (guide 2, Worked example)";
@@ -230,7 +243,8 @@ rules! { Format::Oinf.code();
         "no zero points: zp_count = 0 (guide 2, quantisation payload)";
     QUANT_ZP_NONE_AXIS = "QUANT-ZP-NONE-AXIS", Lint, Silent,
         "there are no zero points, but their axis is {found}, not 0",
-        "the writer stores 0, no reader looks";
+        "the writer stores 0, no reader looks",
+        why "no writer sets it and no reader looks at it";
     QUANT_ZP_PT = "QUANT-ZP-PT", Fatal, Stated,
         "a zero point for the whole tensor has axis or count {found}, not {expected}",
         "per tensor: zp_axis = 0, zp_count = 1 (guide 2, quantisation payload)";
@@ -251,17 +265,21 @@ rules! { Format::Oinf.code();
         "payloads are padded with 0x00 (guide 2, High-level layout)";
     QUANT_SCALE_FINITE = "QUANT-SCALE-FINITE", Lint, Silent,
         "scale {found} is infinite or not a number",
-        "such a scale makes every value of its channel useless; no reader looks";
+        "such a scale makes every value of its channel useless; no reader looks",
+        why "the reference tool writes and accepts such scales";
 
     PAYLOAD_OVERLAP = "PAYLOAD-OVERLAP", Violation, Silent,
         "the payload begins at {found}, inside another that ends at {expected}",
-        "writers give each payload bytes of its own; changing one value would change another";
+        "writers give each payload bytes of its own; changing one value would change another",
+        why "no writer shares bytes, and changing one value would change another; equal ranges count as well";
     PAYLOAD_GAP = "PAYLOAD-GAP", Lint, Silent,
         "{found} bytes between payloads belong to nothing",
-        "in every real file a payload is followed by fewer than 8 bytes of padding";
+        "in every real file a payload is followed by fewer than 8 bytes of padding",
+        why "unused bytes can hide content but harm no reader";
     PAYLOAD_TRAILING = "PAYLOAD-TRAILING", Lint, Silent,
         "{found} bytes at the end of the file belong to nothing",
-        "in every real file the last payload is followed by fewer than 8 bytes of padding";
+        "in every real file the last payload is followed by fewer than 8 bytes of padding",
+        why "unused bytes can hide content but harm no reader";
     PAYLOAD_GAP_NONZERO = "PAYLOAD-GAP-NONZERO", Violation, Stated,
         "the padding after a payload is not zero",
         "payloads are padded with 0x00 (guide, High-level layout)";

@@ -15,7 +15,8 @@ rules! { Format::Safetensors.code();
         "Format: the header follows its size";
     HEADER_START = "HEADER-START", Violation, Stated,
         "the header begins with white space",
-        "Format: the header data MUST begin with a { character (the crate lets white space pass)";
+        "Format: the header data MUST begin with a { character (the crate lets white space pass)",
+        why "the README requires a brace; the crate also accepts white space, for writers that align pages";
     JSON_ROOT = "JSON-ROOT", Fatal, Stated,
         "the header does not begin with a brace",
         "Format: the header is a JSON object, and MUST begin with a { character";
@@ -30,7 +31,8 @@ rules! { Format::Safetensors.code();
         "Format: the header data MAY be trailing padded with whitespace";
     JSON_DEPTH = "JSON-DEPTH", Fatal, Silent,
         "values nest deeper than {expected} levels",
-        "a limit of this reader; real headers nest three levels";
+        "a limit of this reader; real headers nest three levels",
+        why "a limit of this reader";
     JSON_ESCAPE = "JSON-ESCAPE", Fatal, Stated,
         "a string has an escape that is no character",
         "Format: the header is a JSON string; RFC 8259 §7";
@@ -42,7 +44,8 @@ rules! { Format::Safetensors.code();
         "Format: the header is a JSON UTF-8 string";
     METADATA_DUPLICATE = "METADATA-DUPLICATE", Violation, Stated,
         "__metadata__ occurs twice",
-        "Notes: duplicate keys are disallowed";
+        "Notes: duplicate keys are disallowed",
+        why "the README forbids it, but in the crate the last of two equal names wins; names are compared with escapes resolved";
     METADATA_TYPE = "METADATA-TYPE", Violation, Stated,
         "__metadata__ is not an object",
         "Format: __metadata__ contains a free form text-to-text map";
@@ -51,10 +54,12 @@ rules! { Format::Safetensors.code();
         "Format: arbitrary JSON is not allowed, all values must be strings";
     METADATA_KEY = "METADATA-KEY", Violation, Stated,
         "the key was used before, by metadata entry {expected}",
-        "Notes: duplicate keys are disallowed";
+        "Notes: duplicate keys are disallowed",
+        why "the README forbids it, but in the crate the last of two equal names wins; names are compared with escapes resolved";
     NAME_DUPLICATE = "NAME-DUPLICATE", Violation, Stated,
         "the name was used before, by tensor {expected}",
-        "Notes: duplicate keys are disallowed; not all parsers may respect this";
+        "Notes: duplicate keys are disallowed; not all parsers may respect this",
+        why "the README forbids it, but in the crate the last of two equal names wins; names are compared with escapes resolved";
     ENTRY_TYPE = "ENTRY-TYPE", Fatal, Stated,
         "the entry of a tensor is not an object",
         "Format: {\"TENSOR_NAME\": {\"dtype\": …, \"shape\": …, \"data_offsets\": …}}";
@@ -66,22 +71,26 @@ rules! { Format::Safetensors.code();
         "Notes: duplicate keys are disallowed";
     FIELD_UNKNOWN = "FIELD-UNKNOWN", Lint, Silent,
         "the entry has a field other than dtype, shape and data_offsets",
-        "no writer adds fields; the crate ignores them";
+        "no writer adds fields; the crate ignores them",
+        why "the crate ignores unknown fields";
     KEY_DUPLICATE = "KEY-DUPLICATE", Violation, Stated,
         "an unknown field occurs twice, or an object inside one has a key twice",
-        "Notes: duplicate keys are disallowed";
+        "Notes: duplicate keys are disallowed",
+        why "the README forbids it at any depth; the crate keeps the last";
     KEYS_UNCHECKED = "KEYS-UNCHECKED", Unchecked, Silent,
         "unknown fields have more than {expected} keys at once, so whether a key occurs twice was not checked",
         "a limit of this reader; no writer adds fields";
     NUMBER_DOUBLE = "NUMBER-DOUBLE", Violation, Implied,
         "a number exceeds the range of 64-bit floats",
-        "Notes: the subset of JSON is decided by serde_json, which refuses such numbers wherever they are";
+        "Notes: the subset of JSON is decided by serde_json, which refuses such numbers wherever they are",
+        why "the crate refuses numbers beyond 64-bit floats even in fields that it ignores";
     DTYPE_TYPE = "DTYPE-TYPE", Fatal, Stated,
         "dtype is not a string",
         "Format: \"dtype\": \"F16\"";
     DTYPE_UNKNOWN = "DTYPE-UNKNOWN", Violation, Implied,
         "the element type is not one of the 22 that safetensors defines, so the size cannot be checked",
-        "Format names the types, and later releases add to them";
+        "Format names the types, and later releases add to them",
+        why "the tensor is listed as unsupported with its range, and the other tensors stay usable";
     SHAPE_TYPE = "SHAPE-TYPE", Fatal, Stated,
         "shape is not an array of integers",
         "Format: \"shape\": [1, 16, 256]";
@@ -90,13 +99,16 @@ rules! { Format::Safetensors.code();
         "Format: \"data_offsets\": [BEGIN, END]";
     NUMBER_NEGATIVE = "NUMBER-NEGATIVE", Fatal, Implied,
         "a dim or an offset is negative",
-        "Format: shapes and offsets count elements and bytes";
+        "Format: shapes and offsets count elements and bytes",
+        why "readers that parse numbers as doubles read another value";
     NUMBER_FRACTION = "NUMBER-FRACTION", Fatal, Implied,
         "a dim or an offset is not written as an integer",
-        "Format: shapes and offsets count elements and bytes; the crate reads only integers";
+        "Format: shapes and offsets count elements and bytes; the crate reads only integers",
+        why "readers that parse numbers as doubles read another value";
     NUMBER_RANGE = "NUMBER-RANGE", Fatal, Implied,
         "a dim or an offset exceeds 64 bits",
-        "Format: shapes and offsets count elements and bytes";
+        "Format: shapes and offsets count elements and bytes",
+        why "readers that parse numbers as doubles read another value";
     OFFSET_ORDER = "OFFSET-ORDER", Fatal, Implied,
         "the data ends at {found}, before it begins at {expected}",
         "Format: BEGIN is the start offset, END the one-past offset";
@@ -114,16 +126,20 @@ rules! { Format::Safetensors.code();
         "Format: the data is as large as shape and type say";
     OVERLAP = "OVERLAP", Violation, Stated,
         "the data begins at {found}, inside other data that ends at {expected}",
-        "Notes: the byte buffer needs to be entirely indexed, without overlaps";
+        "Notes: the byte buffer needs to be entirely indexed, without overlaps",
+        why "the buffer must be indexed without overlaps; the crate also refuses an empty tensor inside other data";
     ALIAS = "ALIAS", Violation, Stated,
         "the data is the same range of bytes as another tensor's",
-        "Notes: the byte buffer needs to be entirely indexed, without overlaps";
+        "Notes: the byte buffer needs to be entirely indexed, without overlaps",
+        why "the buffer must be indexed entirely and without overlaps; the data can still be read";
     HOLE = "HOLE", Violation, Stated,
         "{found} bytes belong to no tensor",
-        "Notes: the byte buffer needs to be entirely indexed, and cannot contain holes";
+        "Notes: the byte buffer needs to be entirely indexed, and cannot contain holes",
+        why "the buffer must be indexed entirely and without overlaps; the data can still be read";
     TRAILING = "TRAILING", Violation, Stated,
         "{found} bytes after the last tensor belong to nothing",
-        "Notes: the byte buffer needs to be entirely indexed: this prevents polyglot files";
+        "Notes: the byte buffer needs to be entirely indexed: this prevents polyglot files",
+        why "the buffer must be indexed entirely and without overlaps; the data can still be read";
 }
 
 /// The rule for a fault that a shared check finds.

@@ -34,10 +34,12 @@ rules! { Format::Shards.code();
         "RFC 8259 §4: names within an object should be unique; readers keep the last";
     METADATA_MISSING = "METADATA-MISSING", Lint, Silent,
         "the index has no metadata",
-        "Sharding checkpoints: the index has two keys, metadata and weight_map; transformers refuses one without metadata, other readers look only at weight_map";
+        "Sharding checkpoints: the index has two keys, metadata and weight_map; transformers refuses one without metadata, other readers look only at weight_map",
+        why "`transformers` refuses such an index; readers that use only `weight_map` load it";
     METADATA_TYPE = "METADATA-TYPE", Violation, Implied,
         "metadata is not an object",
-        "Sharding checkpoints: metadata has the total size of the model; transformers refuses other values";
+        "Sharding checkpoints: metadata has the total size of the model; transformers refuses other values",
+        why "no writer stores anything but an object";
     METADATA_TWICE = "METADATA-TWICE", Violation, Implied,
         "metadata occurs twice",
         "RFC 8259 §4: names within an object should be unique; readers keep the last";

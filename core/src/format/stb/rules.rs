@@ -36,10 +36,12 @@ rules! { Format::Stb.code();
         "§4: rank is the number of dimensions, 0 to 8";
     T_DTYPE = "T-DTYPE", Unchecked, Stated,
         "the element type {found} is reserved, so the size was not verified",
-        "§4.1, §7: dtype is known or treated as unsupported";
+        "§4.1, §7: dtype is known or treated as unsupported",
+        why "section 7 treats reserved values \"as unsupported\", so such a value is no breach; the tensor is listed with its range and its size is not verified";
     T_LAYOUT = "T-LAYOUT", Unchecked, Stated,
         "the layout {found} is reserved, so the order of the elements is unknown",
-        "§4.2, §7: layout is known or treated as unsupported";
+        "§4.2, §7: layout is known or treated as unsupported",
+        why "section 7 treats reserved values \"as unsupported\", so such a value is no breach; the tensor is listed with its range and its size is not verified";
     T_OFF_MIN = "T-OFF-MIN", Fatal, Stated,
         "the data begins at {found}, before data_offset {expected}",
         "§4, §7: offset is relative to the file's start and MUST be >= data_offset";
@@ -51,13 +53,15 @@ rules! { Format::Stb.code();
         "§4: size_bytes is the total size, the product of the dimensions times the element's";
     T_SHAPE = "T-SHAPE", Unchecked, Stated,
         "the rank is {found} and the shape is in a table outside the file, so the size was not verified",
-        "§4: where the rank is above 3, the first of dims is an index into an external shape table";
+        "§4: where the rank is above 3, the first of dims is an index into an external shape table",
+        why "above rank 3 the dims are in a table outside the file; the size is still checked against the element size, and the range against the file";
     T_OFF_ALIGN = "T-OFF-ALIGN", Violation, Stated,
         "the data begins at {found}, which is not a multiple of 64",
         "§4, §7: offset MUST be 64-byte aligned";
     T_DIMS0 = "T-DIMS0", Lint, Silent,
         "dimension {part} is {found}, but the rank does not reach it",
-        "§4 leaves dimensions beyond the rank open; every writer stores 0";
+        "§4 leaves dimensions beyond the rank open; every writer stores 0",
+        why "the specification is silent, no writer does it, and no reader looks";
     T_ID_DUP = "T-ID-DUP", Violation, Implied,
         "the tensor id was used before, by entry {expected}",
         "§4, §6.2: a tensor is found by its local id, so no two may share one";
@@ -66,16 +70,20 @@ rules! { Format::Stb.code();
         "§5: payloads are concatenated";
     T_ALIAS = "T-ALIAS", Lint, Silent,
         "the data is the same range of bytes as another tensor's",
-        "§5 does not say whether tensors may share a payload; no writer does it";
+        "§5 does not say whether tensors may share a payload; no writer does it",
+        why "the specification is silent, no writer does it, and no reader looks";
     D_GAP = "D-GAP", Lint, Silent,
         "{found} bytes belong to nothing",
-        "§5 asks for no padding beyond alignment, which takes at most 63 bytes";
+        "§5 asks for no padding beyond alignment, which takes at most 63 bytes",
+        why "the specification is silent, no writer does it, and no reader looks";
     D_TRAILING = "D-TRAILING", Lint, Silent,
         "{found} bytes at the end belong to nothing",
-        "§5 ends with the last payload; every writer ends the file there";
+        "§5 ends with the last payload; every writer ends the file there",
+        why "the specification is silent, no writer does it, and no reader looks";
     D_PAD = "D-PAD", Lint, Silent,
         "bytes of padding are not zero",
-        "§5 does not say what padding holds; every writer stores zeros";
+        "§5 does not say what padding holds; every writer stores zeros",
+        why "the specification is silent, no writer does it, and no reader looks";
 }
 
 /// The rule for a fault that a shared check finds.

@@ -23,13 +23,15 @@ rules! { Format::ZTensor.code();
         "Zero-Tensor Files: magic, one byte of index, length: 17 bytes";
     FILE_CONCATENATED = "FILE-CONCATENATED", Violation, Implied,
         "a second file begins here, so offsets from the start lead into the first",
-        "Tensor Metadata: offset is absolute, from the start of the file";
+        "Tensor Metadata: offset is absolute, from the start of the file",
+        why "the offsets of the second file point into the first";
     FILE_ZERO_TENSORS = "FILE-ZERO-TENSORS", Violation, Stated,
         "the file has no tensors, and {found} bytes between its magic and its index",
         "Zero-Tensor Files: magic, one byte of index, length: 17 bytes in total";
     FILE_ZERO_FORM = "FILE-ZERO-FORM", Lint, Silent,
         "the file has no tensors, and its index takes {found} bytes where 1 does",
-        "Zero-Tensor Files: the index is one byte, 0x80; no writer makes another form";
+        "Zero-Tensor Files: the index is one byte, 0x80; no writer makes another form",
+        why "the specification spells out the 17 bytes of an empty file, and every reader accepts other forms";
 
     // Location of the index.
     INDEX_EMPTY = "INDEX-EMPTY", Fatal, Implied,
@@ -69,7 +71,8 @@ rules! { Format::ZTensor.code();
         "RFC 8949 §3.2.3: the chunks of a string are definite-length strings of the same major type";
     CBOR_DEPTH = "CBOR-DEPTH", Unchecked, Silent,
         "data items nest deeper than {expected} levels, so the index was not checked from here on",
-        "a limit of this reader (CBOR_DEPTH); the published reader gives up at 128 levels as well";
+        "a limit of this reader (CBOR_DEPTH); the published reader gives up at 128 levels as well",
+        why "a limit of this reader; the specification sets none, so exceeding it proves nothing";
 
     // CBOR that is well formed but not valid.
     CBOR_UTF8 = "CBOR-UTF8", Violation, Implied,
@@ -80,16 +83,20 @@ rules! { Format::ZTensor.code();
         "RFC 8949 §3.3: two-byte simple values below 32 are not well formed";
     CBOR_KEY_DUPLICATE = "CBOR-KEY-DUPLICATE", Violation, Implied,
         "a key occurs twice in one map",
-        "RFC 8949 §5.6: the keys of a valid map are unique";
+        "RFC 8949 §5.6: the keys of a valid map are unique",
+        why "RFC 8949 calls such a map invalid; keys are compared by value, in any width and of any type";
     CBOR_KEYS = "CBOR-KEYS", Unchecked, Silent,
         "maps that are open here have more than {expected} keys, not all of them in order, so whether a key occurs twice was not checked",
-        "RFC 8949 §5.6: the keys of a valid map are unique; a limit of this reader (CBOR_KEYS)";
+        "RFC 8949 §5.6: the keys of a valid map are unique; a limit of this reader (CBOR_KEYS)",
+        why "a limit of this reader; the specification sets none, so exceeding it proves nothing";
     CBOR_KEY_NESTED = "CBOR-KEY-NESTED", Unchecked, Silent,
         "a key is a map of several pairs or nests deeper than {expected} levels, so whether it occurs twice was not checked",
-        "RFC 8949 §5.6: the keys of a valid map are unique; a limit of this reader (CBOR_KEY_DEPTH)";
+        "RFC 8949 §5.6: the keys of a valid map are unique; a limit of this reader (CBOR_KEY_DEPTH)",
+        why "a limit of this reader; the specification sets none, so exceeding it proves nothing";
     CBOR_TAG = "CBOR-TAG", Violation, Silent,
         "a tag stands before the index, a map, a key or a value that the specification defines",
-        "Tensor Metadata: fields are strings, numbers and arrays; no tag is mentioned, no writer emits one";
+        "Tensor Metadata: fields are strings, numbers and arrays; no tag is mentioned, no writer emits one",
+        why "RFC 8949 calls it invalid here; only custom values are ever tagged";
 
     // CBOR that no real writer emits.
     CBOR_DEFINITE = "CBOR-DEFINITE", Lint, Silent,
@@ -126,7 +133,8 @@ rules! { Format::ZTensor.code();
         "the field \"encoding\" is missing", "Tensor Metadata: encoding is required";
     FIELD_LAYOUT = "FIELD-LAYOUT", Violation, Stated,
         "the field \"layout\" is missing; it is taken as \"dense\"",
-        "Tensor Metadata: layout is required, though \"dense\" is called its default";
+        "Tensor Metadata: layout is required, though \"dense\" is called its default",
+        why "the specification lists the field as required, though it calls \"dense\" its default; it is read as \"dense\"";
     FIELD_DUPLICATE = "FIELD-DUPLICATE", Fatal, Implied,
         "a field of the specification occurs twice",
         "RFC 8949 §5.6: the keys of a valid map are unique";
@@ -138,7 +146,8 @@ rules! { Format::ZTensor.code();
         "Tensor Metadata: unknown keys are ignored";
     FIELD_NULL = "FIELD-NULL", Violation, Stated,
         "an optional field is null and should be text or missing; it is taken as missing",
-        "Optional fields: data_endianness (string), checksum (string)";
+        "Optional fields: data_endianness (string), checksum (string)",
+        why "the field is a string; the published reader treats null as missing";
     TYPE_NAME = "TYPE-NAME", Fatal, Stated,
         "\"name\" is not text", "Tensor Metadata: name (string)";
     TYPE_OFFSET = "TYPE-OFFSET", Fatal, Stated,
@@ -163,7 +172,8 @@ rules! { Format::ZTensor.code();
     // Values of the fields.
     NAME_DUPLICATE = "NAME-DUPLICATE", Violation, Silent,
         "the name was used before, by entry {expected}",
-        "Tensor Metadata: a tensor is found by its name; readers disagree which of two is meant";
+        "Tensor Metadata: a tensor is found by its name; readers disagree which of two is meant",
+        why "readers disagree about which of two tensors a name means";
     NAME_EMPTY = "NAME-EMPTY", Lint, Silent,
         "the name is empty", "Tensor Metadata: name (string); generation 2 forbids it";
     NAME_NUL = "NAME-NUL", Lint, Silent,
@@ -189,7 +199,8 @@ rules! { Format::ZTensor.code();
         "the byte order is not in lower case", "Optional fields: data_endianness is \"little\" or \"big\"";
     ENDIANNESS_ZSTD = "ENDIANNESS-ZSTD", Violation, Implied,
         "compressed data is declared big-endian; readers read it as little-endian",
-        "Optional fields: data_endianness is for raw multi-byte types";
+        "Optional fields: data_endianness is for raw multi-byte types",
+        why "the field is for raw data, and every reader ignores it elsewhere";
     ENDIANNESS_UNUSED = "ENDIANNESS-UNUSED", Lint, Silent,
         "a byte order is given where it means nothing",
         "Optional fields: data_endianness is for raw multi-byte types; no writer gives it elsewhere";
@@ -213,7 +224,8 @@ rules! { Format::ZTensor.code();
 
     // Shapes and sizes.
     SHAPE_OVERFLOW = "SHAPE-OVERFLOW", Fatal, Implied,
-        "the product of the dimensions exceeds 64 bits", "Tensor Metadata: size (uint64) holds the elements of shape";
+        "the product of the dimensions exceeds 64 bits", "Tensor Metadata: size (uint64) holds the elements of shape",
+        why "with a dim of 0, whether the product wraps depends on the order of multiplication";
     SHAPE_BYTES = "SHAPE-BYTES", Fatal, Implied,
         "the elements take more bytes than 64 bits can count", "Tensor Metadata: size (uint64) holds the elements of shape";
     SHAPE_SIZE = "SHAPE-SIZE", Fatal, Implied,
@@ -221,7 +233,8 @@ rules! { Format::ZTensor.code();
         "Supported Encodings: raw is a direct dump of the elements";
     SHAPE_RANK = "SHAPE-RANK", Lint, Silent,
         "the shape has {found} dimensions, more than {expected}",
-        "the specification sets no limit; generation 2 allows 64, and many array libraries no more";
+        "the specification sets no limit; generation 2 allows 64, and many array libraries no more",
+        why "rank costs this reader nothing";
 
     // Locations of blobs.
     BLOB_MAGIC = "BLOB-MAGIC", Fatal, Stated,
@@ -240,21 +253,27 @@ rules! { Format::ZTensor.code();
         "File Layout: blobs lie between the magic and the index";
     BLOB_EMPTY_BOUNDS = "BLOB-EMPTY-BOUNDS", Violation, Silent,
         "empty data lies at {found}, after the start of the index at {expected}",
-        "File Layout: blobs lie between the magic and the index; empty ones are not mentioned";
+        "File Layout: blobs lie between the magic and the index; empty ones are not mentioned",
+        why "an empty blob lacks no bytes, but its offset is outside the file";
     BLOB_OVERLAP = "BLOB-OVERLAP", Violation, Implied,
         "the data begins at {found}, inside other data that ends at {expected}",
-        "File Layout: one blob after the other, one per tensor";
+        "File Layout: one blob after the other, one per tensor",
+        why "changing one blob would change another";
     BLOB_SHARED = "BLOB-SHARED", Lint, Silent,
         "the data is the same range of bytes as another tensor's",
-        "File Layout: one blob per tensor; nothing forbids tying, and no 0.1 writer does it";
+        "File Layout: one blob per tensor; nothing forbids tying, and no 0.1 writer does it",
+        why "equal ranges tie weights, as generation 2 allows";
     BLOB_ORDER = "BLOB-ORDER", Lint, Silent,
         "the data begins at {found}, before the end at {expected} of data that the index lists earlier",
-        "the specification leaves the order open; every writer lists blobs as they lie";
+        "the specification leaves the order open; every writer lists blobs as they lie",
+        why "no writer does it, and it harms no reader";
     BLOB_GAP = "BLOB-GAP", Lint, Silent,
         "{found} bytes belong to nothing",
-        "File Layout: padding is inserted as needed, which takes at most 63 bytes";
+        "File Layout: padding is inserted as needed, which takes at most 63 bytes",
+        why "no writer does it, and it harms no reader";
     BLOB_PADDING = "BLOB-PADDING", Lint, Silent,
-        "bytes of padding are not zero", "File Layout: padding has undefined value, usually zero";
+        "bytes of padding are not zero", "File Layout: padding has undefined value, usually zero",
+        why "no writer does it, and it harms no reader";
 
     // Sparse layouts.
     SPARSE_FORMAT_MISSING = "SPARSE-FORMAT-MISSING", Violation, Stated,
@@ -281,7 +300,8 @@ rules! { Format::ZTensor.code();
         "Notes: the metadata must fully describe the sparse structure; an entry lies inside shape";
     SPARSE_COO_DUPLICATE = "SPARSE-COO-DUPLICATE", Violation, Implied,
         "two entries have the same coordinates (position {found})",
-        "Layouts: a sparse tensor has one value at each position";
+        "Layouts: a sparse tensor has one value at each position",
+        why "a tensor has one value at each position; readers would add duplicates up, or pick one";
     SPARSE_CSR_POINTERS = "SPARSE-CSR-POINTERS", Fatal, Implied,
         "a row pointer is {found}, after {expected}",
         "Layouts: sparse_format \"csr\"; row pointers begin at 0 and do not descend";
@@ -293,10 +313,12 @@ rules! { Format::ZTensor.code();
         "Layouts: sparse_format \"csr\"; an entry lies inside shape";
     SPARSE_CSR_DUPLICATE = "SPARSE-CSR-DUPLICATE", Violation, Implied,
         "two entries of a row have the same column ({found})",
-        "Layouts: a sparse tensor has one value at each position";
+        "Layouts: a sparse tensor has one value at each position",
+        why "a tensor has one value at each position; readers would add duplicates up, or pick one";
     SPARSE_DENSE_SIZE = "SPARSE-DENSE-SIZE", Lint, Silent,
         "size is {found}; a dense tensor takes {expected}",
-        "the specification does not require it; the published writer and reader require both to be equal";
+        "the specification does not require it; the published writer and reader require both to be equal",
+        why "the published reader requires the size of the dense tensor; its only writer does not";
 
     // Zstandard frames.
     ZSTD_EMPTY = "ZSTD-EMPTY", Violation, Implied,
@@ -313,10 +335,12 @@ rules! { Format::ZTensor.code();
         "RFC 8878 §3.1.1.1.1.4: a decoder must ensure that the reserved bit is zero";
     ZSTD_DICTIONARY = "ZSTD-DICTIONARY", Unchecked, Implied,
         "the data was not decoded: it takes the zstd dictionary {found}, which the file does not have",
-        "RFC 8878 §3.1.1.1.3: a frame with a dictionary id is decoded with that dictionary";
+        "RFC 8878 §3.1.1.1.3: a frame with a dictionary id is decoded with that dictionary",
+        why "the specification allows it; data that needs more memory than the limit, or a dictionary, is not decoded";
     ZSTD_WINDOW = "ZSTD-WINDOW", Unchecked, Silent,
         "the data was not decoded: it takes a window of {found} bytes, and the limit is {expected} (ZSTD_WINDOW) unless the data fits in memory as a whole",
-        "RFC 8878 §3.1.1.1.2: decoders may refuse windows above 8 MiB; real files ask for 2 MiB";
+        "RFC 8878 §3.1.1.1.2: decoders may refuse windows above 8 MiB; real files ask for 2 MiB",
+        why "the specification allows it; data that needs more memory than the limit, or a dictionary, is not decoded";
     ZSTD_BLOCK_TYPE = "ZSTD-BLOCK-TYPE", Fatal, Implied,
         "a block is of the reserved type",
         "RFC 8878 §3.1.1.2.2: block type 3 is reserved and means corrupt data";
@@ -328,7 +352,8 @@ rules! { Format::ZTensor.code();
         "Supported Encodings: zstd is Zstandard-compressed data; size is the compressed size";
     ZSTD_FRAMES = "ZSTD-FRAMES", Lint, Silent,
         "the data is in several frames, or has a skippable one",
-        "RFC 8878 §3.1 allows it; every writer makes one frame a tensor";
+        "RFC 8878 §3.1 allows it; every writer makes one frame a tensor",
+        why "RFC 8878 section 3 requires frames of either kind; skippable frames alone decode to no bytes, which fits a shape without elements";
     ZSTD_CONTENT_SIZE = "ZSTD-CONTENT-SIZE", Fatal, Implied,
         "the frame says {found} bytes of content; shape and dtype take {expected}",
         "Tensor Metadata: the data decodes to the elements of shape";
