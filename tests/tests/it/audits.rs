@@ -35,7 +35,7 @@ fn compare(name: &str, bytes: &[u8], format: Option<Format>) -> [usize; 2] {
     let Ok(file): Result<File, _> = opened else { return [0; 2] };
     let mut audit = Audit::new(file).structure_only();
     let expected = findings(|slots, sink| audit.step(&source, slots, sink));
-    // Only this audit ends a stage on excessive sharing: see ARCHITECTURE.md.
+    // Only this audit ends a stage on excessive sharing: see docs/design/core.md.
     if expected.iter().any(|finding| finding.rule == general::SHARED_UNCHECKED) {
         return [0; 2];
     }

@@ -24,7 +24,7 @@
 //! | metadata | key, `u32` type, `u32` flags, `u64` size, `u64` offset |
 //! | tensors | name, `u32` type, `u32` rank, `u32` flags, `u64` extents, `u64` size, `u64` offset; version 2: `u64` size and `u64` offset of the quantisation |
 //!
-//! Order of suppression, in addition to that in ARCHITECTURE.md:
+//! Order of suppression, in addition to the rules in ARCHITECTURE.md:
 //!
 //! - An entry that does not fit its section ends its table: `TABLE-OVERRUN` if
 //!   its fixed fields do not, `STR-LEN` for a name, `TENSOR-NDIM` for extents.
