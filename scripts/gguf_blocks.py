@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes tests/data/gguf-blocks.bin: random blocks of every type that is decoded, with the values
 that ggml's Python package computes for them. Also writes the tables of types whose codes index
-entries, core/src/model/block/grids.rs.
+entries, core/src/model/block/grids.
 
     pip install gguf==0.19.0
     python3 scripts/gguf_blocks.py
@@ -48,31 +48,18 @@ SCALES = {
 
 
 ROOT = pathlib.Path(__file__).parent.parent
-GRIDS = {
-    "IQ1_S": "Of `iq1_s` and `iq1_m`: digits of 2 bits for -1, 0 and 1.",
-    "IQ2_XXS": "Digits of 2 bits for 8, 25 and 43.",
-    "IQ2_XS": "The same.",
-    "IQ2_S": "The same.",
-    "IQ3_XXS": "Digits of 3 bits for 4, 12, 20, 28, 36, 44, 52 and 62.",
-    "IQ3_S": "Digits of 3 bits for 1, 3, 5 and so on.",
-}
+GRIDS = "IQ1_S IQ2_XXS IQ2_XS IQ2_S IQ3_XXS IQ3_S".split()
 
 
-def grids():
-    """The entries of each table as numbers, with the first digit in the lowest bits."""
-    lines = ["//! The tables of ggml's types with codebooks, made by `scripts/gguf_blocks.py`."]
-    for name, what in GRIDS.items():
-        kind = getattr(quants, name)
-        kind.init_grid()
-        digit = {value: i for i, value in enumerate(kind.grid_map)}
-        bits = 2 if len(digit) == 3 else 3
-        rows = kind.grid.reshape(kind.grid_shape).astype(int)
-        entries = [sum(digit[value] << (bits * i) for i, value in enumerate(row)) for row in rows]
-        texts = [f"0x{entry:04X}" for entry in entries]
-        lines += ["", f"/// {what}", "#[rustfmt::skip]", f"pub(super) static {name}: [u16; {len(texts)}] = ["]
-        lines += ["    " + ", ".join(texts[i : i + 12]) + "," for i in range(0, len(texts), 12)]
-        lines += ["];"]
-    return "\n".join(lines) + "\n"
+def grid(name):
+    """The entries of a table as words of 16 bits, with the first digit in the lowest bits."""
+    kind = getattr(quants, name)
+    kind.init_grid()
+    digit = {value: i for i, value in enumerate(kind.grid_map)}
+    bits = 2 if len(digit) == 3 else 3
+    rows = kind.grid.reshape(kind.grid_shape).astype(int)
+    entries = [sum(digit[value] << (bits * i) for i, value in enumerate(row)) for row in rows]
+    return struct.pack(f"<{len(entries)}H", *entries)
 
 
 def put(name, block, at, width, word):
@@ -98,7 +85,8 @@ def special(name, random, size):
 
 
 def main():
-    (ROOT / "core/src/model/block/grids.rs").write_text(grids())
+    for name in GRIDS:
+        (ROOT / f"core/src/model/block/grids/{name.lower()}.bin").write_bytes(grid(name))
     random = numpy.random.default_rng(20261121)
     out = bytearray()
     for name in TYPES:

@@ -35,8 +35,8 @@ pub(super) fn decode<T: Decoded>(
 }
 
 /// An entry of a table.
-fn entry(grid: &[u16], code: u16) -> u16 {
-    grid.get(usize::from(code)).copied().unwrap_or(0)
+fn entry(grid: &[u8], code: u16) -> u16 {
+    grid.as_chunks().0.get(usize::from(code)).map_or(0, |word| u16::from_le_bytes(*word))
 }
 
 /// Decodes the eight elements of an entry of 2-bit digits; elements whose bit is set in `signs`
