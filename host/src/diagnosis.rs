@@ -6,6 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
+use weighbridge_core::format::begins_with_pickle;
 use weighbridge_core::{Absent, File, Finding, Format, Rule, Severity, Source, Span, Tally};
 
 pub(crate) mod archive;
@@ -81,7 +82,7 @@ impl Diagnosis {
             return Ok(Some(Diagnosis::Pickle(OBJECTS)));
         }
         let head = source.get(Span::new(0, source.len().min(HEAD)))?;
-        let diagnosis = match Diagnosis::of_head(head) {
+        let diagnosis = match Diagnosis::of_head(head, source.len()) {
             Some(Diagnosis::Other(ZIP | NPZ)) => Some(archive::diagnose(source)?),
             diagnosis => diagnosis,
         };
@@ -96,7 +97,8 @@ impl Diagnosis {
         Ok(diagnosis.filter(|_| !damaged))
     }
 
-    fn of_head(head: &[u8]) -> Option<Diagnosis> {
+    /// Diagnoses a file of `len` bytes by its first bytes.
+    fn of_head(head: &[u8], len: u64) -> Option<Diagnosis> {
         if head.is_empty() {
             return Some(Diagnosis::Empty);
         }
@@ -106,21 +108,25 @@ impl Diagnosis {
         if head.starts_with(b"\x93NUMPY") && is_of_objects(head) {
             return Some(Diagnosis::Pickle(OBJECTS));
         }
-        let known = MAGICS.iter().find(|magic| {
-            head.get(magic.offset..).is_some_and(|from| from.starts_with(magic.bytes))
-        });
-        if let Some(magic) = known {
+        let known = |magics: &'static [Magic]| {
+            magics.iter().find(|magic| {
+                head.get(magic.offset..).is_some_and(|from| from.starts_with(magic.bytes))
+            })
+        };
+        if let Some(magic) = known(MAGICS) {
+            return Some(Diagnosis::Other(magic.name));
+        }
+        // Bytes further on may be part of a pickle.
+        if begins_with_pickle(head, len) {
+            return Some(Diagnosis::Pickle("a pickle"));
+        }
+        if let Some(magic) = known(LATE_MAGICS) {
             return Some(Diagnosis::Other(magic.name));
         }
         if head.starts_with(b"PK\x03\x04") {
             return Some(archive::of_head(head));
         }
         match head {
-            // PROTO, then any other operation.
-            [0x80, 0..=5, next, ..] if OPERATIONS.contains(next) => {
-                return Some(Diagnosis::Pickle("a pickle"));
-            }
-            _ if begins_with_global(head) => return Some(Diagnosis::Pickle("a pickle")),
             // Field 1, the version; then the producer, the graph or the operator sets.
             [0x08, 1..=32, 0x12 | 0x3A | 0x42, _, rest @ ..] if is_onnx(head, rest) => {
                 return Some(Diagnosis::Other("an ONNX model"));
@@ -268,7 +274,6 @@ const fn magic(offset: usize, bytes: &'static [u8], name: &'static str) -> Magic
 const MAGICS: &[Magic] = &[
     magic(0, b"\x93NUMPY", NPY),
     magic(0, b"\x89HDF\r\n\x1A\n", "an HDF5 file"),
-    magic(4, b"TFL3", "a TensorFlow Lite model"),
     magic(0, b"PAR1", "a Parquet file"),
     magic(0, b"ARROW1", "an Arrow file"),
     magic(0, b"\x1F\x8B\x08", "data compressed with gzip"),
@@ -279,8 +284,11 @@ const MAGICS: &[Magic] = &[
     magic(0, b"lmgg", "a GGML file, which GGUF has replaced"),
     magic(0, b"fmgg", "a GGMF file, which GGUF has replaced"),
     magic(0, b"tjgg", "a GGJT file, which GGUF has replaced"),
-    magic(257, b"ustar", "a tar archive"),
 ];
+
+/// Bytes further on in the file.
+const LATE_MAGICS: &[Magic] =
+    &[magic(4, b"TFL3", "a TensorFlow Lite model"), magic(257, b"ustar", "a tar archive")];
 
 /// Rules broken by a file of a known generation that is not read.
 const GENERATIONS: &[Rule] = &[
@@ -310,28 +318,6 @@ const PAST_THE_END: &[Rule] = &[
     #[cfg(feature = "safetensors")]
     weighbridge_core::format::safetensors::rules::OFFSET_BOUNDS,
 ];
-
-/// The pickle opcodes, up to protocol 5.
-const OPERATIONS: &[u8] =
-    b"(.012FNIJKLMPQRSTUVX)]}abcdeghijlopqrstu\x80\x81\x82\x83\x84\x85\x86\x87\x88\x89\x8A\x8B\x8C\
-    \x8D\x8E\x8F\x90\x91\x92\x93\x94\x95\x96\x97\x98GBCE";
-
-/// Whether a pickle without a protocol starts here by looking up what it calls:
-/// `cos\nsystem\n`.
-fn begins_with_global(head: &[u8]) -> bool {
-    let names = match head {
-        [b'c', names @ ..] | [b'(', b'c' | b'i', names @ ..] => names,
-        _ => return false,
-    };
-    let mut lines = names.split(|byte| *byte == b'\n');
-    let is_name = |line: &[u8]| {
-        line.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
-            && line.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(byte))
-    };
-    let named = lines.next().is_some_and(is_name) && lines.next().is_some_and(is_name);
-    // An opcode follows, not the rest of a text.
-    named && lines.next().and_then(<[u8]>::first).is_some_and(|next| OPERATIONS.contains(next))
-}
 
 /// Whether a NumPy array's header declares elements that are objects.
 fn is_of_objects(head: &[u8]) -> bool {
@@ -388,7 +374,7 @@ mod tests {
     use alloc::string::{String, ToString as _};
 
     fn shown(head: &[u8]) -> Option<String> {
-        Diagnosis::of_head(head).map(|diagnosis| diagnosis.to_string())
+        Diagnosis::of_head(head, head.len() as u64).map(|diagnosis| diagnosis.to_string())
     }
 
     #[test]
@@ -406,7 +392,10 @@ mod tests {
         assert_eq!(zip("weight.npy"), "an archive of NumPy arrays (.npz)");
         assert_eq!(zip("readme.txt"), "a zip archive");
         assert!(shown(b"\x80\x02}q\0.").is_some_and(|it| it.contains("can run code")));
-        assert!(shown(b"\x80\x04\x95\x0A\0\0").is_some_and(|it| it.contains("can run code")));
+        assert!(
+            shown(b"\x80\x04\x95\x0A\0\0\0\0\0\0\0}\x94.")
+                .is_some_and(|it| it.contains("can run code"))
+        );
         assert_eq!(shown(b"\x08\x08\x12\x07pytorch:").as_deref(), Some("an ONNX model"));
         assert_eq!(shown(b"\x1C\0\0\0TFL3\0\0").as_deref(), Some("a TensorFlow Lite model"));
         assert_eq!(shown(b"\x1F\x8B\x08\0\0").as_deref(), Some("data compressed with gzip"));
@@ -417,12 +406,12 @@ mod tests {
     #[test]
     fn messages_and_pointers_are_not_taken_for_files() {
         let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 4970\n";
-        assert_eq!(Diagnosis::of_head(pointer), Some(Diagnosis::LfsPointer(Some(4970))));
+        assert_eq!(Diagnosis::of_head(pointer, 99), Some(Diagnosis::LfsPointer(Some(4970))));
         assert!(shown(pointer).is_some_and(|it| it.ends_with("fetches its 4,970 bytes")));
         let page = b"\n<!DOCTYPE html><html><title>404</title>";
-        assert!(matches!(Diagnosis::of_head(page), Some(Diagnosis::Message(_))));
+        assert!(matches!(Diagnosis::of_head(page, 99), Some(Diagnosis::Message(_))));
         let json = br#"{"error":"Repository not found"}"#;
-        assert!(matches!(Diagnosis::of_head(json), Some(Diagnosis::Message(_))));
+        assert!(matches!(Diagnosis::of_head(json, 99), Some(Diagnosis::Message(_))));
         assert_eq!(shown(br#"{"weight_map": {}}"#), None);
     }
 

@@ -68,6 +68,11 @@ fn pickles_are_found_wherever_they_are() {
         ("none.bin", b"\x80\x03N.".to_vec()),
         ("proto-0.bin", b"cos\nsystem\n(S'id'\ntR.".to_vec()),
         ("proto-0-dict.bin", b"(cposix\nsystem\nS'id'\nR.".to_vec()),
+        ("proto-0-inst.bin", b"(S'id'\nios\nsystem\n.".to_vec()),
+        ("proto-0-after-integer.bin", b"I1\n0cos\nsystem\n(S'id'\ntR.".to_vec()),
+        ("proto-1-list.bin", b"]q\0(K\x01K\x02e.".to_vec()),
+        ("proto-1-dict.bin", b"}q\0.".to_vec()),
+        ("proto-0-broken.bin", b"cos\nsystem\n(S'id'\ntR\xFF".to_vec()),
         (
             "objects.npy",
             b"\x93NUMPY\x01\0v\0{'descr': '|O', 'fortran_order': False, 'shape': (1,)}\n\x80\x03N."
@@ -86,6 +91,7 @@ fn pickles_are_found_wherever_they_are() {
     for (name, bytes) in [
         ("text.txt", b"call me\nwhen you can\n(tomorrow)".to_vec()),
         ("code.txt", b"const\nx\n".to_vec()),
+        ("words.txt", b"cat\ndog\nbird\n".to_vec()),
         ("plain.zip", zip(&[("readme.txt", b"hello"), ("a.npy", b"x")])),
         (
             "numbers.npy",
@@ -105,7 +111,7 @@ fn pickles_are_found_wherever_they_are() {
 fn what_is_named_as_a_pickle_is_not_skipped_where_pickles_are_denied() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
-    folder.write("evil.PT", b"I1\n0cos\nsystem\n(S'id'\ntR.");
+    folder.write("evil.PT", b"\0 of no known kind: cos\nsystem\n(S'id'\ntR.");
     let skips = ["check", ".", "--skip-unknown"];
     assert_eq!(run(&folder, &skips).code, 0);
     assert_eq!(run(&folder, &[&skips[..], &["--deny", "pickle"]].concat()).code, 3);

@@ -204,3 +204,9 @@ pub const FINDINGS_FILE: u64 = 10_000;
 
 /// Number of findings per rule that are always kept.
 pub const FINDINGS_LEAST: u64 = 10;
+
+/// Most marks open at a time while the opcodes of a pickle are followed to recognise it. A file
+/// with more is called a pickle.
+///
+/// A mark is open for each enclosing list, tuple or dictionary; real pickles nest a few levels.
+pub const PICKLE_MARKS: usize = 256;

@@ -39,4 +39,4 @@ pub(crate) use formats::formats;
 pub(crate) use gguf::Keys;
 #[cfg(not(feature = "keys"))]
 pub(crate) type Keys = ();
-pub use pickle::is_pickle;
+pub use pickle::{begins_with_pickle, is_pickle};

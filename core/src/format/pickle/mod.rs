@@ -1,4 +1,13 @@
-//! Detection of pickles by name.
+//! Recognition of pickles, by name and by content.
+//!
+//! A pickle is a program for a stack machine. Loading it runs that program, which may import any
+//! module and call any function. Nothing here runs anything: opcodes are read, and the depth of
+//! the stack is followed.
+
+mod opcode;
+mod walk;
+
+pub use walk::begins_with_pickle;
 
 /// Whether the file name is that of a pickle. Loading a pickle runs code.
 ///
