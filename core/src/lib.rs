@@ -95,6 +95,7 @@ pub mod format;
 mod input;
 mod model;
 mod parse;
+mod pickle;
 mod rule;
 mod stats;
 

@@ -28,8 +28,8 @@ pub(crate) mod archive;
 mod container;
 mod fault;
 mod formats;
-mod pickle;
 
+pub use crate::pickle::{begins_with_pickle, is_pickle};
 pub(crate) use container::{Container, Glance, data_of};
 pub(crate) use fault::Fault;
 pub use formats::Format;
@@ -39,4 +39,3 @@ pub(crate) use formats::formats;
 pub(crate) use gguf::Keys;
 #[cfg(not(feature = "keys"))]
 pub(crate) type Keys = ();
-pub use pickle::{begins_with_pickle, is_pickle};

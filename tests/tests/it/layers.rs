@@ -8,8 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders of `core/src`, each of which may use only those before it.
-const LAYERS: [&str; 10] =
-    ["base", "rule", "input", "model", "parse", "codec", "stats", "format", "file", "audit"];
+const LAYERS: [&str; 11] = [
+    "base", "rule", "input", "model", "parse", "codec", "pickle", "stats", "format", "file",
+    "audit",
+];
 
 fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/src")

@@ -124,7 +124,7 @@ fn argument(code: u8, input: &[u8]) -> IResult<&[u8], ()> {
         b'G' | 0x95 => bytes(8).parse_complete(input),
         b'U' | b'C' | 0x8A | 0x8C => value((), length_data(byte)).parse_complete(input),
         b'T' | b'B' | b'X' | 0x8B => value((), length_data(le_u32)).parse_complete(input),
-        0x8D | 0x8E | 0x96 => value((), length_data(le_u64)).parse_complete(input),
+        0x8D | 0x8E | 0x96 => value((), long_data).parse_complete(input),
         b'F' => value((), verify(line, is_float)).parse_complete(input),
         b'I' | b'L' => value((), verify(line, is_integer)).parse_complete(input),
         b'g' | b'p' => value((), verify(line, is_digits)).parse_complete(input),
@@ -133,6 +133,12 @@ fn argument(code: u8, input: &[u8]) -> IResult<&[u8], ()> {
         b'c' | b'i' => value((), pair(name, name)).parse_complete(input),
         _ => Ok((input, ())),
     }
+}
+
+/// Bytes after a length of 64 bits.
+fn long_data(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    let (rest, len) = le_u64(input)?;
+    take(usize::try_from(len).unwrap_or(usize::MAX)).parse_complete(rest)
 }
 
 /// An argument that ends with its line.
