@@ -195,7 +195,10 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "lint|pickle|RULE", value_parser = rules(&["lint", "pickle"]))]
     #[arg(hide_possible_values = true)]
     pub(crate) deny: Vec<String>,
-    /// Skip files of unknown format in folders and lists, instead of failing
+    /// Accept code in folders and lists: pickles, modules that settings load, scripts, native code
+    #[arg(long)]
+    pub(crate) allow_code: bool,
+    /// Skip files of unknown format in folders and lists that show no sign of danger
     #[arg(long)]
     pub(crate) skip_unknown: bool,
     /// Follow links in folders, and links to shards that leave the folder
@@ -235,6 +238,9 @@ pub(crate) struct CheckArgs {
     /// The same as `--output json`
     #[arg(long, conflicts_with = "output")]
     json: bool,
+    /// List all files, instead of groups of them
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
     /// Print nothing about valid files, and no summary
     #[arg(long, short)]
     pub(crate) quiet: bool,

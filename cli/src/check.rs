@@ -4,7 +4,7 @@ use crate::args::{CheckArgs, profile};
 use crate::jobs;
 use crate::journal::{self, Journal, Known};
 use crate::outcome::Outcome;
-use crate::print::{Checked, Context, Done, Printer, Seen, Tally};
+use crate::print::{Checked, Context, Done, Printer, Seen, Sorted, Tally};
 use crate::progress::Bars;
 use crate::terminal;
 use crate::walk::{Filter, Input, Item, List, Walk};
@@ -15,9 +15,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weighbridge::policy::{Exceptions, Policy};
 use weighbridge::remote::{Servers, Url, shown};
+use weighbridge::repository::{self, Class, Examined, in_progress};
 use weighbridge::text::hex;
 use weighbridge::{
-    Error, FileInput, Goal, Options, Place, ReadError, Report, Text, Verdict, check_at, check_input,
+    Error, FileInput, Goal, Options, Place, ReadError, Report, Text, check_at, check_input,
 };
 
 /// Bytes read at a time for hashing.
@@ -29,7 +30,8 @@ struct Task<'r> {
     named: Options,
     found: Options,
     skip_unknown: bool,
-    /// Pickles are denied, so a file named like one is not skipped.
+    /// Code is allowed; pickles too, unless they are denied.
+    allow_code: bool,
     deny_pickle: bool,
     sha256: bool,
     /// Also check the payloads of files on servers.
@@ -60,6 +62,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
         found: options.clone().unknown_is_unsupported(),
         named: options,
         skip_unknown: args.skip_unknown || policy.skip_unknown,
+        allow_code: args.allow_code || policy.allow_code,
         deny_pickle: args.deny.iter().chain(&policy.deny).any(|what| what == "pickle"),
         sha256: args.sha256,
         payloads: args.payloads,
@@ -78,7 +81,8 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
         let (known, open) = Journal::open(path, &task.settings(args.follow_links))?;
         (task.known, journal) = (Some(known), Some(open));
     }
-    let context = Context { profile, exceptions, config: policy.path, quiet: args.quiet };
+    let (quiet, verbose) = (args.quiet, args.verbose);
+    let context = Context { profile, exceptions, config: policy.path, quiet, verbose };
 
     let mut walk = Walk::new(args.paths.clone(), list, &filter, &servers, args.shard);
     let mut tally = Tally::default();
@@ -110,7 +114,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         },
     );
-    (tally.excluded, tally.elsewhere) = (walk.excluded, walk.elsewhere);
+    (tally.excluded, tally.git, tally.elsewhere) = (walk.excluded, walk.git, walk.elsewhere);
     if written.is_ok() {
         written = printer.end(&mut *out, &tally).and_then(|()| out.flush());
     }
@@ -127,6 +131,7 @@ fn note_laxer(args: &CheckArgs, policy: &Policy, exceptions: &Exceptions) {
         (policy.is_lenient() && !args.verdict.lenient, "profile"),
         (policy.is_structure_only() && !args.structure && !args.payloads, "depth"),
         (policy.skip_unknown && !args.skip_unknown, "skip-unknown"),
+        (policy.allow_code && !args.allow_code, "allow-code"),
         (policy.follow_links && !args.follow_links, "follow-links"),
         // Only ignored rules have a last day.
         (exceptions.rules().iter().any(|it| it.until.is_none()), "select"),
@@ -164,9 +169,11 @@ fn options(
 impl Task<'_> {
     /// Everything the result depends on besides the file.
     fn settings(&self, follow_links: bool) -> String {
-        let Task { named, found, skip_unknown, deny_pickle, sha256, payloads, .. } = self;
+        let Task { named, found, skip_unknown, allow_code, deny_pickle, sha256, payloads, .. } =
+            self;
         format!(
-            "{named:?} {found:?} {skip_unknown} {deny_pickle} {sha256} {payloads} {follow_links}"
+            "{named:?} {found:?} {skip_unknown} {allow_code} {deny_pickle} {sha256} {payloads} \
+             {follow_links}"
         )
     }
 
@@ -184,15 +191,12 @@ impl Task<'_> {
             }
         }
         let (file, seen) = match input {
-            Input::Named(path) => (shown(&path), self.check(&path, &self.named, &mut stamp)),
+            Input::Named(path) => (shown(&path), self.check(&path, &mut stamp, false)),
             Input::Found(path) => (shown(&path), self.found(&path, &mut stamp)),
             Input::Standard => {
                 let name = Text::from("-");
                 let checked = self.check_standard(&name);
                 (name, checked)
-            }
-            Input::Link(path) if self.skips(&path) && !is_named(&path) => {
-                (Text::from(path.as_path()), Ok(Seen::Skipped))
             }
             Input::Link(path) => (Text::from(path.as_path()), Ok(Seen::Aside(LINK))),
             Input::Failed(path, why) => (shown(&path), Ok(Seen::Failed(why))),
@@ -201,22 +205,14 @@ impl Task<'_> {
         Done { file, seen, stamp: stamp.filter(|_| self.known.is_some()) }
     }
 
-    /// Whether an unrecognised file is skipped.
-    fn skips(&self, path: &Path) -> bool {
-        const PICKLES: [&str; 8] = ["bin", "ckpt", "dill", "joblib", "pickle", "pkl", "pt", "pth"];
-        let name = file_name(path);
-        let extension = Path::new(&name).extension().map(|it| it.to_ascii_lowercase());
-        let is_pickle = extension.is_some_and(|it| PICKLES.iter().any(|known| it == *known));
-        self.skip_unknown && !(self.deny_pickle && is_pickle)
-    }
-
-    /// Checks a file, and clears its stamp if the result depends on other files.
+    /// Checks a file that was named, and clears its stamp if the result depends on other files.
     fn check(
         &self,
         path: &Path,
-        options: &Options,
         stamp: &mut Option<String>,
+        is_found: bool,
     ) -> Result<Seen, Error> {
+        let options = if is_found { &self.found } else { &self.named };
         let at = self.servers.locate(path)?;
         let input = at.open()?;
         let place = Alone { place: at.place(), looked: AtomicBool::new(false) };
@@ -224,29 +220,64 @@ impl Task<'_> {
             true => at.options(options).goal(Goal::Structure),
             false => at.options(options),
         };
-        let report = check_at(&input, &place, &options)?;
-        if place.looked.into_inner() {
+        let mut report = check_at(&input, &place, &options)?;
+        if place.looked.load(Ordering::Relaxed) {
             *stamp = None;
         }
         // Of the checked file, even if the name now refers to another.
         let sha256 = self.sha256.then(|| self.digest(&input, &at.place().name())).transpose()?;
+        if is_found && let Some(examined) = self.examine(&input, &report, &place, at.is_remote())? {
+            *stamp = stamp.take().filter(|_| !place.looked.into_inner());
+            if self.skip_unknown && examined.class == Class::Unknown && !examined.danger {
+                return Ok(Seen::Skipped);
+            }
+            return Ok(Seen::Sorted(Box::new(Sorted {
+                allowed: self.allows(&examined),
+                examined,
+                size: report.size(),
+                sha256,
+            })));
+        }
+        if !at.is_remote()
+            && let Some(control) = in_progress(path)
+        {
+            report.interrupted(&control);
+        }
         let read = at.traffic();
-        Ok(Seen::Checked(Box::new(Checked { report, sha256, read })))
+        let class = is_found.then_some("model");
+        Ok(Seen::Checked(Box::new(Checked { report, class, sha256, read })))
     }
 
     /// Checks a file in a folder or a list, which may not be a model.
     fn found(&self, path: &Path, stamp: &mut Option<String>) -> Result<Seen, Error> {
-        let skips = |report: &Report| {
-            let unread = report.verdict_on_checked() == Verdict::Unsupported;
-            self.skips(path) && !report.is_recognised() && unread
-        };
-        match self.check(path, &self.found, stamp) {
-            Ok(Seen::Checked(checked)) if skips(&checked.report) => Ok(Seen::Skipped),
-            Err(Error::Read(ReadError::NotAFile(_))) if !is_named(path) => {
-                Ok(if self.skip_unknown { Seen::Skipped } else { Seen::Aside(SPECIAL) })
-            }
+        match self.check(path, stamp, true) {
+            Err(Error::Read(ReadError::NotAFile(_))) if !is_named(path) => Ok(Seen::Aside(SPECIAL)),
             seen => seen,
         }
+    }
+
+    /// What a file is that no reader of a format recognised, or that is a pickle.
+    fn examine(
+        &self,
+        input: &dyn weighbridge::Input,
+        report: &Report,
+        place: &dyn Place,
+        is_remote: bool,
+    ) -> Result<Option<Examined>, Error> {
+        if let Some(pickle) = report.diagnosis().filter(|it| it.is_pickle()) {
+            return Ok(Some(Examined::pickle(pickle, self.deny_pickle)));
+        }
+        if report.is_recognised() {
+            return Ok(None);
+        }
+        let (name, whole) = (place.file_name(), !is_remote || self.payloads);
+        Ok(Some(repository::examine(input, &name.lossy(), Some(place), whole)?))
+    }
+
+    /// Whether code of this kind is allowed.
+    fn allows(&self, examined: &Examined) -> bool {
+        let denied = self.deny_pickle && examined.kind.contains("pickle");
+        self.allow_code && examined.class == Class::Code && !denied
     }
 
     /// Checks standard input, using a temporary file because reading needs to seek.
@@ -256,7 +287,7 @@ impl Task<'_> {
         let input = FileInput::of(file)?;
         let report = check_input(&input, &self.named)?.with_name(name);
         let sha256 = self.sha256.then(|| self.digest(&input, name)).transpose()?;
-        Ok(Seen::Checked(Box::new(Checked { report, sha256, read: None })))
+        Ok(Seen::Checked(Box::new(Checked { report, class: None, sha256, read: None })))
     }
 
     /// The digest of a file, which must not have changed.

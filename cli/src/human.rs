@@ -33,6 +33,26 @@ pub(crate) fn dim(thing: impl Display) -> String {
     styled(DIM, thing)
 }
 
+/// How a label is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shade {
+    Good,
+    Doubt,
+    Bad,
+    Plain,
+}
+
+/// A word at the start of a line, padded to the longest.
+pub(crate) fn label(shade: Shade, word: &str) -> String {
+    let style = match shade {
+        Shade::Good => GREEN,
+        Shade::Doubt => YELLOW,
+        Shade::Bad => BRIGHT_RED,
+        Shade::Plain => DIM,
+    };
+    styled(style, format_args!("{word:<9}"))
+}
+
 /// The name of a severity, padded to the longest.
 pub(crate) fn severity(severity: Severity) -> String {
     let style = match severity {

@@ -24,6 +24,8 @@ pub(crate) struct Past {
     pub(crate) outcome: Outcome,
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) skipped: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) companion: bool,
     pub(crate) findings: u64,
     pub(crate) ignored: u64,
 }

@@ -1,6 +1,7 @@
 //! Output of `check` for each file and in total.
 
 mod json;
+mod table;
 
 use crate::args::Output;
 use crate::human::{self, Left};
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 use weighbridge::output::{self, github, junit, sarif};
 use weighbridge::policy::{Exception, Exceptions};
 use weighbridge::remote::Traffic;
+use weighbridge::repository::{Class, Examined};
 use weighbridge::text::{plural, thousands};
 use weighbridge::{Profile, Report, Text, Verdict};
 
@@ -27,6 +29,8 @@ pub(crate) struct Done {
 #[derive(Debug)]
 pub(crate) enum Seen {
     Checked(Box<Checked>),
+    /// No tensor file: another file of a repository.
+    Sorted(Box<Sorted>),
     /// Of no known format, and such files are skipped.
     Skipped,
     /// Checked by the scan that this one continues.
@@ -41,9 +45,32 @@ pub(crate) enum Seen {
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) report: Report,
+    /// The class, for a file of a folder or a list.
+    pub(crate) class: Option<&'static str>,
     pub(crate) sha256: Option<String>,
     /// The traffic, if the file is on a server.
     pub(crate) read: Option<Traffic>,
+}
+
+/// The result for a file of a repository that is no tensor file.
+#[derive(Debug)]
+pub(crate) struct Sorted {
+    pub(crate) examined: Examined,
+    pub(crate) size: u64,
+    pub(crate) sha256: Option<String>,
+    /// Code that is allowed.
+    pub(crate) allowed: bool,
+}
+
+impl Sorted {
+    /// The verdict, given what is allowed.
+    pub(crate) fn verdict(&self) -> Verdict {
+        if self.allowed { Verdict::Valid } else { self.examined.verdict() }
+    }
+
+    pub(crate) fn class(&self) -> Class {
+        self.examined.class
+    }
 }
 
 /// Settings for all files.
@@ -54,6 +81,8 @@ pub(crate) struct Context {
     /// The settings file.
     pub(crate) config: Option<PathBuf>,
     pub(crate) quiet: bool,
+    /// Every file is listed, instead of groups of files.
+    pub(crate) verbose: bool,
 }
 
 impl Context {
@@ -69,10 +98,20 @@ impl Done {
     pub(crate) fn outcome(&self, profile: Profile) -> Outcome {
         match &self.seen {
             Seen::Checked(checked) => checked.report.verdict(profile).into(),
+            Seen::Sorted(sorted) => sorted.verdict().into(),
             Seen::Skipped => Outcome::Valid,
             Seen::Before(past) => past.outcome,
             Seen::Aside(_) => Outcome::Unsupported,
             Seen::Failed(_) => Outcome::Failed,
+        }
+    }
+
+    /// Whether the file is a companion, which has no verdict of its own.
+    fn is_companion(&self) -> bool {
+        match &self.seen {
+            Seen::Sorted(sorted) => sorted.class() == Class::Companion,
+            Seen::Before(past) => past.companion,
+            _ => false,
         }
     }
 
@@ -81,10 +120,12 @@ impl Done {
         let skipped = matches!(self.seen, Seen::Skipped);
         let (findings, ignored) = match &self.seen {
             Seen::Checked(checked) => checked.counts(),
-            Seen::Skipped => (0, 0),
+            Seen::Sorted(_) | Seen::Skipped => (0, 0),
             _ => return None,
         };
-        let past = Past { outcome: self.outcome(profile), skipped, findings, ignored };
+        let companion = self.is_companion();
+        let outcome = self.outcome(profile);
+        let past = Past { outcome, skipped, companion, findings, ignored };
         Some((self.stamp.as_deref()?, past))
     }
 }
@@ -111,9 +152,14 @@ pub(crate) struct Tally {
     findings: u64,
     ignored: u64,
     skipped: u64,
+    /// Number of companions, and of files with code that is allowed.
+    companions: u64,
+    allowed: u64,
     /// Number checked by the scan that this one continues.
     before: u64,
     pub(crate) excluded: u64,
+    /// Number of `.git` folders left out.
+    pub(crate) git: u64,
     /// Number of files that belong to other parts.
     pub(crate) elsewhere: u64,
 }
@@ -125,6 +171,8 @@ impl Tally {
             _ if matches!(done.seen, Seen::Skipped | Seen::Before(Past { skipped: true, .. })) => {
                 &mut self.skipped
             }
+            _ if done.is_companion() => &mut self.companions,
+            _ if matches!(&done.seen, Seen::Sorted(sorted) if sorted.allowed) => &mut self.allowed,
             Outcome::Valid => &mut self.valid,
             Outcome::Unchecked => &mut self.unchecked,
             Outcome::Unsupported => &mut self.unsupported,
@@ -150,7 +198,7 @@ impl Tally {
 
     /// Number of files with a verdict.
     pub(crate) fn files(&self) -> u64 {
-        self.valid + self.invalid + self.unsupported + self.unchecked + self.failed
+        self.valid + self.invalid + self.unsupported + self.unchecked + self.failed + self.allowed
     }
 
     /// Whether there was nothing to check, including in other parts.
@@ -164,18 +212,28 @@ impl Tally {
     }
 
     pub(crate) fn why_nothing(&self) -> String {
-        let left_out = self.left_out().join(", ");
+        let mut left_out = self.left_out();
+        if self.companions > 0 {
+            left_out.push(format!("{} and no model", plural(self.companions, "companion")));
+        }
+        let left_out = left_out.join(", ");
         if left_out.is_empty() { "there are no files".to_owned() } else { left_out }
     }
 
     /// Inputs without a verdict, and ignored findings.
     fn left_out(&self) -> Vec<String> {
         let mut parts = Vec::new();
+        if self.allowed > 0 {
+            parts.push(format!("allowed {} of code", plural(self.allowed, "file")));
+        }
         if self.skipped > 0 {
             parts.push(format!("skipped {} of no known format", plural(self.skipped, "file")));
         }
         if self.excluded > 0 {
             parts.push(format!("left out {}", plural(self.excluded, "excluded path")));
+        }
+        if self.git > 0 {
+            parts.push(format!("left out {} (.git)", plural(self.git, "folder")));
         }
         if self.elsewhere > 0 {
             parts.push(format!("left {} to other parts", plural(self.elsewhere, "file")));
@@ -216,6 +274,8 @@ impl Tally {
 pub(crate) struct Printer<'c> {
     context: &'c Context,
     kind: Kind,
+    /// Files that are not listed one by one.
+    table: table::Table,
 }
 
 enum Kind {
@@ -235,7 +295,7 @@ impl<'c> Printer<'c> {
             Output::Github => Kind::Github,
             Output::Junit => Kind::Junit,
         };
-        Printer { context, kind }
+        Printer { context, kind, table: table::Table::default() }
     }
 
     /// Whether the output is for programs and must not have styles.
@@ -258,6 +318,7 @@ impl<'c> Printer<'c> {
         let seen = match &done.seen {
             Seen::Skipped | Seen::Before(_) => return Ok(()),
             Seen::Checked(checked) => output::Seen::Checked(&checked.report, &why),
+            Seen::Sorted(sorted) => output::Seen::Sorted(&sorted.examined, sorted.verdict()),
             Seen::Aside(what) => output::Seen::Aside(what),
             Seen::Failed(why) => {
                 terminal::complain(&done.file, why);
@@ -265,7 +326,10 @@ impl<'c> Printer<'c> {
             }
         };
         match &mut self.kind {
-            Kind::Human => text(out, done, context),
+            Kind::Human => {
+                let listed = self.table.add(&done.file, &done.seen, context);
+                if listed { text(out, done, context) } else { Ok(()) }
+            }
             Kind::Json => json::line(out, done, context),
             Kind::Sarif(log) => log.file(out, &done.file, seen),
             Kind::Github => github::file(out, &done.file, seen),
@@ -275,6 +339,9 @@ impl<'c> Printer<'c> {
 
     /// Prints the results for all files.
     pub(crate) fn end(&mut self, out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
+        if let Kind::Human = self.kind {
+            self.table.write(out, self.context)?;
+        }
         match &mut self.kind {
             Kind::Human if self.context.quiet => return Ok(()),
             Kind::Human if tally.files() != 1 || !tally.left_out().is_empty() => {
@@ -301,7 +368,7 @@ impl<'c> Printer<'c> {
 fn text(out: &mut dyn Write, done: &Done, context: &Context) -> io::Result<()> {
     match &done.seen {
         Seen::Checked(checked) => {
-            let Checked { report, sha256, read } = &**checked;
+            let Checked { report, sha256, read, .. } = &**checked;
             let verdict = report.verdict(context.profile);
             let ignored = context.ignored(report);
             if context.quiet && verdict == Verdict::Valid {
@@ -320,6 +387,7 @@ fn text(out: &mut dyn Write, done: &Done, context: &Context) -> io::Result<()> {
             Ok(())
         }
         Seen::Aside(what) => human::aside(out, &done.file, what),
+        Seen::Sorted(sorted) => table::line(out, &done.file, sorted),
         Seen::Skipped | Seen::Before(_) | Seen::Failed(_) => Ok(()),
     }
 }

@@ -12,6 +12,7 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 use weighbridge::Text;
 use weighbridge::remote::{Listed, Listing, Servers, Url};
+use weighbridge::repository::is_hub_link;
 
 /// An item that the command line leads to.
 #[derive(Debug)]
@@ -57,6 +58,8 @@ pub(crate) struct Walk<'f> {
     shard: Option<Shard>,
     /// Number of files and folders left out.
     pub(crate) excluded: u64,
+    /// Number of `.git` folders left out.
+    pub(crate) git: u64,
     /// Number of files that belong to other parts.
     pub(crate) elsewhere: u64,
 }
@@ -91,7 +94,8 @@ impl<'f> Walk<'f> {
     ) -> Self {
         let paths = paths.into_iter();
         let (folder, bucket) = (None, None);
-        Walk { filter, paths, list, folder, servers, bucket, shard, excluded: 0, elsewhere: 0 }
+        let (excluded, git, elsewhere) = (0, 0, 0);
+        Walk { filter, paths, list, folder, servers, bucket, shard, excluded, git, elsewhere }
     }
 
     fn enter(&mut self, root: PathBuf) {
@@ -150,6 +154,12 @@ impl<'f> Walk<'f> {
         };
         let below = entry.path().strip_prefix(&folder.root).unwrap_or(entry.path());
         if entry.file_type().is_dir() {
+            // Git's own store: the files checked out of it are what a program loads.
+            if entry.depth() > 0 && entry.file_name() == ".git" {
+                folder.entries.skip_current_dir();
+                self.git += 1;
+                return None;
+            }
             if entry.depth() > 0 && self.filter.exclude.is_match(below) {
                 folder.entries.skip_current_dir();
                 self.excluded += 1;
@@ -163,6 +173,7 @@ impl<'f> Walk<'f> {
         let linked = entry.file_type().is_symlink();
         let below = below.to_owned();
         let path = entry.into_path();
+        let linked = linked && !is_hub_link(&path);
         let input = if linked { Input::Link(path) } else { Input::Found(path) };
         Some(Item { input, stamp: None, below })
     }

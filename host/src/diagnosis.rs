@@ -98,7 +98,7 @@ impl Diagnosis {
     }
 
     /// Diagnoses a file of `len` bytes by its first bytes.
-    fn of_head(head: &[u8], len: u64) -> Option<Diagnosis> {
+    pub(crate) fn of_head(head: &[u8], len: u64) -> Option<Diagnosis> {
         if head.is_empty() {
             return Some(Diagnosis::Empty);
         }
@@ -191,7 +191,13 @@ impl Diagnosis {
     }
 
     /// Whether the file is a pickle, or has or lists some.
-    pub(crate) const fn is_pickle(&self) -> bool {
+    ///
+    /// ```
+    /// let report = weighbridge::check(b"\x80\x02}q\0.")?;
+    /// assert!(report.diagnosis().unwrap().is_pickle());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub const fn is_pickle(&self) -> bool {
         matches!(self, Diagnosis::Pickle(_) | Diagnosis::PickleIndex)
     }
 

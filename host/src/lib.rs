@@ -119,6 +119,7 @@ mod reading;
 #[cfg(feature = "std")]
 pub mod remote;
 mod report;
+pub mod repository;
 #[cfg(feature = "idv")]
 mod rows;
 mod session;

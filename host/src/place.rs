@@ -119,7 +119,8 @@ impl Place for std::path::PathBuf {
 fn leaves(path: &std::path::Path) -> bool {
     use std::fs;
     use std::path::Path;
-    if !fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+    if !is_link || is_hub_link(path) {
         return false;
     }
     let folder = match path.parent() {
@@ -128,6 +129,40 @@ fn leaves(path: &std::path::Path) -> bool {
     };
     match (fs::canonicalize(path), fs::canonicalize(folder)) {
         (Ok(target), Ok(folder)) => !target.starts_with(folder),
+        _ => false,
+    }
+}
+
+/// The `blobs` folder of the hub cache's repository that a path lies in:
+/// `models--owner--name/snapshots/revision/…`.
+#[cfg(feature = "std")]
+fn hub_blobs(path: &std::path::Path) -> Option<std::path::PathBuf> {
+    let snapshots =
+        path.ancestors().skip(1).find(|it| it.file_name() == Some("snapshots".as_ref()))?;
+    let repository = snapshots.parent()?;
+    let name = repository.file_name()?.to_str()?;
+    let kinds = ["models--", "datasets--", "spaces--"];
+    kinds.iter().any(|kind| name.starts_with(kind)).then(|| repository.join("blobs"))
+}
+
+/// Whether a path is a link of huggingface_hub's cache: from a snapshot to a blob of the same
+/// repository.
+///
+/// ```
+/// use weighbridge::repository::is_hub_link;
+///
+/// assert!(!is_hub_link("models--me--x/snapshots/1/config.json".as_ref())); // there is none
+/// ```
+#[cfg(feature = "std")]
+pub fn is_hub_link(path: &std::path::Path) -> bool {
+    use std::fs;
+
+    // A relative path may begin below the folders that decide.
+    let Ok(whole) = std::path::absolute(path) else { return false };
+    let Some(blobs) = hub_blobs(&whole) else { return false };
+    let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+    match (is_link, fs::canonicalize(path), fs::canonicalize(blobs)) {
+        (true, Ok(target), Ok(blobs)) => target.parent() == Some(&*blobs) && target.is_file(),
         _ => false,
     }
 }

@@ -13,6 +13,8 @@ struct Line<'a> {
     #[serde(flatten)]
     report: &'a Report,
     #[serde(skip_serializing_if = "Option::is_none")]
+    class: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     read: Option<Traffic>,
@@ -45,8 +47,20 @@ pub(super) fn line(out: &mut dyn Write, done: &Done, context: &Context) -> io::R
             });
             let sha256 = checked.sha256.as_deref();
             let (read, ignored) = (checked.read, ignored.collect());
-            let line = Line { report: &checked.report, sha256, read, ignored, config };
+            let line = Line {
+                report: &checked.report,
+                class: checked.class,
+                sha256,
+                read,
+                ignored,
+                config,
+            };
             return json::line(out, &line);
+        }
+        Seen::Sorted(sorted) => {
+            let mut object = json::sorted(out, &done.file, sorted)?;
+            object.optional("sha256", sorted.sha256.as_deref())?;
+            object
         }
         Seen::Failed(why) => json::unchecked(out, &done.file, None, Some(why))?,
         Seen::Aside(what) => json::unchecked(out, &done.file, Some(what), None)?,

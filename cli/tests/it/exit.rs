@@ -41,7 +41,17 @@ fn every_cell_of_the_table_is_what_the_command_does() {
     folder.write("one.safetensors", &weights("F32", 1.0_f32.to_le_bytes().to_vec()));
     folder.write("nan.safetensors", &weights("F32", f32::NAN.to_le_bytes().to_vec()));
     folder.write("complex.safetensors", &weights("C64", vec![0; 8]));
-    std::fs::create_dir(folder.path().join("empty")).expect("a folder");
+    for name in ["empty", "fine", "loads", "code", "unknown", "texts"] {
+        std::fs::create_dir(folder.path().join(name)).expect("a folder");
+    }
+    for name in ["fine/a.stb", "loads/a.stb", "code/a.stb", "unknown/a.stb"] {
+        folder.write(name, &sound().encode());
+    }
+    folder.write("fine/config.json", b"{}");
+    folder.write("texts/README.md", b"# texts");
+    folder.write("loads/config.json", br#"{"auto_map": {"AutoModel": "x.Model"}}"#);
+    folder.write("code/helper.py", b"print()");
+    folder.write("unknown/data", b"\0\x01\x02\xFF");
     let runs: &[(&str, i32, &[&[&str]])] = &[
         ("check", 0, &[&["valid.stb"], &["invalid.stb", "--lenient"]]),
         (
@@ -66,6 +76,19 @@ fn every_cell_of_the_table_is_what_the_command_does() {
             ],
         ),
         ("check", 3, &[&["pickle"], &["unknown.stb"], &["pickle", "valid.stb"]]),
+        (
+            "check FOLDER",
+            0,
+            &[
+                &["fine"],
+                &["loads", "--allow-code"],
+                &["code", "--allow-code"],
+                &["unknown", "--skip-unknown"],
+            ],
+        ),
+        ("check FOLDER", 1, &[&["loads"], &["loads", "--skip-unknown"], &["."]]),
+        ("check FOLDER", 2, &[&["empty"], &["texts"], &["fine", "none"]]),
+        ("check FOLDER", 3, &[&["code"], &["code", "--skip-unknown"], &["unknown"]]),
         ("inspect", 0, &[&["valid.stb"]]),
         ("inspect", 1, &[&["invalid.stb"]]),
         ("inspect", 2, &[&["none"], &["empty"], &["valid.stb", "--values", "x"]]),
@@ -106,13 +129,14 @@ fn every_cell_of_the_table_is_what_the_command_does() {
     ];
     for (name, code, all) in runs {
         for args in *all {
-            let args: Vec<_> = name.split(' ').chain(args.iter().copied()).collect();
+            let words = name.split(' ').filter(|word| *word != "FOLDER");
+            let args: Vec<_> = words.chain(args.iter().copied()).collect();
             let run = run(&folder, &args);
             assert_eq!(run.code, *code, "{args:?}: {run:?}");
         }
     }
     let cells = table();
-    assert_eq!(cells.len(), 11 * 4, "{cells:?}");
+    assert_eq!(cells.len(), 12 * 4, "{cells:?}");
     // Servers are tested separately.
     for (name, code, text) in cells.into_iter().filter(|(name, ..)| !name.contains("://")) {
         let has_run = runs.iter().any(|(run, of, _)| *run == name && *of == code);

@@ -20,6 +20,7 @@ mod paths;
 mod policy;
 #[cfg(feature = "remote")]
 mod remote;
+mod repository;
 mod scan;
 mod schema;
 mod settings;

@@ -13,13 +13,16 @@ fn a_folder_is_walked_and_what_is_no_model_is_counted() {
     folder.write("sub/config.json", b"{}");
     let human = run(&folder, &["check", ".", "--skip-unknown"]);
     assert_eq!(human.code, 1);
-    let summary = "3 files: 1 valid, 2 invalid; 2 findings; skipped 2 files of no known format";
+    let summary = "3 files: 1 valid, 2 invalid; 2 findings";
     assert_eq!(human.out.lines().last(), Some(summary));
 
     let json = run(&folder, &["check", ".", "--json", "--skip-unknown"]);
     let files: Vec<_> = json.lines().iter().map(|line| line["file"].clone()).collect();
-    assert_eq!(files, ["./b.stb", "./sub/deep/by-magic", "./sub/empty.stb"]);
-    assert!(json.err.contains("skipped 2 files"));
+    assert_eq!(
+        files,
+        ["./README.md", "./b.stb", "./sub/config.json", "./sub/deep/by-magic", "./sub/empty.stb"]
+    );
+    assert_eq!(json.err, "");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde_json::json;
 
 const PICKLE: &[u8] = b"\x80\x02}q\0X\x01\0\0\0aq\x01K\x01s.";
 
-fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
+pub(super) fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
     let (mut out, mut directory) = (Vec::new(), Vec::new());
     for (name, bytes) in members {
         let at = out.len() as u32;
@@ -38,18 +38,24 @@ fn a_folder_with_only_a_pickle_does_not_pass() {
     let folder = Folder::new();
     folder.write("evil.pt", PICKLE);
     let human = run(&folder, &["check", "."]);
-    assert_eq!(human.code, 3, "{human:?}");
-    assert!(human.out.starts_with("unsupported ./evil.pt"), "{human:?}");
-    assert!(human.out.contains("a pickle, which can run code when it is loaded"), "{human:?}");
+    assert_eq!(human.code, 1, "{human:?}");
+    let line = "invalid   1 file: pickle, which loading the model runs: ./evil.pt\n";
+    assert!(human.out.starts_with(line), "{human:?}");
     let json = run(&folder, &["check", ".", "--json"]);
-    assert_eq!((json.code, &json.json()["verdict"]), (3, &json!("unsupported")));
+    folder.write("unknown", b"\0\xFF");
+    let words = "a pickle, which can run code when it is loaded";
+    assert_eq!((json.code, &json.json()["verdict"]), (1, &json!("invalid")));
+    assert_eq!(json.json()["diagnosis"], words);
+    // One that was named is of a format that is not read.
+    assert_eq!(run(&folder, &["check", "evil.pt"]).code, 3);
     // Skipping the only file leaves nothing, which is not a success either.
-    let skipped = run(&folder, &["check", ".", "--skip-unknown"]);
+    let skipped = run(&folder, &["check", ".", "--skip-unknown", "--exclude", "*.pt"]);
     assert_eq!((skipped.code, &*skipped.out), (2, ""), "{skipped:?}");
-    let why = "weighbridge: nothing was checked: skipped 1 file of no known format\n";
+    let why = "weighbridge: nothing was checked: skipped 1 file of no known format, left out 1 \
+               excluded path\n";
     assert_eq!(skipped.err, why);
-    // Denied pickles are never skipped.
-    for args in [&["check", "."][..], &["check", ".", "--skip-unknown"], &["check", "evil.pt"]] {
+    // Pickles are never skipped.
+    for args in [&["check", ".", "--skip-unknown"][..], &["check", "evil.pt"]] {
         let denied = run(&folder, &[args, &["--deny", "pickle", "--json"]].concat());
         assert_eq!((denied.code, &denied.json()["verdict"]), (1, &json!("invalid")), "{args:?}");
     }
@@ -108,12 +114,12 @@ fn pickles_are_found_wherever_they_are() {
 
 /// Content can always be padded until it is not recognised.
 #[test]
-fn what_is_named_as_a_pickle_is_not_skipped_where_pickles_are_denied() {
+fn what_is_named_as_a_pickle_is_not_skipped() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
     folder.write("evil.PT", b"\0 of no known kind: cos\nsystem\n(S'id'\ntR.");
     let skips = ["check", ".", "--skip-unknown"];
-    assert_eq!(run(&folder, &skips).code, 0);
+    assert_eq!(run(&folder, &skips).code, 3);
     assert_eq!(run(&folder, &[&skips[..], &["--deny", "pickle"]].concat()).code, 3);
 }
 
@@ -134,7 +140,7 @@ fn globs_are_for_what_a_listed_folder_holds() {
 #[test]
 fn patterns_are_of_paths_below_the_folder() {
     let folder = Folder::new();
-    for path in ["a.stb", "b/a.stb", "b/c/a.stb", "b/c/x.md", ".git/objects/1"] {
+    for path in ["a.stb", "b/a.stb", "b/c/a.stb", "b/c/x.md", "old/objects/1"] {
         let path = Path::new("models").join(path);
         std::fs::create_dir_all(folder.path().join(&path).parent().expect("a folder"))
             .expect("folders");
@@ -145,7 +151,7 @@ fn patterns_are_of_paths_below_the_folder() {
         (&[][..], 5, 0),
         (&["--include", "*.stb"], 3, 2),
         (&["--include", "b/*.stb"], 1, 4),
-        (&["--exclude", "*.md", "--exclude", ".git/"], 3, 2),
+        (&["--exclude", "*.md", "--exclude", "old/"], 3, 2),
         (&["--exclude", "b/c/**", "--exclude", "/a.stb"], 2, 3),
         (&["--include", "*.stb", "--exclude", "b"], 1, 2),
     ] {
@@ -168,23 +174,23 @@ fn what_is_not_recognised_counts_and_is_named() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
     folder.write("config.json", b"{}");
-    folder.write("page", b"<!DOCTYPE html><html></html>");
+    folder.write("data", b"\0\x01\xFF");
     let human = run(&folder, &["check", "."]);
     assert_eq!(human.code, 3, "{human:?}");
-    assert!(human.out.contains("of no known format"), "{human:?}");
-    assert!(human.out.contains("3 files: 1 valid, 2 in unsupported formats"), "{human:?}");
+    assert!(human.out.contains("unsupported 1 file: unknown format: ./data\n"), "{human:?}");
+    assert!(human.out.contains("2 files: 1 valid, 1 in unsupported formats"), "{human:?}");
     let lines = run(&folder, &["check", ".", "--json"]).lines();
     let said =
         |i: usize| ["file", "format", "verdict", "diagnosis"].map(|key| lines[i][key].clone());
-    let config = ["./config.json", "", "unsupported", "of no known format"];
+    let config = ["./config.json", "", "valid", "JSON"];
     assert_eq!(said(1), [json!(config[0]), Value::Null, json!(config[2]), json!(config[3])]);
     assert_eq!(
         (&lines[2]["file"], &lines[2]["verdict"]),
-        (&json!("./page"), &json!("unsupported"))
+        (&json!("./data"), &json!("unsupported"))
     );
     let skipping = run(&folder, &["check", ".", "--skip-unknown"]);
     assert_eq!(skipping.code, 0);
-    let summary = "1 file: 1 valid; 0 findings; skipped 2 files of no known format";
+    let summary = "1 file: 1 valid; 0 findings; skipped 1 file of no known format";
     assert_eq!(skipping.out.lines().last(), Some(summary));
     // An explicit format applies to every file.
     assert_eq!(run(&folder, &["check", ".", "--format", "stb"]).code, 1);
@@ -244,7 +250,7 @@ fn lists_are_read_by_line_or_by_nul() {
     };
     let valid = |file: &str| (json!(file), json!("valid"));
     assert_eq!(files("lines"), [valid("sub/a b.stb"), valid("sub/a b.stb")]);
-    assert_eq!(files("nul"), [valid("c\nd.stb"), (json!("notes.md"), json!("unsupported"))]);
+    assert_eq!(files("nul"), [valid("c\nd.stb"), valid("notes.md")]);
     let mut command = command(&folder, &["check", "--files-from", "-", "--json"]);
     command.write_stdin("sub/a b.stb");
     assert_eq!(finish(command).lines().len(), 1);

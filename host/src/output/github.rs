@@ -31,6 +31,14 @@ const MOST: usize = 10;
 pub fn file(out: &mut dyn Write, name: &Text, seen: Seen<'_>) -> io::Result<()> {
     let (report, why) = match seen {
         Seen::Failed(why) => return command(out, "error", name, "cannot be read", why),
+        Seen::Sorted(examined, verdict) => {
+            let level = match verdict {
+                Verdict::Invalid => "error",
+                Verdict::Valid => return Ok(()),
+                _ => "warning",
+            };
+            return command(out, level, name, examined.class.name(), &examined.sentence());
+        }
         Seen::Aside(what) => return command(out, "warning", name, "not checked", what),
         Seen::Checked(report, why) => (report, why),
     };

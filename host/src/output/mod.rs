@@ -7,6 +7,7 @@ pub mod junit;
 pub mod sarif;
 
 use crate::report::{NotListed, Report, Unchecked, Verdict};
+use crate::repository::Examined;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -16,6 +17,8 @@ pub enum Seen<'a> {
     /// It was checked. The function takes a rule id and returns the reason why breaches of that
     /// rule do not count.
     Checked(&'a Report, &'a dyn Fn(&str) -> Option<&'a str>),
+    /// It is no tensor file, but another file of a repository, with this verdict.
+    Sorted(&'a Examined, Verdict),
     /// It was skipped. The text says what it is.
     Aside(&'a str),
     /// It could not be read. The text says why.
@@ -26,6 +29,9 @@ impl fmt::Debug for Seen<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Seen::Checked(report, _) => f.debug_tuple("Checked").field(report).finish(),
+            Seen::Sorted(examined, verdict) => {
+                f.debug_tuple("Sorted").field(examined).field(verdict).finish()
+            }
             Seen::Aside(what) => f.debug_tuple("Aside").field(what).finish(),
             Seen::Failed(why) => f.debug_tuple("Failed").field(why).finish(),
         }

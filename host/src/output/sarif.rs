@@ -8,6 +8,7 @@ mod objects;
 use super::{Seen, unchecked};
 use crate::json::{self, TOOL};
 use crate::report::{Found, Report, Verdict};
+use crate::repository::{Class, Examined};
 use crate::text::{Text, hex};
 use alloc::borrow::ToOwned as _;
 use alloc::collections::BTreeMap;
@@ -128,6 +129,7 @@ impl Log {
     pub fn file(&mut self, out: &mut dyn Write, name: &Text, seen: Seen<'_>) -> io::Result<()> {
         let (report, why) = match seen {
             Seen::Aside(what) => return self.unsupported(out, name, what),
+            Seen::Sorted(examined, verdict) => return self.sorted(out, name, examined, verdict),
             Seen::Failed(why) => {
                 if (self.failures.len() as u64) < MOST {
                     let text = format!("{name}: {}", Text::from(why));
@@ -204,6 +206,30 @@ impl Log {
         out.write_all(b",\"columnKind\":\"utf16CodeUnits\",\"tool\":")?;
         json::write(out, &Tool { driver })?;
         out.write_all(b"}]}\n")
+    }
+
+    /// Writes a result about a file of a repository that is no tensor file.
+    fn sorted(
+        &mut self,
+        out: &mut dyn Write,
+        name: &Text,
+        examined: &Examined,
+        verdict: Verdict,
+    ) -> io::Result<()> {
+        let (rule, level) = match (examined.class, verdict) {
+            (_, Verdict::Valid) => return Ok(()),
+            (Class::Code, Verdict::Invalid) => {
+                let text = "Loading the model runs this code";
+                let help = format!("{text}. The exit status is 1; `--allow-code` accepts it.");
+                let id = format!("{}/CODE-LOADED", TOOL.name);
+                (describe(id, text, text, help, "error"), "error")
+            }
+            (Class::Code, _) => (own("CODE", "The file is code"), "warning"),
+            (Class::Download, _) => (own("DOWNLOAD", "The download is not complete"), "warning"),
+            _ => return self.unsupported(out, name, &examined.sentence()),
+        };
+        let text = examined.sentence();
+        self.result(out, name, Said { rule, level, text, entry: None, place: None }, None)
     }
 
     fn unsupported(&mut self, out: &mut dyn Write, name: &Text, what: &str) -> io::Result<()> {

@@ -55,6 +55,8 @@ pub struct Policy {
     pub exclude: Vec<String>,
     /// Whether to leave out files in a folder that have no known format.
     pub skip_unknown: bool,
+    /// Whether code in a folder is allowed, pickles included.
+    pub allow_code: bool,
     /// Whether to follow links that lead out of a folder.
     pub follow_links: bool,
     limits: Limits,

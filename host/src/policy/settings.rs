@@ -8,7 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 const KEYS: &str = "profile, depth, deny, select, ignore, include, exclude, skip-unknown, \
-                    follow-links and limits";
+                    allow-code, follow-links and limits";
 const LIMITS: &str = "work, memory and buffer";
 const IGNORE: &str = "rule, reason and until";
 /// Number of characters of a wrong value that a message shows.
@@ -41,6 +41,7 @@ pub(super) fn read(text: &str) -> Result<Policy, String> {
             "include" => policy.include = entry.strings()?,
             "exclude" => policy.exclude = entry.strings()?,
             "skip-unknown" => policy.skip_unknown = entry.boolean()?,
+            "allow-code" => policy.allow_code = entry.boolean()?,
             "follow-links" => policy.follow_links = entry.boolean()?,
             "limits" => policy.limits = limits(&entry)?,
             "ignore" => {

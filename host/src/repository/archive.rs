@@ -1,0 +1,277 @@
+//! What archives hold: their members' names and first bytes.
+
+use super::content::{PIECE, native};
+use super::names::{extension, is_code, is_pickled};
+use crate::diagnosis::Diagnosis;
+use crate::error::ReadError;
+use crate::input::Input;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use weighbridge_core::codec::{Decoder, Size, WINDOW};
+use weighbridge_core::{Encoding, Span};
+
+/// Bytes of a directory that are read: some hundred thousand names.
+const DIRECTORY: u64 = 16 << 20;
+/// Most members to look into.
+const MEMBERS: usize = 4_096;
+/// Bytes of a member that decide what it is.
+const HEAD: usize = 4 << 10;
+/// Bytes of the settings of a Keras model.
+const SETTINGS: u64 = 16 << 20;
+
+/// What was found in an archive.
+#[derive(Debug, Default)]
+pub(super) struct Inside {
+    /// The first member that is a pickle.
+    pub(super) pickle: Option<String>,
+    /// The first member that is code.
+    pub(super) code: Option<String>,
+    /// A layer with code of its own.
+    pub(super) lambda: bool,
+    /// Whether a member could not be looked at.
+    pub(super) unseen: bool,
+}
+
+impl Inside {
+    /// Adds a member, by its name, its length, and its first bytes if they could be read.
+    fn add(&mut self, name: &str, len: u64, head: Option<&[u8]>) {
+        let extension = extension(name);
+        let nested = |head: &[u8]| {
+            let found = Diagnosis::of_head(head, len);
+            matches!(found, Some(Diagnosis::Other(what)) if !what.contains("NumPy"))
+        };
+        let pickled =
+            |head: &[u8]| matches!(Diagnosis::of_head(head, len), Some(Diagnosis::Pickle(_)));
+        let runs = |head: &[u8]| native(head).is_some() || head.starts_with(b"#!");
+        if is_pickled(&extension) || head.is_some_and(pickled) {
+            self.pickle.get_or_insert_with(|| name.into());
+        } else if is_code(&extension) || head.is_some_and(runs) {
+            self.code.get_or_insert_with(|| name.into());
+        } else if head.is_none_or(nested) {
+            self.unseen = true;
+        }
+    }
+}
+
+/// A member as the central directory describes it.
+struct Member {
+    name: String,
+    method: u16,
+    encrypted: bool,
+    stored: u64,
+    len: u64,
+    offset: u64,
+}
+
+/// Looks into a zip archive.
+///
+/// # Errors
+/// When bytes cannot be read.
+pub(super) fn zip(input: &dyn Input) -> Result<Inside, ReadError> {
+    let mut inside = Inside::default();
+    let Some(members) = members(input)? else {
+        inside.unseen = true;
+        return Ok(inside);
+    };
+    inside.unseen = members.len() > MEMBERS;
+    for member in &members {
+        if member.name.ends_with('/') {
+            continue;
+        }
+        let settings = member.name.ends_with("config.json");
+        let most = if settings { SETTINGS } else { HEAD as u64 };
+        let head = match inside.pickle.is_some() && inside.code.is_some() {
+            false => first_bytes(input, member, most)?,
+            true => None,
+        };
+        inside.lambda |= settings && head.as_deref().is_some_and(has_lambda);
+        inside.add(&member.name, member.len, head.as_deref());
+    }
+    Ok(inside)
+}
+
+/// The members by the central directory; `None` if it cannot be read.
+fn members(input: &dyn Input) -> Result<Option<Vec<Member>>, ReadError> {
+    let len = input.len();
+    let tail_len = len.min(22 + 0xFFFF);
+    let tail = read(input, len - tail_len, tail_len)?;
+    let Some(end) = tail.windows(4).rposition(|four| four == b"PK\x05\x06") else {
+        return Ok(None);
+    };
+    let record = tail.get(end..).unwrap_or_default();
+    let (mut count, mut size, mut stated) =
+        (number(record, 10, 2), number(record, 12, 4), number(record, 16, 4));
+    let at = len - tail_len + end as u64;
+    // The records of an archive above 4 GiB lie before.
+    let mut last = at;
+    if let Some(locator) = end.checked_sub(20).and_then(|from| tail.get(from..end))
+        && locator.starts_with(b"PK\x06\x07")
+    {
+        let offset = number(locator, 8, 8);
+        if offset.checked_add(56).is_none_or(|end| end > len) {
+            return Ok(None);
+        }
+        let wide = read(input, offset, 56)?;
+        if !wide.starts_with(b"PK\x06\x06") {
+            return Ok(None);
+        }
+        (count, size, stated) = (number(&wide, 32, 8), number(&wide, 40, 8), number(&wide, 48, 8));
+        last = offset;
+    }
+    if size > DIRECTORY {
+        return Ok(None);
+    }
+    // Readers use the stated offset, or the bytes just before the last record.
+    for place in [Some(stated), last.checked_sub(size)].into_iter().flatten() {
+        if place.checked_add(size).is_none_or(|end| end > len) {
+            continue;
+        }
+        let directory = read(input, place, size)?;
+        let (mut rest, mut members) = (&directory[..], Vec::new());
+        // Offsets of members are shifted as the directory is.
+        let shift = place.wrapping_sub(stated);
+        while rest.starts_with(b"PK\x01\x02") {
+            let lens = [28, 30, 32].map(|at| number(rest, at, 2) as usize);
+            let Some(name) = rest.get(46..).and_then(|rest| rest.get(..lens[0])) else { break };
+            members.push(Member {
+                name: String::from_utf8_lossy(name).into_owned(),
+                method: number(rest, 10, 2) as u16,
+                encrypted: number(rest, 8, 2) & 1 != 0,
+                stored: number(rest, 20, 4),
+                len: number(rest, 24, 4),
+                offset: number(rest, 42, 4).wrapping_add(shift),
+            });
+            rest = rest.get(46 + lens.iter().sum::<usize>()..).unwrap_or_default();
+        }
+        if members.len() as u64 == count && rest.is_empty() {
+            return Ok(Some(members));
+        }
+    }
+    Ok(None)
+}
+
+/// The first bytes of a member, up to `most`; `None` if they cannot be decoded.
+fn first_bytes(
+    input: &dyn Input,
+    member: &Member,
+    most: u64,
+) -> Result<Option<Vec<u8>>, ReadError> {
+    let len = input.len();
+    let encoding = match member.method {
+        0 => Encoding::Raw,
+        8 => Encoding::Deflate,
+        _ => return Ok(None),
+    };
+    let Member { stored, offset, encrypted, .. } = *member;
+    let wide = stored == u64::from(u32::MAX);
+    if encrypted || wide || offset.checked_add(30).is_none_or(|end| end > len) {
+        return Ok(None);
+    }
+    let header = read(input, offset, 30)?;
+    let data = offset + 30 + number(&header, 26, 2) + number(&header, 28, 2);
+    let whole = data.checked_add(stored).is_some_and(|end| end <= len);
+    if !header.starts_with(b"PK\x03\x04") || !whole {
+        return Ok(None);
+    }
+    let stored = read(input, data, stored.min(most))?;
+    if encoding == Encoding::Raw {
+        return Ok(Some(stored));
+    }
+    let mut decoder = Decoder::new();
+    let span = Span::new(0, member.stored);
+    decoder.start(encoding, span, Size::AtMost(u64::MAX));
+    let (mut buffer, mut decoded, mut at) = (vec![0; WINDOW], Vec::new(), 0);
+    while (decoded.len() as u64) < most {
+        let Ok(step) = decoder.step(stored.get(at..).unwrap_or_default(), &mut buffer) else {
+            // What was decoded before a fault decides nothing.
+            return Ok(None);
+        };
+        decoded.extend_from_slice(buffer.get(step.written.clone()).unwrap_or_default());
+        at += step.read;
+        if step.done || (step.read == 0 && step.written.is_empty()) {
+            break;
+        }
+    }
+    Ok(Some(decoded))
+}
+
+/// Looks into a tar archive, member by member.
+///
+/// # Errors
+/// When bytes cannot be read.
+pub(super) fn tar(input: &dyn Input) -> Result<Inside, ReadError> {
+    let (mut inside, mut at, len) = (Inside::default(), 0_u64, input.len());
+    for _ in 0..MEMBERS {
+        if at + 512 > len {
+            return Ok(inside);
+        }
+        let header = read(input, at, 512)?;
+        if header.iter().all(|byte| *byte == 0) {
+            return Ok(inside);
+        }
+        let name = header.iter().take(100).take_while(|byte| **byte != 0).copied().collect();
+        let name = String::from_utf8(name).unwrap_or_default();
+        let digits = header.get(124..136).unwrap_or_default().trim_ascii();
+        let digits = digits.split(|byte| *byte == 0).next().unwrap_or_default().trim_ascii();
+        let size = str::from_utf8(digits).ok().and_then(|it| u64::from_str_radix(it, 8).ok());
+        let Some(size) = size.filter(|size| *size <= len - at - 512) else { break };
+        // A regular file; others have no content of their own, or describe the next.
+        if matches!(header.get(156), Some(b'0' | 0 | b'7')) {
+            let head = read(input, at + 512, size.min(HEAD as u64))?;
+            inside.add(&name, size, Some(&head));
+        }
+        at += 512 + size.div_ceil(512) * 512;
+    }
+    inside.unseen = true;
+    Ok(inside)
+}
+
+/// Whether settings of Keras have a layer with code of its own.
+pub(super) fn has_lambda(json: &[u8]) -> bool {
+    let key = b"\"class_name\"";
+    json.windows(key.len()).enumerate().filter(|(_, here)| here == key).any(|(at, _)| {
+        let after = json.get(at + key.len()..).unwrap_or_default().trim_ascii_start();
+        let value = after.strip_prefix(b":").unwrap_or_default().trim_ascii_start();
+        // An escape in a name of a class hides it.
+        let name = value.strip_prefix(b"\"").unwrap_or_default();
+        let name = name.split(|byte| *byte == b'"').next().unwrap_or_default();
+        name == b"Lambda" || name == b"__lambda__" || name.contains(&b'\\')
+    })
+}
+
+/// Looks for such a layer in a whole HDF5 file, which keeps the settings as an attribute.
+/// `None` if the file is too long.
+///
+/// # Errors
+/// When bytes cannot be read.
+pub(super) fn hdf5_lambda(input: &dyn Input) -> Result<Option<bool>, ReadError> {
+    /// Bytes of one piece that the next repeats: more than a key and its value take.
+    const OVERLAP: u64 = 256;
+    const MOST: u64 = 8 << 30;
+    let len = input.len();
+    if len > MOST {
+        return Ok(None);
+    }
+    let mut at = 0;
+    while at < len {
+        let piece = read(input, at, (len - at).min(PIECE as u64))?;
+        if has_lambda(&piece) {
+            return Ok(Some(true));
+        }
+        at += PIECE as u64 - OVERLAP;
+    }
+    Ok(Some(false))
+}
+
+fn read(input: &dyn Input, at: u64, len: u64) -> Result<Vec<u8>, ReadError> {
+    let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
+    input.read_at(at, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// A little-endian number of `len` bytes; 0 past the end.
+fn number(bytes: &[u8], at: usize, len: usize) -> u64 {
+    let bytes = bytes.get(at..at + len).unwrap_or_default();
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}

@@ -1,0 +1,435 @@
+//! The files of a repository that are no tensor files: what each is, and what would run it.
+//!
+//! A downloaded model is a folder. Beside the weights are settings, tokenizers and texts, and
+//! sometimes code: a pickle, a Python module that `config.json` names, a native library. The
+//! content decides; a name is only a hint, and the worse of both counts.
+
+mod archive;
+mod content;
+mod json;
+mod names;
+mod settings;
+
+use crate::diagnosis::Diagnosis;
+use crate::error::ReadError;
+use crate::input::Input;
+use crate::place::Place;
+#[cfg(feature = "std")]
+pub use crate::place::is_hub_link;
+use crate::report::Verdict;
+use crate::summary::Template;
+use crate::text::plural;
+use alloc::borrow::ToOwned as _;
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec;
+use archive::Inside;
+use json::Json;
+use names::extension;
+
+const PICKLE: &str = "pickle";
+/// Bytes at the start that decide about most files.
+const HEAD: usize = 4 << 10;
+/// Longest text that is read to its end.
+const TEXT: u64 = 256 << 20;
+/// Longest settings that are parsed, by their name or because they end in `.json`.
+const SETTINGS: u64 = 16 << 20;
+const OTHER_SETTINGS: u64 = 2 << 20;
+/// Longest tokenizer model.
+const TOKENIZER: u64 = 64 << 20;
+
+/// What kind of file of a repository this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Class {
+    /// Settings, texts, tokenizers, media: data that its reader cannot take for code.
+    Companion,
+    /// Code, or something that loads it.
+    Code,
+    /// Something else, which nobody examined.
+    Unknown,
+    /// A file whose download has not ended, or that stands for another.
+    Download,
+}
+
+impl Class {
+    /// The name in JSON.
+    ///
+    /// ```
+    /// assert_eq!(weighbridge::repository::Class::Code.name(), "code");
+    /// ```
+    pub const fn name(self) -> &'static str {
+        match self {
+            Class::Companion => "companion",
+            Class::Code => "code",
+            Class::Unknown => "unknown",
+            Class::Download => "download",
+        }
+    }
+}
+
+/// What a file of a repository is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Examined {
+    /// Its class.
+    pub class: Class,
+    /// What it is, in a word or two, to count it with others: `Python`, `image`.
+    pub kind: &'static str,
+    /// What it is or would do, as a sentence; empty if the kind says all.
+    pub why: String,
+    /// Whether loading the model would run it.
+    pub runs: bool,
+    /// Whether it must not be skipped: it may be dangerous, or could not be read.
+    pub danger: bool,
+}
+
+impl Examined {
+    fn new(class: Class, kind: &'static str) -> Self {
+        Examined { class, kind, why: String::new(), runs: false, danger: class != Class::Companion }
+    }
+
+    fn companion(kind: &'static str) -> Self {
+        Examined::new(Class::Companion, kind)
+    }
+
+    fn because(self, why: impl Into<String>) -> Self {
+        Examined { why: why.into(), ..self }
+    }
+
+    fn runs(self) -> Self {
+        Examined { runs: true, ..self }
+    }
+
+    fn harmless(self) -> Self {
+        Examined { danger: false, ..self }
+    }
+
+    /// A file that the check of tensor files found to be a pickle, or to have or list some. An
+    /// index that lists pickles is no code itself, unless they are `denied`.
+    ///
+    /// ```
+    /// use weighbridge::{Verdict, repository::Examined};
+    ///
+    /// let report = weighbridge::check(b"\x80\x02}q\0.")?;
+    /// let found = Examined::pickle(report.diagnosis().unwrap(), false);
+    /// assert_eq!(found.verdict(), Verdict::Invalid);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn pickle(diagnosis: &Diagnosis, denied: bool) -> Self {
+        if *diagnosis == Diagnosis::PickleIndex && !denied {
+            let found = Examined::new(Class::Unknown, "index of pickles");
+            return found.because(diagnosis.to_string()).harmless();
+        }
+        Examined::new(Class::Code, PICKLE).because(diagnosis.to_string()).runs()
+    }
+
+    /// The verdict: code is invalid if loading the model runs it, and otherwise unsupported, as
+    /// unknown files are. Companions are valid.
+    ///
+    /// ```
+    /// use weighbridge::{Verdict, repository::examine_bytes};
+    ///
+    /// let verdict = |name, bytes: &[u8]| examine_bytes(name, bytes).verdict();
+    /// assert_eq!(verdict("README.md", b"# A model"), Verdict::Valid);
+    /// assert_eq!(verdict("run.py", b"print()"), Verdict::Unsupported);
+    /// let config = br#"{"auto_map": {"AutoModel": "modeling_x.Model"}}"#;
+    /// assert_eq!(verdict("config.json", config), Verdict::Invalid);
+    /// ```
+    pub fn verdict(&self) -> Verdict {
+        match self.class {
+            Class::Companion => Verdict::Valid,
+            Class::Code if self.runs => Verdict::Invalid,
+            Class::Code | Class::Unknown => Verdict::Unsupported,
+            Class::Download => Verdict::Unchecked,
+        }
+    }
+
+    /// What it is, in one sentence.
+    ///
+    /// ```
+    /// let found = weighbridge::repository::examine_bytes("x.so", b"\x7FELF\x02\x01\x01");
+    /// assert_eq!(found.sentence(), "native code (ELF)");
+    /// ```
+    pub fn sentence(&self) -> String {
+        match &*self.why {
+            "" => self.kind.to_owned(),
+            why if self.kind == PICKLE => why.to_owned(),
+            why => format!("{}: {why}", self.kind),
+        }
+    }
+}
+
+/// Examines a file that no reader of a format recognised.
+///
+/// `place` is where it lies, to look at settings beside it; `None` if the name is all that is
+/// known. Long texts are read to their end if `whole`; otherwise their first 256 KiB decide.
+///
+/// # Errors
+/// When bytes cannot be read.
+///
+/// ```
+/// use weighbridge::repository::{Class, examine};
+/// use weighbridge::{Input, Place};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("config.json");
+/// # std::fs::write(&path, "{}")?;
+/// let found = examine(&*path.open()?, "config.json", Some(&path), true)?;
+/// assert_eq!((found.class, found.kind), (Class::Companion, "JSON"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn examine(
+    input: &dyn Input,
+    name: &str,
+    place: Option<&dyn Place>,
+    whole: bool,
+) -> Result<Examined, ReadError> {
+    let extension = extension(name);
+    let mut head = vec![0; usize::try_from(input.len()).map_or(HEAD, |len| len.min(HEAD))];
+    input.read_at(0, &mut head)?;
+    if let Some(found) = download(name, &extension, &head, input.len()) {
+        return Ok(found);
+    }
+    if head.is_empty() {
+        return Ok(Examined::companion("empty file"));
+    }
+    if let Some(found) = by_magic(input, &head, &extension)? {
+        return Ok(found);
+    }
+    let most = if whole { TEXT } else { content::PIECE as u64 };
+    let is_text = (!whole || input.len() <= TEXT) && content::is_text(input, most)?;
+    if names::is_pickled(&extension) {
+        let why = "named like a pickle, which can run code when it is loaded";
+        return Ok(Examined::new(Class::Code, PICKLE).because(why).runs());
+    }
+    if let Some(kind) = names::code(&extension) {
+        let found = Examined::new(Class::Code, kind);
+        return Ok(match place.filter(|_| whole).and_then(|place| loader(name, place)) {
+            Some(by) => found.because(format!("{by} loads it")).runs(),
+            None => found,
+        });
+    }
+    if is_text && head.starts_with(b"#!") {
+        return Ok(Examined::new(Class::Code, "script"));
+    }
+    match &*extension {
+        "json" | "jsonc" => return read_settings(input, name, is_text, place),
+        "jinja" | "jinja2" | "j2" => return template(input, is_text),
+        _ => {}
+    }
+    if let Some((whole, at)) = names::piece(name) {
+        let why = format!("piece {at} of {whole}; join all pieces in order: cat {whole}* >{whole}");
+        return Ok(Examined::new(Class::Download, "piece of a file").because(why));
+    }
+    let may_be = head.starts_with(b"\n");
+    let bytes = if may_be { content::whole(input, TOKENIZER)? } else { None };
+    if bytes.is_some_and(|it| content::is_sentencepiece(&it)) {
+        return Ok(Examined::companion("SentencePiece model"));
+    }
+    if names::may_be_pickled(&extension) && !(is_text && extension == "model") {
+        let why = "files of this name are usually pickles, and this one was not recognised";
+        return Ok(Examined::new(Class::Unknown, "unknown format").because(why));
+    }
+    if is_text {
+        return Ok(Examined::companion(match &*extension {
+            "md" | "markdown" | "rst" => "Markdown",
+            "html" | "htm" | "xml" | "svg" | "css" => "web page",
+            _ => "text",
+        }));
+    }
+    let kind = "unknown format";
+    Ok(match input.len() > TEXT {
+        true => Examined::new(Class::Unknown, kind).because("too long to be read as text"),
+        false => Examined::new(Class::Unknown, kind).harmless(),
+    })
+}
+
+/// Examines a file in memory, by its content and its name alone.
+///
+/// ```
+/// use weighbridge::repository::{Class, examine_bytes};
+///
+/// assert_eq!(examine_bytes("vocab.txt", b"[PAD]\n[UNK]\n").class, Class::Companion);
+/// assert_eq!(examine_bytes("weights.pkl", b"anything").class, Class::Code);
+/// ```
+pub fn examine_bytes(name: &str, bytes: &[u8]) -> Examined {
+    let unread = |_| Examined::new(Class::Unknown, "unknown format");
+    examine(&Lent(bytes), name, None, true).unwrap_or_else(unread)
+}
+
+/// Bytes in memory.
+struct Lent<'b>(&'b [u8]);
+
+impl Input for Lent<'_> {
+    fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+        let from = usize::try_from(offset).ok();
+        let found = from.and_then(|from| self.0.get(from..)?.get(..buffer.len()));
+        buffer.copy_from_slice(found.ok_or(ReadError::Changed)?);
+        Ok(())
+    }
+}
+
+/// A file that was not or is not yet downloaded.
+fn download(name: &str, extension: &str, head: &[u8], len: u64) -> Option<Examined> {
+    let of = |kind| Some(Examined::new(Class::Download, kind));
+    if let Some(file) = names::controlled(name) {
+        return of("download in progress").map(|it| it.because(format!("of {file}")));
+    }
+    if head.starts_with(b"version https://git-lfs.github.com/spec/") {
+        let why = "`git lfs pull` fetches the file that it stands for";
+        return of("Git LFS pointer").map(|it| it.because(why));
+    }
+    if head.starts_with(b"# xet version") {
+        let why = "`git xet` or the hub's tools fetch the file that it stands for";
+        return of("Xet pointer").map(|it| it.because(why));
+    }
+    let page = matches!(Diagnosis::of_head(head, len), Some(Diagnosis::Message(what)) if what.starts_with("an "));
+    if page && !matches!(extension, "html" | "htm" | "xml" | "svg" | "xhtml" | "plist" | "json") {
+        return of("web page").map(|it| it.because("as servers send in place of a file"));
+    }
+    if !head.is_empty() && head.iter().all(|byte| *byte == 0) {
+        return of("zeros").map(|it| it.because("as after a failed copy"));
+    }
+    None
+}
+
+/// A file whose first bytes say what it is.
+fn by_magic(
+    input: &dyn Input,
+    head: &[u8],
+    extension: &str,
+) -> Result<Option<Examined>, ReadError> {
+    if let Some(kind) = content::native(head) {
+        return Ok(Some(Examined::new(Class::Code, kind)));
+    }
+    if let Some(kind) = content::media(head, extension) {
+        return Ok(Some(Examined::companion(kind)));
+    }
+    let found = match Diagnosis::of_head(head, input.len()) {
+        Some(Diagnosis::Pickle(_)) => {
+            let why = "a pickle, which can run code when it is loaded";
+            Examined::new(Class::Code, PICKLE).because(why).runs()
+        }
+        Some(Diagnosis::Other(what)) => match what {
+            _ if head.starts_with(b"PK") => inside(archive::zip(input)?, what),
+            "a tar archive" => inside(archive::tar(input)?, what),
+            "an HDF5 file" => match archive::hdf5_lambda(input)? {
+                Some(false) => Examined::new(Class::Unknown, what).harmless(),
+                Some(true) => lambda(),
+                None => Examined::new(Class::Unknown, what),
+            },
+            _ if what.starts_with("data compressed") => {
+                Examined::new(Class::Unknown, what).because("what it holds was not examined")
+            }
+            _ => Examined::new(Class::Unknown, what).harmless(),
+        },
+        _ if head.starts_with(b"PK\x05\x06") => Examined::companion("empty archive"),
+        _ => return Ok(None),
+    };
+    Ok(Some(found))
+}
+
+fn lambda() -> Examined {
+    let why = "a Lambda layer is code that runs when the model is loaded";
+    Examined::new(Class::Code, "Keras model").because(why).runs()
+}
+
+/// An archive with these contents.
+fn inside(inside: Inside, what: &'static str) -> Examined {
+    let Inside { pickle, code, lambda: has_lambda, unseen } = inside;
+    if let Some(name) = pickle {
+        let why = format!("\"{name}\" in it can run code when it is loaded");
+        return Examined::new(Class::Code, "archive of a pickle").because(why).runs();
+    }
+    if has_lambda {
+        return lambda();
+    }
+    if let Some(name) = code {
+        return Examined::new(Class::Code, "archive of code").because(format!("\"{name}\""));
+    }
+    let found = Examined::new(Class::Unknown, what);
+    if unseen { found.because("not all of it could be examined") } else { found.harmless() }
+}
+
+/// A JSON file: settings that may load code.
+fn read_settings(
+    input: &dyn Input,
+    name: &str,
+    is_text: bool,
+    place: Option<&dyn Place>,
+) -> Result<Examined, ReadError> {
+    let unread = Examined::new(Class::Unknown, "unreadable settings");
+    if !is_text {
+        return Ok(unread.because("not text"));
+    }
+    let decides = settings::NAMES.contains(&&*name.to_ascii_lowercase());
+    let most = if decides { SETTINGS } else { OTHER_SETTINGS };
+    let Some(bytes) = content::whole(input, most)? else {
+        let long = format!("longer than {}", plural(most, "byte"));
+        return Ok(if decides { unread.because(long) } else { Examined::companion("JSON") });
+    };
+    let text = str::from_utf8(&bytes).unwrap_or_default();
+    let Some(json) = Json::parse(text.strip_prefix('\u{FEFF}').unwrap_or(text)) else {
+        // Such as JSON with comments, or one object per line.
+        return Ok(if decides { unread.because("not JSON") } else { Examined::companion("text") });
+    };
+    let present = |what: &str| place.is_some_and(|place| place.beside(what).open().is_ok());
+    let mut loads = settings::loads(name, &json).into_iter();
+    Ok(match loads.find(|load| !load.if_present || present(&load.what)) {
+        Some(load) => {
+            let why = format!("{} loads {}", load.by, load.what);
+            Examined::new(Class::Code, "settings that load code").because(why).runs()
+        }
+        None => Examined::companion("JSON"),
+    })
+}
+
+/// A template of chats, which may be an attack.
+fn template(input: &dyn Input, is_text: bool) -> Result<Examined, ReadError> {
+    let bytes = if is_text { content::whole(input, SETTINGS)? } else { None };
+    let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) else {
+        return Ok(Examined::new(Class::Unknown, "unreadable template"));
+    };
+    Ok(match Template::of(&text).warnings.first() {
+        Some(warning) => {
+            let why = format!("line {}: {}: {}", warning.line, warning.text, warning.why);
+            Examined::new(Class::Code, "template").because(why).runs()
+        }
+        None => Examined::companion("template"),
+    })
+}
+
+/// The settings beside a module that load it.
+fn loader(name: &str, place: &dyn Place) -> Option<String> {
+    settings::NAMES.iter().find_map(|settings| {
+        let beside = place.beside(settings);
+        let input = beside.open().ok()?;
+        let bytes = content::whole(&*input, SETTINGS).ok()??;
+        let json = Json::parse(str::from_utf8(&bytes).ok()?)?;
+        let loads = settings::loads(settings, &json);
+        loads.iter().any(|load| load.what == name).then(|| (*settings).to_string())
+    })
+}
+
+/// The control file of a downloader beside the file at `place`, whose download has not ended.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("model.gguf");
+/// assert_eq!(weighbridge::repository::in_progress(&path), None);
+/// std::fs::write(folder.path().join("model.gguf.aria2"), "")?;
+/// let control = weighbridge::repository::in_progress(&path);
+/// assert_eq!(control.as_deref(), Some("model.gguf.aria2"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[cfg(feature = "std")]
+pub fn in_progress(path: &std::path::Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    let there = |control: &String| path.with_file_name(control).symlink_metadata().is_ok();
+    names::controls(name).find(there)
+}

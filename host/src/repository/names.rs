@@ -1,0 +1,150 @@
+//! What the names of files suggest.
+
+use alloc::string::String;
+
+/// Extensions of pickles.
+const PICKLES: &[&str] = &["dill", "joblib", "pickle", "pkl"];
+/// Extensions under which PyTorch and others save pickles, among other things.
+const MAYBE_PICKLES: &[&str] =
+    &["bin", "ckpt", "mar", "model", "nemo", "ot", "pt", "pt2", "pth", "sav", "th"];
+/// Extensions of code, with what it is.
+const CODE: &[(&str, &str)] = &[
+    ("bash", "shell script"),
+    ("bat", "Windows script"),
+    ("cmd", "Windows script"),
+    ("com", "native code (Windows)"),
+    ("csh", "shell script"),
+    ("dll", "native code (Windows)"),
+    ("dylib", "native code (Mach-O)"),
+    ("exe", "native code (Windows)"),
+    ("fish", "shell script"),
+    ("ipynb", "notebook"),
+    ("jar", "Java"),
+    ("js", "JavaScript"),
+    ("jl", "Julia"),
+    ("lua", "Lua"),
+    ("mjs", "JavaScript"),
+    ("php", "PHP"),
+    ("pl", "Perl"),
+    ("ps1", "Windows script"),
+    ("py", "Python"),
+    ("pyc", "compiled Python"),
+    ("pyd", "native code (Windows)"),
+    ("pyw", "Python"),
+    ("pyx", "Python"),
+    ("rb", "Ruby"),
+    ("sh", "shell script"),
+    ("so", "native code (ELF)"),
+    ("vbs", "Windows script"),
+    ("wasm", "WebAssembly"),
+    ("zsh", "shell script"),
+];
+/// Extensions of files that downloaders keep beside an unfinished file.
+const CONTROLS: &[&str] = &["aria2", "crdownload", "download", "incomplete", "part", "partial"];
+
+/// The extension in lower case; empty if there is none. Versions of libraries, as in
+/// `libx.so.1`, are left out.
+pub(super) fn extension(name: &str) -> String {
+    let name = name.rsplit('/').next().unwrap_or_default();
+    let mut name = name.to_ascii_lowercase();
+    while let Some((rest, last)) = name.rsplit_once('.')
+        && rest.contains(".so")
+        && !last.is_empty()
+        && last.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        name.truncate(rest.len());
+    }
+    name.rsplit_once('.').map(|(_, extension)| extension.into()).unwrap_or_default()
+}
+
+pub(super) fn is_pickled(extension: &str) -> bool {
+    PICKLES.contains(&extension)
+}
+
+pub(super) fn may_be_pickled(extension: &str) -> bool {
+    MAYBE_PICKLES.contains(&extension)
+}
+
+pub(super) fn is_code(extension: &str) -> bool {
+    code(extension).is_some()
+}
+
+/// The kind of code with this extension.
+pub(super) fn code(extension: &str) -> Option<&'static str> {
+    CODE.iter().find(|(known, _)| *known == extension).map(|(_, kind)| *kind)
+}
+
+/// The file whose download this one controls, if its name says so.
+pub(super) fn controlled(name: &str) -> Option<&str> {
+    let (file, extension) = name.rsplit_once('.')?;
+    let known = CONTROLS.iter().any(|known| extension.eq_ignore_ascii_case(known));
+    known.then_some(file)
+}
+
+/// The names of control files that downloaders keep beside a file of this name.
+pub(super) fn controls(name: &str) -> impl Iterator<Item = String> + '_ {
+    CONTROLS.iter().map(move |control| alloc::format!("{name}.{control}"))
+}
+
+/// Which piece of a file that was split by bytes the name says this is: the name of the whole,
+/// and the place.
+pub(crate) fn piece(name: &str) -> Option<(&str, String)> {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some((whole, place)) = name.rsplit_once("-split-")
+        && !place.is_empty()
+        && place.len() < 6
+        && place.bytes().all(|byte| byte.is_ascii_lowercase())
+    {
+        return Some((whole, place.into()));
+    }
+    let (whole, last) = name.rsplit_once('.')?;
+    if let Some(place) = last.strip_prefix("part").or_else(|| last.strip_prefix("part-")) {
+        if let Some((part, count)) = place.split_once("of") {
+            let both = digits(part) && digits(count);
+            return both.then(|| (whole, alloc::format!("{part} of {count}")));
+        }
+        let letters = place.len() == 1 || place.len() == 2;
+        let letters = letters && place.bytes().all(|byte| byte.is_ascii_lowercase());
+        return (digits(place) || letters).then(|| (whole, place.into()));
+    }
+    (last.len() == 3 && digits(last) && whole.contains('.')).then(|| (whole, last.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_code_are_known_in_any_case() {
+        for (name, kind) in [
+            ("a/Modeling.PY", Some("Python")),
+            ("libx.so.1.2", Some("native code (ELF)")),
+            ("libx.so", Some("native code (ELF)")),
+            ("notes.1", None),
+            ("Makefile", None),
+        ] {
+            assert_eq!(code(&extension(name)), kind, "{name}");
+        }
+        assert!(is_pickled(&extension("x.PKL")) && may_be_pickled(&extension("x.bin")));
+    }
+
+    #[test]
+    fn control_files_and_pieces_are_known_by_their_names() {
+        assert_eq!(controlled("x.gguf.aria2"), Some("x.gguf"));
+        assert_eq!(controlled("x.gguf"), None);
+        for (name, expected) in [
+            ("x.gguf.part1of2", Some(("x.gguf", "1 of 2"))),
+            ("x.gguf.part00", Some(("x.gguf", "00"))),
+            ("x.gguf.partaa", Some(("x.gguf", "aa"))),
+            ("x.gguf-split-a", Some(("x.gguf", "a"))),
+            ("x.gguf.001", Some(("x.gguf", "001"))),
+            ("x.part", None),
+            ("x.gguf.part1of", None),
+            ("v1.100", None),
+            ("x.gguf", None),
+        ] {
+            let found = piece(name);
+            assert_eq!(found.as_ref().map(|(whole, at)| (*whole, &**at)), expected, "{name}");
+        }
+    }
+}
