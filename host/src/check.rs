@@ -10,11 +10,11 @@ use crate::options::{Goal, Options};
 use crate::report::{Collected, Report};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use weighbridge_core::format::{PickleWalk, Pickled};
 use weighbridge_core::{
-    Absent, Audit, File, Finding, Format, Opening, Paused, Scratch, Slot, Source, Span, Stage, Stop,
+    Absent, Audit, EntryKind, File, Finding, Format, Opening, Paused, Rule, Scratch, Slot, Source,
+    Span, Stage, Stop, Subject, general,
 };
-#[cfg(feature = "shards")]
-use weighbridge_core::{EntryKind, Subject, general};
 
 /// The most slots for the entries of a sparse tensor, unless the file itself is large: a few
 /// bytes may decompress to many entries.
@@ -34,6 +34,9 @@ pub(crate) struct Check {
     listed: Option<Box<ListedFiles>>,
     audit: Option<Box<FileAudit>>,
     pub(crate) collected: Collected,
+    /// The walk over the file as a pickle, and whether an open file has been walked.
+    pickle: Box<PickleWalk>,
+    walked: bool,
     /// The diagnosis of a file that could not be opened, once it has been made.
     other: Option<Option<Diagnosis>>,
     naming: Naming,
@@ -132,6 +135,13 @@ impl Check {
         options: &Options,
     ) -> Result<(), Absent> {
         let Some(file) = self.file.filter(|_| goal >= Goal::Structure) else { return Ok(()) };
+        if !self.walked {
+            let pickled = self.pickle.step(source)?;
+            if let Pickled::Imports(at) | Pickled::Unfinished(at) = pickled {
+                self.collected.push(finding(general::PICKLE_POLYGLOT, at, 1));
+            }
+            self.walked = true;
+        }
         if self.reached < Some(goal) {
             let Check { audit, collected, .. } = self;
             let running = audit.get_or_insert_with(|| Box::new(FileAudit::new(file, options)));
@@ -147,7 +157,8 @@ impl Check {
     /// Diagnoses a file that could not be opened.
     pub(crate) fn diagnose(&mut self, source: &Source<'_>) -> Result<(), Absent> {
         if self.is_refused() && self.other.is_none() {
-            self.other = Some(Diagnosis::of(source, &self.collected.kept)?);
+            let found = Diagnosis::walking(source, &self.collected.kept, &mut self.pickle)?;
+            self.other = Some(found);
         }
         Ok(())
     }
@@ -207,15 +218,20 @@ fn may_list_pickles(file: &File, options: &Options) -> bool {
 /// The finding on a file of `len` bytes that has no format of this build.
 #[cfg(feature = "shards")]
 fn unknown_format(len: u64) -> Finding {
+    // As many bytes as decide on a format.
+    finding(general::UNKNOWN_FORMAT, 0, len.min(9) as u32)
+}
+
+/// A finding on the file as a whole.
+fn finding(rule: Rule, offset: u64, len: u32) -> Finding {
     Finding {
-        offset: 0,
+        offset,
         expected: 0,
         found: 0,
-        // As many bytes as decide on a format.
-        len: len.min(9) as u32,
+        len,
         entry: 0,
         part: Subject::NO_PART,
-        rule: general::UNKNOWN_FORMAT,
+        rule,
         kind: EntryKind::File,
     }
 }

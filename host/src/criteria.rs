@@ -69,6 +69,7 @@ impl Criteria {
         let severity = rule.severity();
         let passes = self.profile.accepts(severity)
             && !(self.deny_lint && severity == Severity::Lint)
+            && !(self.deny_pickle && rule == general::PICKLE_POLYGLOT)
             && !self.deny.contains(&rule.id());
         passes || self.ignores(rule)
     }

@@ -6,8 +6,10 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use weighbridge_core::format::begins_with_pickle;
-use weighbridge_core::{Absent, File, Finding, Format, Rule, Severity, Source, Span, Tally};
+use weighbridge_core::format::{PickleWalk, Pickled};
+use weighbridge_core::{
+    Absent, File, Finding, Format, Rule, Severity, Source, Span, Tally, Window,
+};
 
 pub(crate) mod archive;
 #[cfg(feature = "shards")]
@@ -16,6 +18,7 @@ pub(crate) mod pickles;
 use archive::{NPZ, ZIP};
 
 const OBJECTS: &str = "a NumPy array (.npy) of objects, a pickle";
+const PICKLE: &str = "a pickle";
 const NPY: &str = "a NumPy array (.npy)";
 const PICKLE_INDEX: &str = "an index of PyTorch shards, which are pickles: Weighbridge does not \
                             read them, and they can run code when they are loaded";
@@ -75,14 +78,29 @@ impl Diagnosis {
     /// # Errors
     /// The bytes that are missing.
     pub fn of(source: &Source<'_>, findings: &[Finding]) -> Result<Option<Diagnosis>, Absent> {
+        Diagnosis::walking(source, findings, &mut PickleWalk::default())
+    }
+
+    /// The same, for a source whose windows come and go: the walk over the operations of a pickle
+    /// continues where it needed bytes.
+    pub(crate) fn walking(
+        source: &Source<'_>,
+        findings: &[Finding],
+        walk: &mut PickleWalk,
+    ) -> Result<Option<Diagnosis>, Absent> {
         if let Some(finding) = findings.iter().find(|finding| GENERATIONS.contains(&finding.rule)) {
             return Ok(Some(Diagnosis::Generation(finding.rule)));
         }
         if findings.iter().any(|finding| OBJECTS_RULES.contains(&finding.rule)) {
             return Ok(Some(Diagnosis::Pickle(OBJECTS)));
         }
+        // First: the strings of a pickle may have whatever identifies other formats.
+        let pickled = walk.step(source)?;
+        if pickled.can_run_code() || pickled == Pickled::Data(source.len()) {
+            return Ok(Some(Diagnosis::Pickle(PICKLE)));
+        }
         let head = source.get(Span::new(0, source.len().min(HEAD)))?;
-        let diagnosis = match Diagnosis::of_head(head, source.len()) {
+        let diagnosis = match Diagnosis::of_other(head) {
             Some(Diagnosis::Other(ZIP | NPZ)) => Some(archive::diagnose(source)?),
             diagnosis => diagnosis,
         };
@@ -99,6 +117,14 @@ impl Diagnosis {
 
     /// Diagnoses a file of `len` bytes by its first bytes.
     pub(crate) fn of_head(head: &[u8], len: u64) -> Option<Diagnosis> {
+        match begins_with_pickle(head, len) {
+            true => Some(Diagnosis::Pickle(PICKLE)),
+            false => Diagnosis::of_other(head),
+        }
+    }
+
+    /// Diagnoses a file that is no pickle by its first bytes.
+    fn of_other(head: &[u8]) -> Option<Diagnosis> {
         if head.is_empty() {
             return Some(Diagnosis::Empty);
         }
@@ -108,19 +134,10 @@ impl Diagnosis {
         if head.starts_with(b"\x93NUMPY") && is_of_objects(head) {
             return Some(Diagnosis::Pickle(OBJECTS));
         }
-        let known = |magics: &'static [Magic]| {
-            magics.iter().find(|magic| {
-                head.get(magic.offset..).is_some_and(|from| from.starts_with(magic.bytes))
-            })
-        };
-        if let Some(magic) = known(MAGICS) {
-            return Some(Diagnosis::Other(magic.name));
-        }
-        // Bytes further on may be part of a pickle.
-        if begins_with_pickle(head, len) {
-            return Some(Diagnosis::Pickle("a pickle"));
-        }
-        if let Some(magic) = known(LATE_MAGICS) {
+        let known = MAGICS.iter().find(|magic| {
+            head.get(magic.offset..).is_some_and(|from| from.starts_with(magic.bytes))
+        });
+        if let Some(magic) = known {
             return Some(Diagnosis::Other(magic.name));
         }
         if head.starts_with(b"PK\x03\x04") {
@@ -214,6 +231,16 @@ impl Diagnosis {
     }
 }
 
+/// Whether a file of `len` bytes is a pickle, as far as its first bytes show: if more than one
+/// operation begins in them, those after them are not needed.
+pub(crate) fn begins_with_pickle(head: &[u8], len: u64) -> bool {
+    let window = [Window { offset: 0, bytes: head }];
+    match PickleWalk::default().step(&Source::windows(len, &window)) {
+        Ok(found) => found.can_run_code() || found == Pickled::Data(len),
+        Err(absent) => (1..=head.len() as u64).contains(&absent.offset),
+    }
+}
+
 impl Diagnosis {
     /// The diagnosis as a sentence, or the rule whose message describes it, for hosts that keep
     /// rule messages elsewhere. `Display` writes either.
@@ -290,11 +317,9 @@ const MAGICS: &[Magic] = &[
     magic(0, b"lmgg", "a GGML file, which GGUF has replaced"),
     magic(0, b"fmgg", "a GGMF file, which GGUF has replaced"),
     magic(0, b"tjgg", "a GGJT file, which GGUF has replaced"),
+    magic(4, b"TFL3", "a TensorFlow Lite model"),
+    magic(257, b"ustar", "a tar archive"),
 ];
-
-/// Bytes further on in the file.
-const LATE_MAGICS: &[Magic] =
-    &[magic(4, b"TFL3", "a TensorFlow Lite model"), magic(257, b"ustar", "a tar archive")];
 
 /// Rules broken by a file of a known generation that is not read.
 const GENERATIONS: &[Rule] = &[
@@ -380,7 +405,8 @@ mod tests {
     use alloc::string::{String, ToString as _};
 
     fn shown(head: &[u8]) -> Option<String> {
-        Diagnosis::of_head(head, head.len() as u64).map(|diagnosis| diagnosis.to_string())
+        let found = Diagnosis::of(&Source::whole(head), &[]).expect("all bytes are there");
+        found.map(|diagnosis| diagnosis.to_string())
     }
 
     #[test]
@@ -412,12 +438,12 @@ mod tests {
     #[test]
     fn messages_and_pointers_are_not_taken_for_files() {
         let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 4970\n";
-        assert_eq!(Diagnosis::of_head(pointer, 99), Some(Diagnosis::LfsPointer(Some(4970))));
+        assert_eq!(Diagnosis::of_other(pointer), Some(Diagnosis::LfsPointer(Some(4970))));
         assert!(shown(pointer).is_some_and(|it| it.ends_with("fetches its 4,970 bytes")));
         let page = b"\n<!DOCTYPE html><html><title>404</title>";
-        assert!(matches!(Diagnosis::of_head(page, 99), Some(Diagnosis::Message(_))));
+        assert!(matches!(Diagnosis::of_other(page), Some(Diagnosis::Message(_))));
         let json = br#"{"error":"Repository not found"}"#;
-        assert!(matches!(Diagnosis::of_head(json, 99), Some(Diagnosis::Message(_))));
+        assert!(matches!(Diagnosis::of_other(json), Some(Diagnosis::Message(_))));
         assert_eq!(shown(br#"{"weight_map": {}}"#), None);
     }
 

@@ -76,6 +76,7 @@ fn pickles_are_found_wherever_they_are() {
         ("proto-0-dict.bin", b"(cposix\nsystem\nS'id'\nR.".to_vec()),
         ("proto-0-inst.bin", b"(S'id'\nios\nsystem\n.".to_vec()),
         ("proto-0-after-integer.bin", b"I1\n0cos\nsystem\n(S'id'\ntR.".to_vec()),
+        ("like-tflite.bin", b"U\x08\0\0TFL3\0\00cos\nsystem\n(S'id'\ntR.".to_vec()),
         ("proto-1-list.bin", b"]q\0(K\x01K\x02e.".to_vec()),
         ("proto-1-dict.bin", b"}q\0.".to_vec()),
         ("proto-0-broken.bin", b"cos\nsystem\n(S'id'\ntR\xFF".to_vec()),
@@ -98,6 +99,7 @@ fn pickles_are_found_wherever_they_are() {
         ("text.txt", b"call me\nwhen you can\n(tomorrow)".to_vec()),
         ("code.txt", b"const\nx\n".to_vec()),
         ("words.txt", b"cat\ndog\nbird\n".to_vec()),
+        ("more-words.txt", b"cat\ncar\ncow\ncup\nbig\nRoad\nable\n".to_vec()),
         ("plain.zip", zip(&[("readme.txt", b"hello"), ("a.npy", b"x")])),
         (
             "numbers.npy",
@@ -121,6 +123,57 @@ fn what_is_named_as_a_pickle_is_not_skipped() {
     let skips = ["check", ".", "--skip-unknown"];
     assert_eq!(run(&folder, &skips).code, 3);
     assert_eq!(run(&folder, &[&skips[..], &["--deny", "pickle"]].concat()).code, 3);
+}
+
+#[test]
+fn a_pickle_of_any_first_operation_is_not_skipped_where_pickles_are_denied() {
+    let folder = Folder::new();
+    folder.write("a.stb", &sound().encode());
+    for first in ["I1\n0", "]0", "}0", "N0", "K\x010", "Va\n0", "L1L\n0", "F1\n0", "(S'a'\nl0"] {
+        folder.write("params", format!("{first}cos\nsystem\n(S'id'\ntR.").as_bytes());
+        let skips = ["check", ".", "--skip-unknown", "--deny", "pickle"];
+        let denied = run(&folder, &skips);
+        assert!(denied.code == 1 && denied.out.contains("pickle"), "{first:?}: {denied:?}");
+    }
+}
+
+#[test]
+fn a_model_that_is_a_pickle_as_well_is_a_finding() {
+    // The first byte of the header's length, 0x8742, is BINBYTES, and the others are its length.
+    // Texts of 126 bytes then lead through the metadata and past the end of the header.
+    let (len, first) = (0x8742_usize, 5 + 0x87);
+    let start = "{\"__metadata__\":{\"k\":\"";
+    let rest = "\"},\"a\":{\"dtype\":\"U8\",\"shape\":[200],\"data_offsets\":[0,200]}}";
+    let text = "x".repeat(len - start.len() - rest.len());
+    let mut bytes = [&(len as u64).to_le_bytes()[..], start.as_bytes(), text.as_bytes()].concat();
+    bytes.extend(rest.as_bytes());
+    let data = bytes.len();
+    bytes.resize(data + 200, 0);
+    let mut at = first;
+    while at < data {
+        bytes[at..at + 2].copy_from_slice(b"U~");
+        at += 128;
+    }
+    let payload = b"0cos.path\njoin\n(S'ran'\nS'code'\ntR.";
+    bytes[at..at + payload.len()].copy_from_slice(payload);
+    let folder = Folder::new();
+    folder.write("a.safetensors", &bytes);
+    let found = run(&folder, &["check", "a.safetensors", "--json"]);
+    assert_eq!(found.code, 0, "{found:?}");
+    let json = found.json();
+    assert_eq!(json["findings"][0]["rule"], "PICKLE-POLYGLOT", "{json}");
+    assert_eq!(json["findings"][0]["offset"], at as u64 + 1);
+    for what in ["pickle", "lint", "pickle-polyglot"] {
+        let denied = run(&folder, &["check", "a.safetensors", "--lenient", "--deny", what]);
+        assert_eq!(denied.code, 1, "{what}: {denied:?}");
+    }
+    // Without the import it is a model and nothing else.
+    bytes[at..at + payload.len()].fill(0);
+    folder.write("a.safetensors", &bytes);
+    assert_eq!(
+        run(&folder, &["check", "a.safetensors", "--deny", "pickle", "--deny", "lint"]).code,
+        0
+    );
 }
 
 #[test]

@@ -205,8 +205,15 @@ pub const FINDINGS_FILE: u64 = 10_000;
 /// Number of findings per rule that are always kept.
 pub const FINDINGS_LEAST: u64 = 10;
 
-/// Most marks open at a time while the opcodes of a pickle are followed to recognise it. A file
-/// with more is called a pickle.
+/// Number of operations of a pickle that are followed to find what it imports. A file with more is
+/// called a pickle: nothing else has so many that fit.
+pub const PICKLE_OPERATIONS: u32 = 1 << 16;
+
+/// Length in bytes of a line in a pickle that is searched for its end.
+pub const PICKLE_LINE: u64 = 16 << 20;
+
+/// Most marks open at a time in a pickle for which the values above each are counted. Above
+/// further marks, any number of values may lie.
 ///
 /// A mark is open for each enclosing list, tuple or dictionary; real pickles nest a few levels.
-pub const PICKLE_MARKS: usize = 256;
+pub const PICKLE_MARKS: usize = 64;

@@ -29,7 +29,7 @@ mod container;
 mod fault;
 mod formats;
 
-pub use crate::pickle::{begins_with_pickle, is_pickle};
+pub use crate::pickle::{PickleWalk, Pickled, is_pickle};
 pub(crate) use container::{Container, Glance, data_of};
 pub(crate) use fault::Fault;
 pub use formats::Format;

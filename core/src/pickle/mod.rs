@@ -1,13 +1,13 @@
 //! Recognition of pickles, by name and by content.
 //!
 //! A pickle is a program for a stack machine. Loading it runs that program, which may import any
-//! module and call any function. Nothing here runs anything: opcodes are read, and the depth of
+//! module and call any function. Nothing here runs anything: operations are read, and the depth of
 //! the stack is followed.
 
-mod opcode;
+mod operation;
 mod walk;
 
-pub use walk::begins_with_pickle;
+pub use walk::{PickleWalk, Pickled};
 
 /// Whether the file name is that of a pickle. Loading a pickle runs code.
 ///

@@ -1,197 +1,334 @@
-//! Walks over the opcodes of a pickle and follows the depth of its stack.
+//! Follows the operations of a pickle without performing any.
 
-use super::opcode::{Effect, opcode};
-use crate::base::limits::PICKLE_MARKS;
-use crate::base::widen;
+use super::operation::{self, Argument, Effect, Text, is_module, is_name};
+use crate::base::limits::{PICKLE_LINE, PICKLE_MARKS, PICKLE_OPERATIONS};
+use crate::input::{Absent, Source, Span};
 
-/// The stack of a pickle: how many values lie on each mark.
-struct Depth {
-    /// Values below each open mark, the lowest first.
-    below: [usize; PICKLE_MARKS],
-    marks: usize,
-    /// Values above the topmost mark.
-    top: usize,
-}
-
-/// How a walk goes on.
+/// What a file is when it is read as a pickle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    On,
-    /// The pickle ends with a value.
-    End,
-    /// No unpickler does this.
-    Fault,
-    /// More marks are open than this walk follows.
-    Deep,
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Pickled {
+    /// No pickle.
+    No,
+    /// A pickle, or several, that import nothing and so call nothing. The last ends before this
+    /// offset.
+    Data(u64),
+    /// A pickle that imports what it calls; the import is at this offset.
+    Imports(u64),
+    /// A pickle as far as it was followed, up to this offset: it has more operations, or a longer
+    /// line, than this reader follows.
+    Unfinished(u64),
+    /// A pickle that states its protocol, and is cut off or damaged at this offset before it imports
+    /// anything.
+    Damaged(u64),
 }
 
-impl Depth {
-    fn take(&mut self, takes: usize, gives: usize) -> Step {
-        match self.top.checked_sub(takes) {
-            Some(left) => {
-                self.top = left.saturating_add(gives);
-                Step::On
-            }
-            None => Step::Fault,
-        }
-    }
-
-    /// Closes the topmost mark; `false` if none is open.
-    fn close(&mut self) -> bool {
-        let Some(last) = self.marks.checked_sub(1) else { return false };
-        self.marks = last;
-        self.top = self.below.get(last).copied().unwrap_or(0);
-        true
-    }
-
-    fn step(&mut self, effect: Effect) -> Step {
-        match effect {
-            Effect::Plain { takes, gives } => self.take(takes, gives),
-            Effect::Mark => {
-                let Some(below) = self.below.get_mut(self.marks) else { return Step::Deep };
-                *below = self.top;
-                (self.marks, self.top) = (self.marks.saturating_add(1), 0);
-                Step::On
-            }
-            Effect::ToMark { takes, gives } if self.close() => self.take(takes, gives),
-            Effect::Pop if self.top > 0 => self.take(1, 0),
-            Effect::Pop if self.close() => Step::On,
-            Effect::Stop if self.top > 0 => Step::End,
-            _ => Step::Fault,
-        }
+impl Pickled {
+    /// Whether loading the file as a pickle may run code: it imports something, or was not followed
+    /// to its end.
+    pub const fn can_run_code(self) -> bool {
+        matches!(self, Pickled::Imports(_) | Pickled::Unfinished(_) | Pickled::Damaged(_))
     }
 }
 
-/// Whether a file of `len` bytes that begins with `head` is a pickle, of any protocol.
+/// Decides whether a file is a pickle, of any protocol, by following its operations from the first
+/// byte to its end or to the first that imports code. None is performed.
 ///
-/// The opcodes must be those of a pickle, from the first byte to the one that ends it, and no
-/// opcode may take more values than lie on the stack. An unpickler runs a pickle up to the first
-/// fault, so a call before the fault decides, and so does an import that is no line of a text.
-/// Where `head` ends before the pickle does, one opcode is enough.
+/// Arguments and stack are checked, so that text, JSON and other binary files are not taken for
+/// pickles: an operation that `pickle.load` would refuse makes the file none, unless code has been
+/// imported before. Reads strings only where they are lines; skips all others.
 ///
 /// ```
-/// use weighbridge_core::format::begins_with_pickle;
+/// use weighbridge_core::Source;
+/// use weighbridge_core::format::{PickleWalk, Pickled};
 ///
-/// assert!(begins_with_pickle(b"(S'touch x'\nios\nsystem\n.", 24));
-/// assert!(begins_with_pickle(b"\x80\x04\x95\x0A\0\0\0\0\0\0\0]\x94", 100));
-/// assert!(!begins_with_pickle(b"cats\nand\ndogs\n", 14));
+/// let bytes = b"I1\n0cos\nsystem\n(S'ls'\ntR.";
+/// let found = PickleWalk::default().step(&Source::whole(bytes));
+/// assert_eq!(found, Ok(Pickled::Imports(4)));
+/// let text = PickleWalk::default().step(&Source::whole(b"I am a text."));
+/// assert_eq!(text, Ok(Pickled::No));
 /// ```
-pub fn begins_with_pickle(head: &[u8], len: u64) -> bool {
-    let protocol = head.first() == Some(&0x80);
-    let left = |rest: &[u8]| len.saturating_sub(widen(head.len().saturating_sub(rest.len())));
-    let mut depth = Depth { below: [0; PICKLE_MARKS], marks: 0, top: 0 };
-    let (mut rest, mut opcodes) = (head, 0_usize);
-    let (mut imports, mut calls) = (false, false);
-    // Each opcode takes a byte at least, so this ends.
-    loop {
-        let read = opcode(rest);
-        if let Ok((after, read)) = read {
-            match depth.step(read.effect) {
-                Step::On => {}
-                Step::End | Step::Deep => return true,
-                Step::Fault => break,
-            }
-            rest = after;
-            opcodes = opcodes.saturating_add(1);
-            imports |= read.imports;
-            calls |= read.calls;
-            continue;
+#[derive(Clone, Copy, Debug)]
+pub struct PickleWalk {
+    at: u64,
+    /// Operations followed so far.
+    done: u32,
+    /// Items above the last mark, and above each mark before it. Of more marks than this, only the
+    /// number is known; anything may be above those.
+    above: u32,
+    below: [u32; PICKLE_MARKS],
+    marks: u32,
+    texts: u32,
+    memorised: bool,
+    /// The protocol was stated.
+    protocol: bool,
+    /// Operations came before with which no text begins.
+    is_certain: bool,
+    /// Where the last complete pickle ends.
+    ended: Option<u64>,
+    /// An import that a text might begin with, too, and whether other operations have followed.
+    import: Option<u64>,
+    used: bool,
+    /// How many bytes from `at` are searched for the end of its lines.
+    searched: u64,
+}
+
+impl Default for PickleWalk {
+    fn default() -> Self {
+        PickleWalk {
+            at: 0,
+            done: 0,
+            above: 0,
+            below: [0; PICKLE_MARKS],
+            marks: 0,
+            texts: 0,
+            memorised: false,
+            protocol: false,
+            is_certain: false,
+            ended: None,
+            import: None,
+            used: false,
+            searched: 0,
         }
-        // The next byte is wanted at least.
-        let wanted = match read {
-            Err(nom::Err::Incomplete(nom::Needed::Size(more))) => more.get(),
-            Err(nom::Err::Incomplete(nom::Needed::Unknown)) => 1,
-            _ => break,
+    }
+}
+
+/// How an operation ended.
+enum Next {
+    Goes(u64),
+    Ends(Pickled),
+}
+
+/// Lines, or why there are none.
+enum Lines<'a> {
+    Whole(&'a [u8]),
+    Cut,
+    TooLong,
+}
+
+impl PickleWalk {
+    /// Continues until the answer is known.
+    ///
+    /// # Errors
+    /// The bytes that are missing; call again when they are available.
+    pub fn step(&mut self, source: &Source<'_>) -> Result<Pickled, Absent> {
+        loop {
+            if self.done >= PICKLE_OPERATIONS {
+                return Ok(Pickled::Unfinished(self.at));
+            }
+            match self.operation(source)? {
+                Next::Goes(at) => {
+                    self.at = at;
+                    self.searched = 0;
+                    self.done = self.done.saturating_add(1);
+                }
+                Next::Ends(found) => return Ok(found),
+            }
+        }
+    }
+
+    fn operation(&mut self, source: &Source<'_>) -> Result<Next, Absent> {
+        let len = source.len();
+        let room = len.saturating_sub(self.at);
+        // Requests for one operation all start at its byte, so one buffer is enough.
+        let head = source.get(Span::new(self.at, room.min(LENGTHS)))?;
+        let Some((byte, rest)) = head.split_first() else {
+            return Ok(Next::Ends(self.refused(None)));
         };
-        if widen(rest.len().saturating_add(wanted)) > left(rest) {
-            break;
-        }
-        return opcodes > 0;
+        let refused = Ok(Next::Ends(self.refused(Some(*byte))));
+        let Some((argument, effect)) = operation::of(*byte) else { return refused };
+        let from = self.at.saturating_add(1);
+        let past = match argument {
+            Argument::Fixed(bytes) => from.checked_add(bytes.into()),
+            Argument::Counted(bytes) => counted(rest, from, bytes),
+            Argument::Line(text) => match self.lines(source, 1)? {
+                Lines::Whole(line) if text.accepts(line) => past(from, line),
+                Lines::TooLong if matches!(text, Text::Any | Text::Quoted) => {
+                    return Ok(Next::Ends(Pickled::Unfinished(self.at)));
+                }
+                _ => None,
+            },
+            Argument::Names => match self.lines(source, 2)? {
+                Lines::Whole(lines) if self.are_names(lines) => past(from, lines),
+                _ => None,
+            },
+        };
+        let Some(past) = past.filter(|past| *past <= len) else { return refused };
+        Ok(match self.perform(effect) {
+            Some(Ok(())) => Next::Goes(past),
+            Some(Err(Pickled::Data(_))) => {
+                self.restart(past);
+                Next::Goes(past)
+            }
+            Some(Err(found)) => Next::Ends(found),
+            None => return refused,
+        })
     }
-    calls || imports && !head.is_ascii() || protocol && opcodes > 1
+
+    /// Whether two lines name something to import. Where a text may begin, they must look like it.
+    fn are_names(&self, lines: &[u8]) -> bool {
+        let mut lines = lines.split(|byte| *byte == b'\n');
+        lines.all(if self.is_certain { is_name } else { is_module })
+    }
+
+    /// What a file is whose next operation, of this byte, is refused or missing.
+    fn refused(&self, byte: Option<u8>) -> Pickled {
+        // An import has run before the fault, but these may be the words of a text.
+        let no_text =
+            byte.map_or(self.used, |byte| matches!(byte, 0..=8 | 14..=31 | 0x7F..=0xC1 | 0xF5..));
+        match (self.ended, self.import) {
+            (_, Some(import)) if no_text => Pickled::Imports(import),
+            (Some(end), _) => Pickled::Data(end),
+            (None, _) if self.protocol && self.done > 1 => Pickled::Damaged(self.at),
+            _ => Pickled::No,
+        }
+    }
+
+    /// Begins the next pickle of the file.
+    fn restart(&mut self, at: u64) {
+        let PickleWalk { done, .. } = *self;
+        *self = PickleWalk { done, ended: Some(at), ..PickleWalk::default() };
+    }
+
+    /// The effect of an operation: `None` if it is refused, and an error if it decides. A pickle
+    /// that ends is `Data(0)`.
+    fn perform(&mut self, effect: Effect) -> Option<Result<(), Pickled>> {
+        let first = self.done == 0;
+        let imported = self.import.is_some() && !self.used;
+        match effect {
+            Effect::Takes(taken, left) => self.take(taken, left)?,
+            Effect::LeavesText | Effect::LeavesLine => {
+                self.texts = self.texts.saturating_add(1);
+                self.take(0, 1)?;
+            }
+            Effect::TakesMarked(taken, left) => {
+                self.unmark()?;
+                self.take(taken, left)?;
+            }
+            Effect::CallsMarked => {
+                self.take(1, 1)?;
+                self.unmark()?;
+                self.take(0, 1)?;
+            }
+            Effect::Mark => self.mark(),
+            Effect::Pop if self.above == 0 && self.marks > 0 => self.unmark()?,
+            Effect::Pop => self.take(1, 0)?,
+            Effect::Recalls if self.memorised => self.take(0, 1)?,
+            Effect::Recalls => return None,
+            Effect::Memorises => {
+                self.take(1, 1)?;
+                self.memorised = true;
+            }
+            Effect::Imports { marked } => {
+                if marked {
+                    self.unmark()?;
+                }
+                self.take(0, 1)?;
+                // Words on lines of their own may begin with `c` or `(c`: what follows decides.
+                if self.is_certain || marked {
+                    return Some(Err(Pickled::Imports(self.at)));
+                }
+                self.import = self.import.or(Some(self.at));
+            }
+            Effect::ImportsByTexts => {
+                self.take(2, 1)?;
+                if self.texts == 0 {
+                    return None;
+                }
+                return Some(Err(Pickled::Imports(self.at)));
+            }
+            Effect::Stops => {
+                self.take(1, 0)?;
+                return Some(Err(self.import.map_or(Pickled::Data(0), Pickled::Imports)));
+            }
+            // Loaders of several pickles give the function that it needs.
+            // Loaders of several pickles give the function that it needs.
+            Effect::Refused if first => return None,
+            Effect::Refused => self.take(0, 1)?,
+            // Nothing is called with what was imported just before.
+            Effect::Calls(_) if imported && self.marks == 0 => return None,
+            Effect::Calls(taken) => self.take(taken, 1)?,
+            Effect::States => self.protocol = true,
+        }
+        if let Some(import) = self.import.filter(|import| *import != self.at) {
+            if matches!(effect, Effect::Calls(_) | Effect::CallsMarked) {
+                return Some(Err(Pickled::Imports(import)));
+            }
+            self.used |= !matches!(effect, Effect::Imports { .. });
+        }
+        let may_be_text = matches!(effect, Effect::Mark | Effect::LeavesLine);
+        self.is_certain |= self.import.is_none() && !may_be_text;
+        Some(Ok(()))
+    }
+
+    /// Takes items from above the last mark, and leaves others there.
+    fn take(&mut self, taken: u8, left: u8) -> Option<()> {
+        let unknown = usize::try_from(self.marks).is_ok_and(|marks| marks > PICKLE_MARKS);
+        let rest = match self.above.checked_sub(taken.into()) {
+            None if unknown => 0,
+            rest => rest?,
+        };
+        self.above = rest.saturating_add(left.into());
+        Some(())
+    }
+
+    fn mark(&mut self) {
+        if let Some(below) = usize::try_from(self.marks).ok().and_then(|at| self.below.get_mut(at))
+        {
+            *below = self.above;
+        }
+        self.marks = self.marks.saturating_add(1);
+        self.above = 0;
+    }
+
+    /// Takes everything above the last mark, and the mark.
+    fn unmark(&mut self) -> Option<()> {
+        self.marks = self.marks.checked_sub(1)?;
+        let at = usize::try_from(self.marks).ok();
+        self.above = at.and_then(|at| self.below.get(at)).copied().unwrap_or(0);
+        Some(())
+    }
+
+    /// The lines that follow the byte at `at`, without the last line feed.
+    fn lines<'a>(&mut self, source: &Source<'a>, count: usize) -> Result<Lines<'a>, Absent> {
+        let room = source.len().saturating_sub(self.at);
+        let most = room.min(PICKLE_LINE);
+        loop {
+            let known = self.searched.max(most.min(FIRST_LINE));
+            let bytes = source.get(Span::new(self.at, known))?.get(1..).unwrap_or_default();
+            let mut feeds = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+            if let Some((end, _)) = feeds.nth(count.saturating_sub(1)) {
+                return Ok(bytes.get(..end).map_or(Lines::Cut, Lines::Whole));
+            }
+            if known >= most {
+                return Ok(if most < room { Lines::TooLong } else { Lines::Cut });
+            }
+            self.searched = known.saturating_mul(4).min(most);
+        }
+    }
+}
+
+/// Bytes of a line that are asked for first.
+const FIRST_LINE: u64 = 256;
+
+/// Bytes of an operation with a length.
+const LENGTHS: u64 = 9;
+
+/// The offset after lines and their last line feed.
+fn past(from: u64, lines: &[u8]) -> Option<u64> {
+    from.checked_add(u64::try_from(lines.len()).ok()?)?.checked_add(1)
+}
+
+/// The end of data whose length is in the first `bytes` bytes of `rest`; `None` if they are not
+/// all there.
+fn counted(rest: &[u8], from: u64, bytes: u8) -> Option<u64> {
+    let field = rest.get(..bytes.into())?;
+    let mut wide = [0; 8];
+    for (to, byte) in wide.iter_mut().zip(field) {
+        *to = *byte;
+    }
+    from.checked_add(bytes.into())?.checked_add(u64::from_le_bytes(wide))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::begins_with_pickle;
-
-    fn of(whole: &[u8]) -> bool {
-        begins_with_pickle(whole, whole.len() as u64)
-    }
-
-    #[test]
-    fn pickles_of_protocol_0_and_1_are_recognised_by_any_first_opcode() {
-        for pickle in [
-            &b"(S'a'\ntp0\n."[..],
-            b"(S'a'\nios\nsystem\n.",
-            b"cos\nsystem\n(S'true'\ntR.",
-            b"]q\0(K\x01K\x02e.",
-            b"}q\0U\x01aK\x01s.",
-            b"(lp0\nI1\na.",
-            b"(dp0\nS'a'\nI1\ns.",
-            b"I1\n0cos\nsystem\n(tR.",
-            b"N0cos\nsystem\n(tR.",
-            b"K\x01.",
-            b"Va\n.",
-            b"L5L\n.",
-            b"F0.5\n.",
-            b"(I1\nI2\nt.",
-        ] {
-            assert!(of(pickle), "{}", pickle.escape_ascii());
-        }
-    }
-
-    #[test]
-    fn pickle_with_protocol_is_recognised_when_cut() {
-        assert!(begins_with_pickle(b"\x80\x02}q\0X\x10\0\0\0abc", 99));
-        assert!(begins_with_pickle(b"\x80\x04\x95\x0A\0\0", 99));
-        assert!(!of(b"\x80"));
-        assert!(!of(b"\x80\x07."));
-    }
-
-    #[test]
-    fn pickle_that_breaks_after_an_import_is_still_one() {
-        assert!(of(b"cos\nsystem\n(S'true'\ntR\xFF"));
-        assert!(of(b"cos\nsystem\n(S'true'\ntRRRR"));
-    }
-
-    #[test]
-    fn companions_of_models_are_no_pickles() {
-        for text in [
-            &b"{\"a\": [1, 2]}"[..],
-            b"[1, 2]",
-            b"# Model\n",
-            b"Version 1.0\nback\n",
-            b"Name: x\n",
-            b"I am a text.\n",
-            b"1\n2\n3\n",
-            b"2 3\n",
-            b"def f():\n    pass\n",
-            b"import os\n",
-            b"class A:\n",
-            b"creator\nof models\n",
-            b"(c) 2024 somebody\n",
-            b"Lorem ipsum\n",
-            b"F\n",
-            b"S3 bucket\n",
-            b"git\n",
-            b".gitattributes\n",
-            b"",
-            b"\x89PNG\r\n\x1A\n",
-            b"GIF89a\x01\0\x01\0\0\0\0;",
-            b"\x7FELF",
-            b"PK\x03\x04",
-            b"GGUF\x03\0\0\0",
-            b"\x08\x01",
-            b"BM6\0\0\0",
-            b"tokens\n",
-            b"cat\ndog\nbird\n",
-            b"KITTI is a data set of roads\n",
-            b"BERT\n",
-            b"Natural language\n",
-            b"NX\n",
-        ] {
-            assert!(!of(text), "{}", text.escape_ascii());
-        }
-    }
-}
+mod tests;

@@ -33,6 +33,10 @@ rules! { 0;
     INTERNAL = "INTERNAL-UNCHECKED", Unchecked, Silent,
         "internal error: the check made no progress and skipped the current tensor or stage; please report this file",
         "a checker that makes no progress stops, and says so";
+    PICKLE_POLYGLOT = "PICKLE-POLYGLOT", Lint, Silent,
+        "the file is a pickle as well, which imports code when it is loaded as one",
+        "no writer makes a file that is also a pickle, up to the first operation that imports code",
+        why "a loader that goes by another name of the file, or tries pickle.load first, runs the code";
     BYTES_CHANGED = "BYTES-CHANGED", Fatal, Silent,
         "the bytes here have changed since they were read",
         "a file that is being written, or flash that is being updated, is not read as if it were whole";
