@@ -10,8 +10,9 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
-use values::{formats, rules};
+use values::{dequantised, formats, rules, size};
 use weighbridge::remote::Servers;
+use weighbridge::save::Float;
 use weighbridge::{Format, Options, Profile};
 
 /// Checks, inspects and extracts untrusted tensor files.
@@ -33,6 +34,8 @@ pub(crate) enum Command {
     Inspect(InspectArgs),
     /// Write one tensor to a file of its own
     Extract(ExtractArgs),
+    /// Write a model as safetensors, whatever its format
+    Convert(ConvertArgs),
     /// Print the SHA-256 of files and of each tensor in them, or compare two files
     Digest(DigestArgs),
     /// Read all weights: statistics of each tensor, and anything noteworthy
@@ -301,6 +304,36 @@ pub(crate) struct ExtractArgs {
     /// have the name (the first is written)
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ConvertArgs {
+    /// The model: a file, an index of shards, or the first part of a split GGUF model
+    #[arg(value_name = "IN", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    /// Where to write, usually a name that ends with .safetensors
+    #[arg(value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub(crate) target: PathBuf,
+    #[command(flatten)]
+    pub(crate) verdict: VerdictArgs,
+    /// Write quantised elements as numbers of this type, instead of refusing them
+    #[arg(long, visible_alias = "dequantize", value_name = "f32|f16|bf16")]
+    #[arg(value_parser = dequantised(), hide_possible_values = true)]
+    pub(crate) dequantise: Option<Float>,
+    /// Write several files with at most this much data each, such as 5GB, and an index
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) max_shard_size: Option<u64>,
+    /// Replace files that exist
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// Convert an invalid model too, and leave out what cannot be written
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Follow links to shards that leave the folder
+    #[arg(long)]
+    pub(crate) follow_links: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
 }
 
 #[derive(Args, Debug)]

@@ -181,7 +181,7 @@ fn is_about(finding: &Finding, tensor: &Tensor<'_, '_>) -> bool {
 
 /// A limit on file sizes (`ulimit -f`) ends a process with a signal. With a
 /// handler, the write fails instead, and the temporary file is removed.
-fn survive_size_limits() {
+pub(crate) fn survive_size_limits() {
     #[cfg(unix)]
     {
         let seen = std::sync::Arc::default();

@@ -4,6 +4,7 @@ use crate::print::Sorted;
 use serde::Serialize;
 use std::io::{self, Write};
 pub(crate) use weighbridge::json::{SCHEMA_CHECK, SCHEMA_STATS, TOOL, Tool, line, write};
+use weighbridge::save::SCHEMA_CONVERT;
 use weighbridge::{Report, Text, Unchecked, Verdict};
 
 /// The schema of `inspect` output, in `docs/schema/` of the repository. Members may be added
@@ -36,6 +37,22 @@ pub(crate) fn without_tensors(
     object.list("tensors")?.end()?;
     object.member("error", why)?;
     object.member("schema", schema)?;
+    object.member("tool", &TOOL)?;
+    object.end()?;
+    out.write_all(b"\n")
+}
+
+/// Writes the line of a model that could not be converted because of this error.
+pub(crate) fn not_converted(out: &mut dyn Write, file: &Text, why: &str) -> io::Result<()> {
+    let mut object = unread(out, file)?;
+    object.member("verdict", &None::<u8>)?;
+    object.list("findings")?.end()?;
+    object.member("written", &false)?;
+    for key in ["files", "left_out", "metadata_left_out", "tied", "notes"] {
+        object.list(key)?.end()?;
+    }
+    object.member("error", why)?;
+    object.member("schema", SCHEMA_CONVERT)?;
     object.member("tool", &TOOL)?;
     object.end()?;
     out.write_all(b"\n")

@@ -3,6 +3,7 @@
 
 mod args;
 mod check;
+mod convert;
 mod digest;
 mod explain;
 mod extract;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Extract(args) => extract::run(&args),
+        Command::Convert(args) => convert::run(&args),
         Command::Digest(args) => digest::run(&args),
         Command::Stats(args) => stats::run(&args),
         Command::Rules(args) => Ok(rules::run(&args)),

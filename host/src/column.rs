@@ -88,7 +88,9 @@ fn bytes_of(scalar: Option<Scalar<'_>>) -> Result<[u8; 8], &'static str> {
         Some(Scalar::Number(Element::F32(value))) => wide(value.to_le_bytes()),
         Some(Scalar::Number(Element::F64(value))) => value.to_le_bytes(),
         Some(Scalar::Bool(value)) => u64::from(value).to_le_bytes(),
-        Some(Scalar::Missing) => return Err("it has missing values, which NumPy cannot represent"),
+        Some(Scalar::Missing) => {
+            return Err("it has missing values, which an array cannot represent");
+        }
         Some(_) => return Err("its values are not numeric"),
     })
 }

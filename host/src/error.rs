@@ -61,6 +61,9 @@ pub enum Error {
     Internal(Span),
     /// An error in a file that this one lists.
     Shard(Text, Box<Error>),
+    /// This file could not be written.
+    #[cfg(feature = "std")]
+    Write(Text, std::io::Error),
 }
 
 /// Why bytes of a file could not be read.
@@ -138,6 +141,8 @@ impl fmt::Display for Error {
                 write!(f, "internal error: {bytes} at offset {offset} requested twice")
             }
             Error::Shard(name, error) => write!(f, "\"{name}\": {error}"),
+            #[cfg(feature = "std")]
+            Error::Write(name, error) => write!(f, "\"{name}\" cannot be written: {error}"),
         }
     }
 }

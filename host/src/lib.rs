@@ -122,6 +122,7 @@ mod report;
 pub mod repository;
 #[cfg(feature = "idv")]
 mod rows;
+pub mod save;
 mod session;
 mod set;
 mod stats;

@@ -56,27 +56,9 @@ impl<'m, 'a> Npy<'m, 'a> {
 
     /// A column of a data view.
     fn column(tensor: &Tensor<'m, 'a>, form: Form) -> Result<Self, Error> {
-        let Some(shape) = tensor.shape().known() else {
-            let why = "its vectors have no fixed length, so they do not form an array";
-            return Err(Error::Unsupported(why.into()));
-        };
-        let product = |extents: &[u64]| extents.iter().try_fold(1_u64, |n, it| n.checked_mul(*it));
-        let width = tensor.dtype().bits().div_ceil(8) as usize;
-        let most = MOST.max(tensor.model.len().saturating_mul(TIMES));
-        let bytes = product(&shape).and_then(|elements| elements.checked_mul(width as u64));
-        let length = product(shape.get(1..).unwrap_or_default());
-        let Some((length, _)) = length.zip(bytes.filter(|bytes| *bytes <= most)) else {
-            let bytes = match bytes {
-                Some(bytes) => text::plural(bytes, "byte"),
-                None => "2^64 bytes or more".into(),
-            };
-            let most = text::thousands(most);
-            let why = format!("its rows would take {bytes}, but at most {most} are written");
-            return Err(Error::Unsupported(why));
-        };
-        let header = array(&form, &shape, false)?;
-        let row = Some((length, width));
-        Ok(Npy { tensor: tensor.clone(), form, header, notes: Vec::new(), row })
+        let row = row(tensor)?;
+        let header = array(&form, &tensor.shape().known().unwrap_or_default(), false)?;
+        Ok(Npy { tensor: tensor.clone(), form, header, notes: Vec::new(), row: Some(row) })
     }
 
     /// How the array differs from the tensor, in sentences.
@@ -131,6 +113,32 @@ impl<'m, 'a> Npy<'m, 'a> {
             take(&out)
         })
     }
+}
+
+/// The values in a row of a column, and the bytes in a value.
+///
+/// # Errors
+/// If rows differ in length, or all rows take more than a file of this length may decode to.
+pub(crate) fn row(tensor: &Tensor<'_, '_>) -> Result<(u64, usize), Error> {
+    let Some(shape) = tensor.shape().known() else {
+        let why = "its vectors have no fixed length, so they do not form an array";
+        return Err(Error::Unsupported(why.into()));
+    };
+    let product = |extents: &[u64]| extents.iter().try_fold(1_u64, |n, it| n.checked_mul(*it));
+    let width = tensor.dtype().bits().div_ceil(8) as usize;
+    let most = MOST.max(tensor.model.len().saturating_mul(TIMES));
+    let bytes = product(&shape).and_then(|elements| elements.checked_mul(width as u64));
+    let length = product(shape.get(1..).unwrap_or_default());
+    let Some((length, _)) = length.zip(bytes.filter(|bytes| *bytes <= most)) else {
+        let bytes = match bytes {
+            Some(bytes) => text::plural(bytes, "byte"),
+            None => "2^64 bytes or more".into(),
+        };
+        let most = text::thousands(most);
+        let why = format!("its rows would take {bytes}, but at most {most} are written");
+        return Err(Error::Unsupported(why));
+    };
+    Ok((length, width))
 }
 
 /// The header of an array, if NumPy supports this many axes.

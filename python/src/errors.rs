@@ -51,7 +51,7 @@ impl Raised {
 pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     let message = error.to_string();
     match error {
-        Error::Read(ReadError::Io(io)) => match io.raw_os_error() {
+        Error::Read(ReadError::Io(io)) | Error::Write(_, io) => match io.raw_os_error() {
             // The constructor chooses the subclass by the number.
             Some(number) => PyOSError::new_err((number, os_message(&message).to_owned())),
             None => PyOSError::new_err(message),

@@ -2,6 +2,7 @@
 //! standard error, and the files it leaves behind.
 
 mod check;
+mod convert;
 mod corpus;
 mod diagnosis;
 mod digest;

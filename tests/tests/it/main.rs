@@ -4,6 +4,7 @@ mod advisories;
 mod audits;
 mod catalogue;
 mod codec;
+mod convert;
 mod corpus;
 mod documents;
 mod facts;

@@ -1,0 +1,82 @@
+//! Any model as safetensors.
+//!
+//! [`Convert`] turns files into safetensors files. A program that does its own reading and
+//! writing, as a page does, asks a [`Layout`] for the header and for the order of the data.
+
+#[cfg(feature = "std")]
+mod convert;
+#[cfg(feature = "std")]
+mod converted;
+#[cfg(feature = "std")]
+mod draft;
+mod elements;
+mod layout;
+#[cfg(feature = "std")]
+mod parts;
+#[cfg(feature = "std")]
+mod plan;
+mod types;
+#[cfg(all(feature = "serde", feature = "std"))]
+mod written;
+
+#[cfg(feature = "std")]
+pub use convert::Convert;
+#[cfg(feature = "std")]
+pub use converted::{Converted, LeftOut, Saved, Tied};
+pub use layout::{Item, Layout};
+#[cfg(all(feature = "serde", feature = "std"))]
+pub use written::SCHEMA_CONVERT;
+
+use weighbridge_core::DType;
+
+/// The type that quantised elements are dequantised to.
+///
+/// ```
+/// use weighbridge::{DType, save::Float};
+///
+/// assert_eq!(Float::by_name("bf16"), Some(Float::Bf16));
+/// assert_eq!(Float::Bf16.dtype(), DType::BF16);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Float {
+    /// IEEE 754 binary32.
+    F32,
+    /// IEEE 754 binary16. Larger numbers become infinite; [`Converted::notes`] counts them.
+    F16,
+    /// The upper half of a binary32.
+    Bf16,
+}
+
+impl Float {
+    /// All types.
+    ///
+    /// ```
+    /// use weighbridge::save::Float;
+    ///
+    /// assert_eq!(Float::ALL.map(|it| it.dtype().name()), ["f32", "f16", "bf16"]);
+    /// ```
+    pub const ALL: [Float; 3] = [Float::F32, Float::F16, Float::Bf16];
+
+    /// The type as the element type of a tensor.
+    ///
+    /// ```
+    /// assert_eq!(weighbridge::save::Float::F16.dtype(), weighbridge::DType::F16);
+    /// ```
+    pub const fn dtype(self) -> DType {
+        match self {
+            Float::F32 => DType::F32,
+            Float::F16 => DType::F16,
+            Float::Bf16 => DType::BF16,
+        }
+    }
+
+    /// The type with this name in reports.
+    ///
+    /// ```
+    /// assert_eq!(weighbridge::save::Float::by_name("f64"), None);
+    /// ```
+    pub fn by_name(name: &str) -> Option<Float> {
+        Float::ALL.into_iter().find(|it| it.dtype().name() == name)
+    }
+}

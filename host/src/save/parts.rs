@@ -1,0 +1,137 @@
+//! The files of a model that is converted: one, the shards of an index, or the parts of a split.
+
+use crate::access::Access;
+use crate::error::Error;
+use crate::gate::report_on;
+use crate::input::FileInput;
+use crate::model::Model;
+use crate::options::{Goal, Options};
+use crate::parts::Parts;
+use crate::place::Place as _;
+use crate::report::{Report, Verdict};
+use crate::text::Text;
+use alloc::boxed::Box;
+use alloc::string::ToString as _;
+use alloc::vec;
+use alloc::vec::Vec;
+use std::path::{Path, PathBuf};
+use weighbridge_core::{EntryKind, Format, Profile, Severity};
+
+/// A file with tensors, and its report.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) path: PathBuf,
+    pub(super) model: Model<'static>,
+    pub(super) report: Report,
+}
+
+/// All files of a model.
+#[derive(Debug)]
+pub(super) struct Opened {
+    /// The report on the file that was named.
+    pub(super) report: Report,
+    pub(super) parts: Vec<Part>,
+    /// What an index says about its files.
+    pub(super) set: Option<Parts>,
+}
+
+impl Opened {
+    /// Opens and checks the files of the model at `path`.
+    pub(super) fn at(path: &Path, options: &Options) -> Result<Self, Error> {
+        let place = path.to_path_buf();
+        let structure = options.clone().goal(Goal::Structure);
+        let access = Access::at(Box::new(FileInput::open(path)?), &place, &structure);
+        let mut report = report_on(&access, Some(&place), Goal::Structure)?;
+        report.name = access.name().cloned();
+        let Some(file) = access.file() else {
+            return Ok(Opened { report, parts: Vec::new(), set: None });
+        };
+        let model = Model { access, file };
+        let Some(set) = Parts::of(&model, &place.file_name().lossy())? else {
+            let name = report.name.take();
+            report = report_on(&model.access, Some(&place), Goal::Payloads)?;
+            report.name = name;
+            let parts = vec![Part { path: place, model, report: report.clone() }];
+            return Ok(Opened { report, parts, set: None });
+        };
+        let format = match model.format() {
+            Format::Shards => Format::Safetensors,
+            format => format,
+        };
+        let options = options.clone().format(format);
+        let mut parts = Vec::new();
+        for file in set.files() {
+            parts.push(Part::beside(path, file, &options)?);
+        }
+        Ok(Opened { report, parts, set: Some(set) })
+    }
+
+    /// The worst verdict on any of the files.
+    pub(super) fn verdict(&self, profile: Profile) -> Verdict {
+        // The index was not asked about payloads, because each part was.
+        let whole = match (self.report.verdict(profile), &self.set) {
+            (Verdict::Unchecked, Some(_)) => self.report.verdict_on_checked(),
+            (verdict, _) => verdict,
+        };
+        let parts = self.parts.iter().map(|part| part.report.verdict(profile));
+        let rank = |verdict: &Verdict| match verdict {
+            Verdict::Invalid => 3,
+            Verdict::Unsupported => 2,
+            Verdict::Unchecked => 1,
+            Verdict::Valid => 0,
+        };
+        parts.chain([whole]).max_by_key(rank).unwrap_or(whole)
+    }
+
+    /// The report on the first file with this verdict.
+    pub(super) fn deciding(&self, verdict: Verdict, profile: Profile) -> &Report {
+        let parts = self.parts.iter().map(|part| &part.report);
+        let all = [&self.report].into_iter().chain(parts);
+        let mut refused = all.filter(|_| verdict != Verdict::Valid);
+        refused.find(|report| report.verdict(profile) == verdict).unwrap_or(&self.report)
+    }
+
+    /// That no file changed while it was read.
+    pub(super) fn verify_unchanged(&self) -> Result<(), Error> {
+        self.parts.iter().try_for_each(|part| part.model.verify_unchanged())
+    }
+}
+
+impl Part {
+    fn beside(path: &Path, file: &str, options: &Options) -> Result<Self, Error> {
+        let path = path.with_file_name(file);
+        let failed = |error: Error| Error::Shard(Text::from(file), Box::new(error));
+        if !options.follow_links && path.leaves() {
+            return Err(failed(Error::Unsupported("is a link that leaves the folder".to_string())));
+        }
+        let open = || -> Result<Part, Error> {
+            let input = Box::new(FileInput::open(&path)?);
+            let access = Access::new(input, Some(Text::from(path.as_path())), options);
+            let mut report = report_on(&access, None, Goal::Payloads)?;
+            report.name = access.name().cloned();
+            let why = "it cannot be opened".to_string();
+            let file = access.file().ok_or(Error::NotOpened { why, unsupported: false })?;
+            Ok(Part { path: path.clone(), model: Model { access, file }, report })
+        };
+        open().map_err(failed)
+    }
+
+    /// The tensors with data that cannot be read, or would be read wrongly, by their position in
+    /// the index, in order.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if there are more findings than the report lists.
+    pub(super) fn faulty(&self) -> Result<Vec<u32>, Error> {
+        if !self.report.findings_not_listed().is_empty() {
+            let why = "it has more findings than are listed, so its faulty tensors are unknown";
+            return Err(Error::Unsupported(why.to_string()));
+        }
+        let findings = self.report.findings().iter().map(|found| *found.finding());
+        let mut faulty: Vec<u32> = findings
+            .filter(|it| it.kind == EntryKind::Tensor && it.severity() == Severity::Fatal)
+            .map(|it| it.entry)
+            .collect();
+        faulty.sort_unstable();
+        Ok(faulty)
+    }
+}
