@@ -1,6 +1,7 @@
 //! The native part of the Python package `weighbridge`, built on the crate of the same name. All
 //! work is done without the interpreter lock, except for callbacks.
 
+mod convert;
 mod errors;
 mod html;
 mod model;
@@ -19,6 +20,8 @@ use pyo3::prelude::*;
 /// The native part; the public interface is in `weighbridge`.
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use crate::convert::{Converted, convert_path};
     #[pymodule_export]
     use crate::model::Model;
     use crate::options::Asked;

@@ -115,7 +115,7 @@ impl Report {
     }
 
     /// Raises `InvalidFile`, `Unsupported` or `LimitExceeded` unless the file is valid.
-    fn raise_for_status(slf: Bound<'_, Self>) -> PyResult<()> {
+    pub(crate) fn raise_for_status(slf: Bound<'_, Self>) -> PyResult<()> {
         let this = slf.get();
         let class = match this.answer() {
             Verdict::Valid => return Ok(()),

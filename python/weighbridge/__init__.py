@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._check import Outcome, check, check_async, check_many, check_many_async
+from ._convert import convert
 from ._errors import (
     InvalidFile,
     LimitExceeded,
@@ -15,7 +16,7 @@ from ._errors import (
     WeighbridgeError,
 )
 from ._native import VERSION as __version__
-from ._native import Finding, Model, Report, Session, Stats, Tensor, Unchecked
+from ._native import Converted, Finding, Model, Report, Session, Stats, Tensor, Unchecked
 
 if TYPE_CHECKING:
     from . import torch as torch
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from .notebook import Viewer as Viewer
 
 __all__ = [
+    "Converted",
     "Finding",
     "InvalidFile",
     "LimitExceeded",
@@ -42,6 +44,7 @@ __all__ = [
     "check_async",
     "check_many",
     "check_many_async",
+    "convert",
     "load",
     "load_file",
     "open",

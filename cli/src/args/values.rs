@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use weighbridge::Format;
 use weighbridge::core::general;
-use weighbridge::save::Float;
+use weighbridge::save::{self, Float};
 
 /// The format called `name`.
 ///
@@ -44,21 +44,12 @@ pub(super) fn dequantised() -> Named<ParseFloat> {
     Named { parse: by_name, names: Float::ALL.map(|it| it.dtype().name()).to_vec() }
 }
 
-/// A number of bytes: `5GB` like `transformers`, `2GiB`, or without a unit.
+/// A number of bytes, such as `5GB`.
 ///
 /// # Errors
 /// A sentence, if it is none.
 pub(super) fn size(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-    let units = ["", "B", "KB", "MB", "GB", "TB", "KIB", "MIB", "GIB", "TIB"];
-    let unit = text.get(digits.len()..).unwrap_or_default().trim().to_ascii_uppercase();
-    let factor = units.iter().position(|it| *it == unit).map(|i| match i {
-        0 | 1 => 1,
-        2..=5 => 1000_u64.pow(i as u32 - 1),
-        _ => 1024_u64.pow(i as u32 - 5),
-    });
-    let bytes = digits.parse::<u64>().ok().zip(factor).and_then(|(n, unit)| n.checked_mul(unit));
-    bytes.filter(|bytes| *bytes > 0).ok_or_else(|| "a size is a number and a unit, like 5GB".into())
+    save::size(text).ok_or_else(|| "a size is a number and a unit, like 5GB".into())
 }
 
 /// The ids of rules, and other `words`.

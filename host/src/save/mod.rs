@@ -29,6 +29,34 @@ pub use written::SCHEMA_CONVERT;
 
 use weighbridge_core::DType;
 
+/// A number of bytes: `5GB` (10^9), as `transformers` has it, `5GiB` (2^30), or without a unit.
+/// `None` for anything else, for zero, and for a number that 64 bits do not hold.
+///
+/// ```
+/// use weighbridge::save::size;
+///
+/// assert_eq!((size("5GB"), size("2 MiB"), size("77")), (Some(5_000_000_000), Some(2 << 20), Some(77)));
+/// assert_eq!((size("5 apples"), size("0"), size("GB")), (None, None, None));
+/// ```
+pub fn size(text: &str) -> Option<u64> {
+    const UNITS: [(&str, u64); 10] = [
+        ("", 1),
+        ("b", 1),
+        ("kb", 1000),
+        ("mb", 1_000_000),
+        ("gb", 1_000_000_000),
+        ("tb", 1_000_000_000_000),
+        ("kib", 1 << 10),
+        ("mib", 1 << 20),
+        ("gib", 1 << 30),
+        ("tib", 1 << 40),
+    ];
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let unit = text.get(digits.len()..)?.trim();
+    let (_, factor) = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?;
+    digits.parse::<u64>().ok()?.checked_mul(*factor).filter(|bytes| *bytes > 0)
+}
+
 /// The type that quantised elements are dequantised to.
 ///
 /// ```
