@@ -8,8 +8,12 @@ use crate::gate::{HEAD, recognise_as};
 use crate::naming::Naming;
 use crate::options::{Goal, Options};
 use crate::report::{Collected, Report};
+#[cfg(feature = "gguf")]
+use crate::set::SetPart;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+#[cfg(feature = "gguf")]
+use weighbridge_core::format::gguf::rules as gguf;
 use weighbridge_core::format::{PickleWalk, Pickled};
 use weighbridge_core::{
     Absent, Audit, EntryKind, File, Finding, Format, Opening, Paused, Rule, Scratch, Slot, Source,
@@ -37,6 +41,9 @@ pub(crate) struct Check {
     /// The walk over the file as a pickle, and whether an open file has been walked.
     pickle: Box<PickleWalk>,
     walked: bool,
+    /// What is after the last tensor of a file that may have other parts joined to it.
+    #[cfg(feature = "gguf")]
+    behind: Behind,
     /// The diagnosis of a file that could not be opened, once it has been made.
     other: Option<Option<Diagnosis>>,
     naming: Naming,
@@ -54,6 +61,17 @@ enum Step {
     Examine,
     Refused,
     Opened,
+}
+
+/// What is after the last tensor.
+#[cfg(feature = "gguf")]
+#[derive(Debug, Default)]
+enum Behind {
+    #[default]
+    Unknown,
+    /// Another GGUF file from this offset on; what this one states about its set is being read.
+    Another(u64, SetPart),
+    Known,
 }
 
 impl Check {
@@ -146,10 +164,38 @@ impl Check {
             let Check { audit, collected, .. } = self;
             let running = audit.get_or_insert_with(|| Box::new(FileAudit::new(file, options)));
             running.go_on(source, goal, options, &mut |finding| collected.push(finding))?;
+            #[cfg(feature = "gguf")]
+            self.look_behind(source, &file)?;
             self.reached = Some(goal);
             if goal == Goal::Payloads {
                 self.audit = None;
             }
+        }
+        Ok(())
+    }
+
+    /// Finds parts of a split model that were joined to this one.
+    #[cfg(feature = "gguf")]
+    fn look_behind(&mut self, source: &Source<'_>, file: &File) -> Result<(), Absent> {
+        if let Behind::Unknown = &self.behind {
+            let kept = &self.collected.kept;
+            let trailing = kept.iter().find(|it| it.rule == gguf::TRAILING).map(|it| it.offset);
+            let magic = |at| Span::new(at, source.len().saturating_sub(at).min(4));
+            self.behind = match trailing {
+                Some(at) if source.get(magic(at))? == b"GGUF" => {
+                    Behind::Another(at, SetPart::default())
+                }
+                _ => Behind::Known,
+            };
+        }
+        if let Behind::Another(at, stated) = &mut self.behind {
+            if let Err(Stop::NeedBytes(absent)) = stated.read(source, file) {
+                return Err(absent);
+            }
+            if stated.is_one_of_many() {
+                self.collected.push(finding(gguf::SPLIT_JOINED, *at, 4));
+            }
+            self.behind = Behind::Known;
         }
         Ok(())
     }

@@ -219,11 +219,12 @@ pub(crate) fn report_on(
         return Ok(report);
     }
     #[cfg(all(feature = "gguf", feature = "std"))]
-    if let (Some(file @ weighbridge_core::File::Gguf(_)), Some(place)) =
-        (report.file().copied(), place)
-    {
+    if let Some(file @ weighbridge_core::File::Gguf(_)) = report.file().copied() {
         let mut report = report;
-        crate::open_splits::compare(access, &file, place, &mut report)?;
+        match place {
+            Some(place) => crate::open_splits::compare(access, &file, place, &mut report)?,
+            None => crate::open_splits::leave(access, &file, &mut report)?,
+        }
         report.sort();
         return Ok(report);
     }

@@ -35,7 +35,7 @@ pub(crate) fn compare(
     let file_name = place.file_name();
     let Some(name) = file_name.as_str().and_then(PartName::of) else {
         let why = "the other parts of its set were not looked for: its name has no numbers";
-        report.leave(Unchecked::new(None, why.to_owned(), false));
+        report.leave(Unchecked::new(None, why.to_owned(), true));
         return Ok(());
     };
     let seed = access.options().seed_or_random();
@@ -85,6 +85,18 @@ pub(crate) fn compare(
     report.leave_more(more);
     for (file, count) in ignored {
         report.note_ignored(file, count);
+    }
+    Ok(())
+}
+
+/// Says that a part is checked alone, because nothing is known of the files beside it.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(crate) fn leave(access: &Access<'_>, file: &File, report: &mut Report) -> Result<(), Error> {
+    if stated(access, file)?.is_one_of_many() {
+        let why = "the other parts of its set were not looked for: only this file is at hand";
+        report.leave(Unchecked::new(None, why.to_owned(), true));
     }
     Ok(())
 }

@@ -5,6 +5,9 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use weighbridge::Text;
 
+/// Length of the longest list in bytes: some millions of paths. A device never ends.
+const MOST: u64 = 128 << 20;
+
 /// The paths of a list: one per line, or each ended by a NUL if there is one.
 #[derive(Debug, Default)]
 pub(crate) struct List {
@@ -19,11 +22,15 @@ impl List {
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let mut bytes = Vec::new();
         let read = if path == Path::new("-") {
-            io::stdin().read_to_end(&mut bytes).map(|_| ())
+            io::stdin().take(MOST + 1).read_to_end(&mut bytes)
         } else {
-            fs::read(path).map(|read| bytes = read)
+            fs::File::open(path).and_then(|file| file.take(MOST + 1).read_to_end(&mut bytes))
         };
         read.map_err(|err| format!("{}: {err}", Text::from(path)))?;
+        if bytes.len() as u64 > MOST {
+            let most = MOST >> 20;
+            return Err(format!("{}: a list of more than {most} MiB", Text::from(path)));
+        }
         let end = if bytes.contains(&0) { 0 } else { b'\n' };
         Ok(List { bytes, at: 0, end })
     }

@@ -211,6 +211,36 @@ fn fixtures_are_judged_as_they_should_be() {
     }
 }
 
+/// What was not checked and a passing exit code contradict each other.
+#[test]
+fn nothing_unchecked_passes() {
+    let folder = Folder::new();
+    let mut asked = 0;
+    for (format, fixtures) in fixtures::all() {
+        let format = Format::by_name(format).expect("a fixture of a known format");
+        let options = weighbridge::Options::new().format(format);
+        for fixture in fixtures {
+            let report = weighbridge::check_with(&fixture.bytes, &options).expect("in memory");
+            let clean = report.unchecked().is_empty();
+            let passes =
+                report.verdict(weighbridge::Profile::Lenient) == weighbridge::Verdict::Valid;
+            assert!(clean || !passes, "{format} {}: {:?}", fixture.name, report.unchecked());
+            if clean || report.verdict_on_checked() != weighbridge::Verdict::Valid {
+                continue;
+            }
+            asked += 1;
+            let name = format!("{}.{}", fixture.name, format.extensions()[0]);
+            folder.write(&name, &fixture.bytes);
+            for more in [&[][..], &["--lenient"], &["--json"]] {
+                let done = run(&folder, &[&["check", &name][..], more].concat());
+                let says = done.out.contains("unchecked") && !done.out.contains("\"unchecked\":[]");
+                assert!(done.code != 0 || !says, "{name} {more:?}: {done:?}");
+            }
+        }
+    }
+    assert!(asked > 20, "{asked}");
+}
+
 /// The library's report on a file equals the command's line, byte for byte.
 #[test]
 fn the_report_of_the_library_is_the_line_of_the_command() {

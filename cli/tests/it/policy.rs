@@ -190,6 +190,15 @@ fn globs_are_for_what_a_listed_folder_holds() {
     assert_eq!(excluded.code, 0, "{excluded:?}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_list_that_never_ends_is_an_error() {
+    let folder = Folder::new();
+    let endless = run(&folder, &["check", "--files-from", "/dev/zero"]);
+    assert_eq!((endless.code, &*endless.out), (2, ""));
+    assert!(endless.err.contains("a list of more than 128 MiB"), "{endless:?}");
+}
+
 #[test]
 fn patterns_are_of_paths_below_the_folder() {
     let folder = Folder::new();

@@ -116,7 +116,28 @@ fn a_first_part_that_is_none_does_not_answer_for_the_set() {
 fn a_part_under_another_name() {
     let folder = Folder::new();
     folder.write("blob.gguf", &part(0, &NAMES).bytes());
-    let run = run(&folder, &["check", "--json", "blob.gguf"]);
-    assert_eq!(run.code, 0, "{run:?}");
-    assert!(run.out.contains("were not looked for"), "{run:?}");
+    let alone = run(&folder, &["check", "--json", "blob.gguf"]);
+    assert_eq!(alone.code, 3, "{alone:?}");
+    assert!(alone.out.contains("were not looked for"), "{alone:?}");
+}
+
+#[test]
+fn parts_that_were_joined_with_cat_are_a_violation() {
+    let folder = set();
+    let all: Vec<u8> = (1..=3)
+        .flat_map(|no| std::fs::read(folder.path().join(named(no))).expect("a part"))
+        .collect();
+    folder.write("joined.gguf", &all);
+    let joined = run(&folder, &["check", "--json", "joined.gguf"]);
+    assert_eq!(joined.code, 1, "{joined:?}");
+    let json = joined.json();
+    let rules: Vec<_> = json["findings"].as_array().expect("a list").iter().collect();
+    assert!(rules.iter().any(|it| it["rule"] == "KEYS-SPLIT-JOINED"), "{json}");
+    assert_ne!(run(&folder, &["check", "--lenient", "joined.gguf"]).code, 0);
+    // Other bytes after the last tensor are no part.
+    let mut more = std::fs::read(folder.path().join(named(1))).expect("a part");
+    more.extend([1; 40]);
+    folder.write(&named(1), &more);
+    let other = run(&folder, &["check", &named(1)]);
+    assert!(other.code == 0 && other.out.contains("TRAILING"), "{other:?}");
 }

@@ -40,12 +40,13 @@ impl Tensor<'_, '_> {
     /// When the data cannot be read.
     pub fn preview(&self, values: Option<u64>, stats: bool) -> Result<Preview, Error> {
         let mut preview = Preview { values: false, stats: false, unchecked: None };
+        // Rows of a column are not elements that can be summed up.
+        let rows = self.is_column() && values.is_some();
+        if self.model.left_out().is_none() && !rows {
+            self.look(if stats { self.elements() } else { values.unwrap_or(0) })?;
+        }
+        // Of this tensor, too, no more is decoded than the file allows.
         if self.model.left_out().is_none() {
-            // Rows of a column are not elements that can be summed up.
-            let rows = self.is_column() && values.is_some();
-            if !rows {
-                self.look(if stats { self.elements() } else { values.unwrap_or(0) })?;
-            }
             if let Some(limit) = values {
                 preview.values = self.has_values(limit)?;
             }

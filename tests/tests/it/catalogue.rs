@@ -5,13 +5,14 @@ use weighbridge_core::{Format, RuleInfo, Severity, general};
 use weighbridge_tests::fixtures;
 
 /// Rules that only several files together can break: the command line's tests cover them.
-const ACROSS_FILES: [&str; 12] = [
+const ACROSS_FILES: [&str; 13] = [
     "KEYS-SPLIT-MISSING",
     "KEYS-SPLIT-OTHER",
     "KEYS-SPLIT-COUNT",
     "KEYS-SPLIT-INVALID",
     "KEYS-SPLIT-TWICE",
     "KEYS-SPLIT-TOTAL",
+    "KEYS-SPLIT-JOINED",
     "SHARD-INVALID",
     "SHARD-MISSING",
     "TENSOR-MISSING",

@@ -79,9 +79,10 @@ rules! { Format::Gguf.code();
         "general.alignment is {found}, which is neither a multiple of 8 nor a power of two",
         "Standardized key-value pairs: general.alignment must be a multiple of 8; ggml takes powers of two only",
         why "neither a multiple of 8 nor a power of two: nothing defines where the data lies";
-    ALIGNMENT_POWER = "ALIGNMENT-POWER", Lint, Silent,
-        "general.alignment is {found}, which is not a power of two, so ggml refuses the file",
-        "align_offset is defined for any multiple of 8, and gguf-py reads such files; ggml and the writer of gguf-py take powers of two only";
+    ALIGNMENT_POWER = "ALIGNMENT-POWER", Violation, Silent,
+        "general.alignment is {found}, which is not a power of two, so ggml and gguf-py refuse the file",
+        "align_offset is defined for any multiple of 8; ggml and gguf-py (0.19) take powers of two only",
+        why "no reader in use opens such a file";
     ALIGNMENT_MULTIPLE = "ALIGNMENT-MULTIPLE", Violation, Stated,
         "general.alignment is {found}, which is not a multiple of 8",
         "Standardized key-value pairs: general.alignment must be a multiple of 8";
@@ -308,6 +309,10 @@ rules! { Format::Gguf.code();
         "all parts have {found} tensors together; split.tensors.count is {expected}",
         "readers compare both, and refuse the set",
         why "the set is not what its first part records";
+    SPLIT_JOINED = "KEYS-SPLIT-JOINED", Violation, Silent,
+        "another GGUF file begins after the last tensor: parts of a split model were joined as bytes",
+        "llama.cpp reads each part as a file, and refuses a part that is not alone in its file",
+        why "readers see the tensors of the first part only; `gguf-split --merge` joins parts";
 }
 
 /// The rule for a fault that a shared check finds.

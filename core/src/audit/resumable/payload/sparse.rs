@@ -42,6 +42,8 @@ pub(super) struct Sparse {
     before: Option<u64>,
     /// Entries do not ascend, so duplicates need not be neighbours.
     unordered: bool,
+    /// Two neighbours have the same coordinates; the entries after them were still read.
+    doubled: bool,
     entries: u64,
     /// Number of non-empty rows among the pointers read.
     filled: u64,
@@ -126,7 +128,7 @@ impl Sparse {
             Pass::Positions => return None,
             _ => self.entries.saturating_add(widen(self.before_entries())),
         };
-        self.unordered.then_some(slots)
+        (self.unordered && !self.doubled).then_some(slots)
     }
 
     /// The fault, offset and number of two stored entries at the same position.
@@ -247,10 +249,10 @@ impl Sparse {
             if let Some(slot) = self.slot(self.entries, slots) {
                 *slot = Slot { key: position, at, who: 0 };
             }
-        } else if self.before == Some(position) {
-            self.over();
+        } else if self.before == Some(position) && !self.doubled {
+            // What follows may be worse.
+            self.doubled = true;
             report(Fault::Duplicate, at, self.entries, position);
-            return;
         }
         self.unordered |= self.before > Some(position);
         self.before = Some(position);

@@ -1,7 +1,7 @@
 //! Chat templates: code that runs in the reader's template engine.
 //!
 //! Names are found wherever they are written out, and in string literals: with hexadecimal
-//! escapes, and in pieces that are joined by `~` or `+` or stand side by side. Names that come
+//! and octal escapes, over lines that a backslash continues, and in pieces that are joined by `~` or `+` or stand side by side. Names that come
 //! from variables, filters, formatting or slices are not found: that would take running it.
 
 use super::{Cursor, phase, rules};
@@ -45,6 +45,10 @@ enum Part {
     Escape,
     /// The digits of an escape.
     Digits { all: u8, left: u8, code: u8 },
+    /// The three digits of an octal escape.
+    Octal { left: u8, code: u8 },
+    /// A line feed, which belongs to a carriage return after a backslash.
+    Continued,
 }
 
 /// Searches the resident part of the cursor's template, which is the current value.
@@ -113,11 +117,28 @@ impl Search {
                 }
                 _ => return self.restart(byte, at),
             },
+            (Part::Escape, digit @ b'0'..=b'1') => Part::Octal { left: 2, code: digit & 7 },
+            (Part::Octal { left, code }, digit @ b'0'..=b'7') => {
+                let code = code.wrapping_mul(8) | digit & 7;
+                if left == 1 {
+                    self.part = Part::Text;
+                    // It begins at the backslash.
+                    return self.character(code, at.wrapping_sub(3));
+                }
+                Part::Octal { left: left.wrapping_sub(1), code }
+            }
+            // A line that continues: neither the backslash nor the end of the line counts.
+            (Part::Escape, b'\r') => Part::Continued,
+            (Part::Escape | Part::Continued, b'\n') => Part::Text,
+            (Part::Continued, _) => {
+                self.part = Part::Text;
+                return self.take(byte, at);
+            }
             (Part::Escape, b'\\') => {
                 *self = Search::default();
                 Part::Text
             }
-            (Part::Join | Part::Escape, _) => return self.restart(byte, at),
+            (Part::Join | Part::Escape | Part::Octal { .. }, _) => return self.restart(byte, at),
         };
         false
     }
@@ -195,6 +216,10 @@ mod tests {
             ("{{ x.__class__.__mro__ }}", "__class__"),
             ("___class__", "__class__"),
             ("\\__class__ \\x__class__", "__class__"),
+            ("__cl\\\nass__", "__cl\\\nass__"),
+            ("__cl\\\r\nass__", "__cl\\\r\nass__"),
+            ("__cl\\\rass__", "__cl\\\rass__"),
+            (r"\137_cl\141ss__", r"\137_cl\141ss__"),
             ("____mro__ ___mr_ ___x__", "__mro__"),
             ("__cl__globals__", "__globals__"),
             ("__class___bases____bases__", "__class__"),
@@ -222,6 +247,8 @@ mod tests {
             "'__cl' ~ __ass__",
             "__cl ~ ass__",
             "__cl'ass__",
+            "__cl\\\n\nass__ __cl\nass__",
+            r"\237_class__ \13_class__ \537_class__",
             r"\\x5f_class__ \x5g_class__ \x5_class__ \u5f_class__",
         ] {
             for step in 1..=text.len() {
