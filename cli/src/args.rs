@@ -201,6 +201,9 @@ pub(crate) struct CheckArgs {
     /// Accept code in folders and lists: pickles, modules that settings load, scripts, native code
     #[arg(long)]
     pub(crate) allow_code: bool,
+    /// Do not compare the blobs of stores with their names, which are digests
+    #[arg(long)]
+    pub(crate) no_digest: bool,
     /// Skip files of unknown format in folders and lists that show no sign of danger
     #[arg(long)]
     pub(crate) skip_unknown: bool,

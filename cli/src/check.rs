@@ -9,13 +9,15 @@ use crate::progress::Bars;
 use crate::terminal;
 use crate::walk::{Filter, Input, Item, List, Walk};
 use sha2::{Digest as _, Sha256};
+use std::collections::HashSet;
 use std::io;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weighbridge::policy::{Exceptions, Policy};
 use weighbridge::remote::{Servers, Url, shown};
-use weighbridge::repository::{self, Class, Examined, in_progress};
+use weighbridge::repository::{BlobDigest, Class, Examined, Repository, in_progress, is_control};
 use weighbridge::text::hex;
 use weighbridge::{
     Error, FileInput, Goal, Options, Place, ReadError, Report, Text, check_at, check_input,
@@ -32,6 +34,11 @@ struct Task<'r> {
     skip_unknown: bool,
     /// Code is allowed; pickles too, unless they are denied.
     allow_code: bool,
+    /// Names that are digests are compared.
+    digest: bool,
+    /// Blobs whose names were compared.
+    verified: Mutex<HashSet<PathBuf>>,
+    repository: Repository,
     deny_pickle: bool,
     sha256: bool,
     /// Also check the payloads of files on servers.
@@ -62,6 +69,9 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
         found: options.clone().unknown_is_unsupported(),
         named: options,
         skip_unknown: args.skip_unknown || policy.skip_unknown,
+        digest: !args.no_digest,
+        verified: Mutex::default(),
+        repository: Repository::default(),
         allow_code: args.allow_code || policy.allow_code,
         deny_pickle: args.deny.iter().chain(&policy.deny).any(|what| what == "pickle"),
         sha256: args.sha256,
@@ -169,11 +179,11 @@ fn options(
 impl Task<'_> {
     /// Everything the result depends on besides the file.
     fn settings(&self, follow_links: bool) -> String {
-        let Task { named, found, skip_unknown, allow_code, deny_pickle, sha256, payloads, .. } =
-            self;
+        let Task { named, found, skip_unknown, allow_code, digest, .. } = self;
+        let Task { deny_pickle, sha256, payloads, .. } = self;
         format!(
-            "{named:?} {found:?} {skip_unknown} {allow_code} {deny_pickle} {sha256} {payloads} \
-             {follow_links}"
+            "{named:?} {found:?} {skip_unknown} {allow_code} {digest} {deny_pickle} {sha256} \
+             {payloads} {follow_links}"
         )
     }
 
@@ -226,6 +236,11 @@ impl Task<'_> {
         }
         // Of the checked file, even if the name now refers to another.
         let sha256 = self.sha256.then(|| self.digest(&input, &at.place().name())).transpose()?;
+        let damaged = is_found && !at.is_remote() && self.is_damaged(path, &input)?;
+        if damaged {
+            let (examined, size) = (Examined::damaged(), report.size());
+            return Ok(Seen::Sorted(Box::new(Sorted { examined, size, sha256, allowed: false })));
+        }
         if is_found && let Some(examined) = self.examine(&input, &report, &place, at.is_remote())? {
             *stamp = stamp.take().filter(|_| !place.looked.into_inner());
             if self.skip_unknown && examined.class == Class::Unknown && !examined.danger {
@@ -267,11 +282,27 @@ impl Task<'_> {
         if let Some(pickle) = report.diagnosis().filter(|it| it.is_pickle()) {
             return Ok(Some(Examined::pickle(pickle, self.deny_pickle)));
         }
-        if report.is_recognised() {
+        let (name, whole) = (place.file_name(), !is_remote || self.payloads);
+        // However an unfinished download begins.
+        if report.is_recognised() && !is_control(&name.lossy()) {
             return Ok(None);
         }
-        let (name, whole) = (place.file_name(), !is_remote || self.payloads);
-        Ok(Some(repository::examine(input, &name.lossy(), Some(place), whole)?))
+        Ok(Some(self.repository.examine(input, &name.lossy(), Some(place), whole)?))
+    }
+
+    /// Whether the name of a blob in a store is another digest than that of its bytes. A link to
+    /// a blob that was compared is not compared again.
+    fn is_damaged(&self, path: &Path, input: &dyn weighbridge::Input) -> Result<bool, Error> {
+        let Some(digest) = BlobDigest::of(path).filter(|_| self.digest) else { return Ok(false) };
+        let blob = std::fs::canonicalize(path)?;
+        if self.verified.lock().is_ok_and(|known| known.contains(&blob)) {
+            return Ok(false);
+        }
+        let sound = digest.verify(input)?;
+        if let (true, Ok(mut known)) = (sound, self.verified.lock()) {
+            known.insert(blob);
+        }
+        Ok(!sound)
     }
 
     /// Whether code of this kind is allowed.

@@ -102,6 +102,7 @@ pub(crate) fn sorted<'o>(
     object.member("diagnosis", &sorted.examined.sentence())?;
     object.member("class", sorted.class().name())?;
     object.member("kind", sorted.examined.kind)?;
+    object.optional("rule", sorted.examined.rule)?;
     if sorted.allowed {
         object.member("allowed", &true)?;
     }

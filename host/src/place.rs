@@ -140,9 +140,14 @@ fn hub_blobs(path: &std::path::Path) -> Option<std::path::PathBuf> {
     let snapshots =
         path.ancestors().skip(1).find(|it| it.file_name() == Some("snapshots".as_ref()))?;
     let repository = snapshots.parent()?;
-    let name = repository.file_name()?.to_str()?;
-    let kinds = ["models--", "datasets--", "spaces--"];
-    kinds.iter().any(|kind| name.starts_with(kind)).then(|| repository.join("blobs"))
+    is_hub_repository(repository).then(|| repository.join("blobs"))
+}
+
+/// Whether a folder has the name of a repository in huggingface_hub's cache.
+#[cfg(feature = "std")]
+pub(crate) fn is_hub_repository(folder: &std::path::Path) -> bool {
+    let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    ["models--", "datasets--", "spaces--"].iter().any(|kind| name.starts_with(kind))
 }
 
 /// Whether a path is a link of huggingface_hub's cache: from a snapshot to a blob of the same

@@ -28,6 +28,7 @@ mod settings;
 mod shards;
 mod splits;
 mod stats;
+mod stores;
 mod survival;
 mod ztensor;
 

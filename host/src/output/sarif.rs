@@ -218,6 +218,12 @@ impl Log {
     ) -> io::Result<()> {
         let (rule, level) = match (examined.class, verdict) {
             (_, Verdict::Valid) => return Ok(()),
+            (_, Verdict::Invalid) if examined.rule.is_some() => {
+                let id = format!("{}/{}", TOOL.name, examined.rule.unwrap_or_default());
+                let text = "The name of a blob is the digest of its bytes";
+                let help = format!("{text}. `--no-digest` does not compare them.");
+                (describe(id, text, text, help, "error"), "error")
+            }
             (Class::Code, Verdict::Invalid) => {
                 let text = "Loading the model runs this code";
                 let help = format!("{text}. The exit status is 1; `--allow-code` accepts it.");

@@ -6,6 +6,9 @@
 
 mod archive;
 mod content;
+#[cfg(feature = "digest")]
+mod digest;
+mod examined;
 mod json;
 mod names;
 mod settings;
@@ -13,21 +16,27 @@ mod settings;
 use crate::diagnosis::Diagnosis;
 use crate::error::ReadError;
 use crate::input::Input;
+use crate::lock::Lock;
 use crate::place::Place;
 #[cfg(feature = "std")]
 pub use crate::place::is_hub_link;
-use crate::report::Verdict;
+#[cfg(feature = "digest")]
+use crate::place::is_hub_repository;
 use crate::summary::Template;
-use crate::text::plural;
-use alloc::borrow::ToOwned as _;
+use crate::text::{Text, plural};
 use alloc::format;
-use alloc::string::{String, ToString as _};
+use alloc::string::String;
 use alloc::vec;
+use alloc::vec::Vec;
 use archive::Inside;
+#[cfg(feature = "digest")]
+pub use digest::BlobDigest;
+use examined::PICKLE;
+pub use examined::{Class, Examined};
 use json::Json;
 use names::extension;
+use settings::Load;
 
-const PICKLE: &str = "pickle";
 /// Bytes at the start that decide about most files.
 const HEAD: usize = 4 << 10;
 /// Longest text that is read to its end.
@@ -37,128 +46,6 @@ const SETTINGS: u64 = 16 << 20;
 const OTHER_SETTINGS: u64 = 2 << 20;
 /// Longest tokenizer model.
 const TOKENIZER: u64 = 64 << 20;
-
-/// What kind of file of a repository this is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Class {
-    /// Settings, texts, tokenizers, media: data that its reader cannot take for code.
-    Companion,
-    /// Code, or something that loads it.
-    Code,
-    /// Something else, which nobody examined.
-    Unknown,
-    /// A file whose download has not ended, or that stands for another.
-    Download,
-}
-
-impl Class {
-    /// The name in JSON.
-    ///
-    /// ```
-    /// assert_eq!(weighbridge::repository::Class::Code.name(), "code");
-    /// ```
-    pub const fn name(self) -> &'static str {
-        match self {
-            Class::Companion => "companion",
-            Class::Code => "code",
-            Class::Unknown => "unknown",
-            Class::Download => "download",
-        }
-    }
-}
-
-/// What a file of a repository is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Examined {
-    /// Its class.
-    pub class: Class,
-    /// What it is, in a word or two, to count it with others: `Python`, `image`.
-    pub kind: &'static str,
-    /// What it is or would do, as a sentence; empty if the kind says all.
-    pub why: String,
-    /// Whether loading the model would run it.
-    pub runs: bool,
-    /// Whether it must not be skipped: it may be dangerous, or could not be read.
-    pub danger: bool,
-}
-
-impl Examined {
-    fn new(class: Class, kind: &'static str) -> Self {
-        Examined { class, kind, why: String::new(), runs: false, danger: class != Class::Companion }
-    }
-
-    fn companion(kind: &'static str) -> Self {
-        Examined::new(Class::Companion, kind)
-    }
-
-    fn because(self, why: impl Into<String>) -> Self {
-        Examined { why: why.into(), ..self }
-    }
-
-    fn runs(self) -> Self {
-        Examined { runs: true, ..self }
-    }
-
-    fn harmless(self) -> Self {
-        Examined { danger: false, ..self }
-    }
-
-    /// A file that the check of tensor files found to be a pickle, or to have or list some. An
-    /// index that lists pickles is no code itself, unless they are `denied`.
-    ///
-    /// ```
-    /// use weighbridge::{Verdict, repository::Examined};
-    ///
-    /// let report = weighbridge::check(b"\x80\x02}q\0.")?;
-    /// let found = Examined::pickle(report.diagnosis().unwrap(), false);
-    /// assert_eq!(found.verdict(), Verdict::Invalid);
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    pub fn pickle(diagnosis: &Diagnosis, denied: bool) -> Self {
-        if *diagnosis == Diagnosis::PickleIndex && !denied {
-            let found = Examined::new(Class::Unknown, "index of pickles");
-            return found.because(diagnosis.to_string()).harmless();
-        }
-        Examined::new(Class::Code, PICKLE).because(diagnosis.to_string()).runs()
-    }
-
-    /// The verdict: code is invalid if loading the model runs it, and otherwise unsupported, as
-    /// unknown files are. Companions are valid.
-    ///
-    /// ```
-    /// use weighbridge::{Verdict, repository::examine_bytes};
-    ///
-    /// let verdict = |name, bytes: &[u8]| examine_bytes(name, bytes).verdict();
-    /// assert_eq!(verdict("README.md", b"# A model"), Verdict::Valid);
-    /// assert_eq!(verdict("run.py", b"print()"), Verdict::Unsupported);
-    /// let config = br#"{"auto_map": {"AutoModel": "modeling_x.Model"}}"#;
-    /// assert_eq!(verdict("config.json", config), Verdict::Invalid);
-    /// ```
-    pub fn verdict(&self) -> Verdict {
-        match self.class {
-            Class::Companion => Verdict::Valid,
-            Class::Code if self.runs => Verdict::Invalid,
-            Class::Code | Class::Unknown => Verdict::Unsupported,
-            Class::Download => Verdict::Unchecked,
-        }
-    }
-
-    /// What it is, in one sentence.
-    ///
-    /// ```
-    /// let found = weighbridge::repository::examine_bytes("x.so", b"\x7FELF\x02\x01\x01");
-    /// assert_eq!(found.sentence(), "native code (ELF)");
-    /// ```
-    pub fn sentence(&self) -> String {
-        match &*self.why {
-            "" => self.kind.to_owned(),
-            why if self.kind == PICKLE => why.to_owned(),
-            why => format!("{}: {why}", self.kind),
-        }
-    }
-}
 
 /// Examines a file that no reader of a format recognised.
 ///
@@ -185,64 +72,124 @@ pub fn examine(
     place: Option<&dyn Place>,
     whole: bool,
 ) -> Result<Examined, ReadError> {
-    let extension = extension(name);
-    let mut head = vec![0; usize::try_from(input.len()).map_or(HEAD, |len| len.min(HEAD))];
-    input.read_at(0, &mut head)?;
-    if let Some(found) = download(name, &extension, &head, input.len()) {
-        return Ok(found);
+    Repository::default().examine(input, name, place, whole)
+}
+
+/// Examines the files of folders, and remembers the settings of the last folder.
+///
+/// ```
+/// use weighbridge::repository::{Class, Repository};
+/// use weighbridge::Place;
+///
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("x.py");
+/// std::fs::write(&path, "print()")?;
+/// let found = Repository::default().examine(&*path.open()?, "x.py", Some(&path), true)?;
+/// assert_eq!(found.class, Class::Code);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Repository {
+    /// The folder, as the name of a file in it, and what its settings load.
+    last: Lock<Option<(Text, Vec<(&'static str, Load)>)>>,
+}
+
+impl Repository {
+    /// Examines a file as [`examine`] does.
+    ///
+    /// ```
+    /// use weighbridge::repository::{Class, Repository};
+    /// use weighbridge::Place;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("README.md");
+    /// std::fs::write(&path, "# A model")?;
+    /// let found = Repository::default().examine(&*path.open()?, "README.md", None, true)?;
+    /// assert_eq!(found.class, Class::Companion);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When bytes cannot be read.
+    pub fn examine(
+        &self,
+        input: &dyn Input,
+        name: &str,
+        place: Option<&dyn Place>,
+        whole: bool,
+    ) -> Result<Examined, ReadError> {
+        let extension = extension(name);
+        let mut head = vec![0; usize::try_from(input.len()).map_or(HEAD, |len| len.min(HEAD))];
+        input.read_at(0, &mut head)?;
+        if let Some(found) = download(name, &extension, &head, input.len()) {
+            return Ok(found);
+        }
+        if head.is_empty() {
+            return Ok(Examined::companion("empty file"));
+        }
+        if let Some(found) = by_magic(input, &head, &extension)? {
+            return Ok(found);
+        }
+        let most = if whole { TEXT } else { content::PIECE as u64 };
+        let is_text = (!whole || input.len() <= TEXT) && content::is_text(input, most)?;
+        if names::is_pickled(&extension) {
+            let why = "named like a pickle, which can run code when it is loaded";
+            return Ok(Examined::new(Class::Code, PICKLE).because(why).runs());
+        }
+        if let Some(kind) = names::code(&extension) {
+            let found = Examined::new(Class::Code, kind);
+            return Ok(match place.filter(|_| whole).and_then(|place| self.loader(name, place)) {
+                Some(by) => found.because(format!("{by} loads it")).runs(),
+                None => found,
+            });
+        }
+        if is_text && head.starts_with(b"#!") {
+            return Ok(Examined::new(Class::Code, "script"));
+        }
+        match &*extension {
+            "json" | "jsonc" => return read_settings(input, name, is_text, place),
+            "jinja" | "jinja2" | "j2" => return template(input, is_text),
+            _ => {}
+        }
+        if let Some((whole, at)) = names::piece(name) {
+            let why =
+                format!("piece {at} of {whole}; join all pieces in order: cat {whole}* >{whole}");
+            return Ok(Examined::new(Class::Download, "piece of a file").because(why));
+        }
+        let may_be = head.starts_with(b"\n");
+        let bytes = if may_be { content::whole(input, TOKENIZER)? } else { None };
+        if bytes.is_some_and(|it| content::is_sentencepiece(&it)) {
+            return Ok(Examined::companion("SentencePiece model"));
+        }
+        if names::may_be_pickled(&extension) && !(is_text && extension == "model") {
+            let why = "files of this name are usually pickles, and this one was not recognised";
+            return Ok(Examined::new(Class::Unknown, "unknown format").because(why));
+        }
+        if is_text {
+            return Ok(Examined::companion(match &*extension {
+                "md" | "markdown" | "rst" => "Markdown",
+                "html" | "htm" | "xml" | "svg" | "css" => "web page",
+                _ => "text",
+            }));
+        }
+        let kind = "unknown format";
+        Ok(match input.len() > TEXT {
+            true => Examined::new(Class::Unknown, kind).because("too long to be read as text"),
+            false => Examined::new(Class::Unknown, kind).harmless(),
+        })
     }
-    if head.is_empty() {
-        return Ok(Examined::companion("empty file"));
+
+    /// The settings beside a module that load it.
+    fn loader(&self, name: &str, place: &dyn Place) -> Option<&'static str> {
+        let folder = place.beside(settings::NAMES[0]).name();
+        self.last.with(|last| {
+            if last.as_ref().is_none_or(|(of, _)| *of != folder) {
+                *last = Some((folder, loads_beside(place)));
+            }
+            let (_, loads) = last.as_ref()?;
+            loads.iter().find(|(_, load)| load.what == name).map(|(settings, _)| *settings)
+        })
     }
-    if let Some(found) = by_magic(input, &head, &extension)? {
-        return Ok(found);
-    }
-    let most = if whole { TEXT } else { content::PIECE as u64 };
-    let is_text = (!whole || input.len() <= TEXT) && content::is_text(input, most)?;
-    if names::is_pickled(&extension) {
-        let why = "named like a pickle, which can run code when it is loaded";
-        return Ok(Examined::new(Class::Code, PICKLE).because(why).runs());
-    }
-    if let Some(kind) = names::code(&extension) {
-        let found = Examined::new(Class::Code, kind);
-        return Ok(match place.filter(|_| whole).and_then(|place| loader(name, place)) {
-            Some(by) => found.because(format!("{by} loads it")).runs(),
-            None => found,
-        });
-    }
-    if is_text && head.starts_with(b"#!") {
-        return Ok(Examined::new(Class::Code, "script"));
-    }
-    match &*extension {
-        "json" | "jsonc" => return read_settings(input, name, is_text, place),
-        "jinja" | "jinja2" | "j2" => return template(input, is_text),
-        _ => {}
-    }
-    if let Some((whole, at)) = names::piece(name) {
-        let why = format!("piece {at} of {whole}; join all pieces in order: cat {whole}* >{whole}");
-        return Ok(Examined::new(Class::Download, "piece of a file").because(why));
-    }
-    let may_be = head.starts_with(b"\n");
-    let bytes = if may_be { content::whole(input, TOKENIZER)? } else { None };
-    if bytes.is_some_and(|it| content::is_sentencepiece(&it)) {
-        return Ok(Examined::companion("SentencePiece model"));
-    }
-    if names::may_be_pickled(&extension) && !(is_text && extension == "model") {
-        let why = "files of this name are usually pickles, and this one was not recognised";
-        return Ok(Examined::new(Class::Unknown, "unknown format").because(why));
-    }
-    if is_text {
-        return Ok(Examined::companion(match &*extension {
-            "md" | "markdown" | "rst" => "Markdown",
-            "html" | "htm" | "xml" | "svg" | "css" => "web page",
-            _ => "text",
-        }));
-    }
-    let kind = "unknown format";
-    Ok(match input.len() > TEXT {
-        true => Examined::new(Class::Unknown, kind).because("too long to be read as text"),
-        false => Examined::new(Class::Unknown, kind).harmless(),
-    })
 }
 
 /// Examines a file in memory, by its content and its name alone.
@@ -404,16 +351,29 @@ fn template(input: &dyn Input, is_text: bool) -> Result<Examined, ReadError> {
     })
 }
 
-/// The settings beside a module that load it.
-fn loader(name: &str, place: &dyn Place) -> Option<String> {
-    settings::NAMES.iter().find_map(|settings| {
+/// What the settings beside a file load.
+fn loads_beside(place: &dyn Place) -> Vec<(&'static str, Load)> {
+    let mut found = Vec::new();
+    for settings in settings::NAMES {
         let beside = place.beside(settings);
-        let input = beside.open().ok()?;
-        let bytes = content::whole(&*input, SETTINGS).ok()??;
-        let json = Json::parse(str::from_utf8(&bytes).ok()?)?;
-        let loads = settings::loads(settings, &json);
-        loads.iter().any(|load| load.what == name).then(|| (*settings).to_string())
-    })
+        let Ok(input) = beside.open() else { continue };
+        let bytes = content::whole(&*input, SETTINGS).ok().flatten();
+        let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+        let json = text.and_then(|text| Json::parse(&text));
+        let loads = json.map(|json| settings::loads(settings, &json)).unwrap_or_default();
+        found.extend(loads.into_iter().map(|load| (*settings, load)));
+    }
+    found
+}
+
+/// Whether a downloader gives such a name to a file that it has not completed, or keeps beside
+/// it.
+///
+/// ```
+/// assert!(weighbridge::repository::is_control("model.gguf.part"));
+/// ```
+pub fn is_control(name: &str) -> bool {
+    names::controlled(name).is_some()
 }
 
 /// The control file of a downloader beside the file at `place`, whose download has not ended.

@@ -1,0 +1,131 @@
+//! Stores of models: caches and folders of other programs.
+
+use super::*;
+use sha2::Digest as _;
+use weighbridge_tests::encode::gguf;
+
+fn sha256(bytes: &[u8]) -> String {
+    weighbridge::text::hex(&sha2::Sha256::digest(bytes))
+}
+
+fn model() -> Vec<u8> {
+    let metadata = vec![];
+    gguf::File { version: 3, big: false, alignment: 32, metadata, tensors: vec![] }.encode().bytes
+}
+
+/// A store as Ollama keeps it; the path of the model's blob.
+fn ollama() -> (Folder, String) {
+    let folder = Folder::new();
+    let manifest = "store/manifests/registry.ollama.ai/library/tiny";
+    std::fs::create_dir_all(folder.path().join(manifest)).expect("folders");
+    std::fs::create_dir_all(folder.path().join("store/blobs")).expect("folders");
+    let (model, template) = (model(), b"{{ .Prompt }}");
+    let blob = |bytes: &[u8]| format!("store/blobs/sha256-{}", sha256(bytes));
+    folder.write(&blob(&model), &model);
+    folder.write(&blob(template), template);
+    let text = format!("{{\"layers\": [{{\"digest\": \"sha256:{}\"}}]}}", sha256(&model));
+    folder.write(&format!("{manifest}/latest"), text.as_bytes());
+    let blob = blob(&model);
+    (folder, blob)
+}
+
+#[test]
+fn an_ollama_store_is_checked_and_its_digests_compared() {
+    let (folder, blob) = ollama();
+    let sound = run(&folder, &["check", "store"]);
+    assert_eq!(sound.code, 0, "{sound:?}");
+    assert!(sound.out.contains(&format!("{blob}  GGUF 3")), "{sound:?}");
+    assert!(sound.out.contains("companion 2 files"), "{sound:?}");
+    // A byte that is legal in GGUF, but not what was downloaded.
+    let mut other = model();
+    other.push(0);
+    folder.write(&blob, &other);
+    let damaged = run(&folder, &["check", "store", "--json"]);
+    let lines = damaged.lines();
+    let line = lines.iter().find(|line| line["file"] == *blob).expect("a line");
+    assert_eq!((damaged.code, &line["rule"]), (1, &"BLOB-DIGEST".into()), "{line}");
+    let sarif = run(&folder, &["check", "store", "--output", "sarif"]);
+    assert!(sarif.out.contains("weighbridge/BLOB-DIGEST"), "{sarif:?}");
+    let not = run(&folder, &["check", "store", "--no-digest", "--json"]).lines();
+    assert!(not.iter().all(|line| line.get("rule").is_none()), "{not:?}");
+}
+
+/// Small files are stored under Git's digest, large ones under SHA-256; refs, locks and notes of
+/// missing files are no models.
+#[cfg(unix)]
+#[test]
+fn blobs_of_the_hub_s_cache_have_the_digests_of_their_names() {
+    let folder = Folder::new();
+    let root = folder.path().join("hub/models--me--x");
+    for name in ["blobs", "refs", "snapshots/0123", ".no_exist/0123"] {
+        std::fs::create_dir_all(root.join(name)).expect("folders");
+    }
+    folder.write("hub/models--me--x/refs/main", b"0123");
+    folder.write("hub/models--me--x/.no_exist/0123/adapter_config.json", b"");
+    // What `git hash-object` prints for a file of "{}".
+    let git = "9e26dfeeb6e641a33dae4961196235bdb965b21b";
+    folder.write(&format!("hub/models--me--x/blobs/{git}"), b"{}");
+    let (model, digest) = (model(), sha256(&model()));
+    folder.write(&format!("hub/models--me--x/blobs/{digest}"), &model);
+    for (blob, name) in [(git, "config.json"), (&*digest, "model.gguf")] {
+        let link = root.join("snapshots/0123").join(name);
+        std::os::unix::fs::symlink(format!("../../blobs/{blob}"), link).expect("a link");
+    }
+    for path in ["hub", "hub/models--me--x/snapshots/0123"] {
+        let sound = run(&folder, &["check", path]);
+        assert_eq!(sound.code, 0, "{sound:?}");
+    }
+    folder.write(&format!("hub/models--me--x/blobs/{git}"), b"[]");
+    for path in ["hub", "hub/models--me--x/snapshots/0123"] {
+        let damaged = run(&folder, &["check", path]);
+        assert_eq!(damaged.code, 1, "{damaged:?}");
+        assert!(damaged.out.contains("damaged blob"), "{damaged:?}");
+        assert_eq!(run(&folder, &["check", path, "--no-digest"]).code, 0);
+    }
+    folder.write(&format!("hub/models--me--x/blobs/{git}"), b"{}");
+    let part = format!("hub/models--me--x/blobs/{digest}.incomplete");
+    folder.write(&part, b"GGUF");
+    let unfinished = run(&folder, &["check", "hub"]);
+    assert_eq!(unfinished.code, 3, "{unfinished:?}");
+    assert!(unfinished.out.contains("download in progress"), "{unfinished:?}");
+}
+
+/// A name of digits anywhere else is only a name.
+#[test]
+fn names_outside_of_stores_are_no_digests() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("blobs")).expect("a folder");
+    folder.write("a.gguf", &model());
+    folder.write(&format!("blobs/{}", "0".repeat(64)), b"text");
+    folder.write(&format!("sha256-{}", "0".repeat(64)), b"text");
+    assert_eq!(run(&folder, &["check", "."]).code, 0);
+}
+
+#[test]
+fn a_folder_of_comfyui_has_models_by_purpose() {
+    let folder = Folder::new();
+    for name in ["checkpoints", "vae", "embeddings", "configs"] {
+        std::fs::create_dir_all(folder.path().join("models").join(name)).expect("folders");
+    }
+    folder.write("models/checkpoints/put_checkpoints_here", b"");
+    folder.write("models/checkpoints/x.gguf", &model());
+    folder.write("models/configs/v1-inference.yaml", b"model:\n  target: ldm\n");
+    assert_eq!(run(&folder, &["check", "models"]).code, 0);
+    folder.write("models/embeddings/style.pt", b"\x80\x02}q\0.");
+    let found = run(&folder, &["check", "models", "--skip-unknown"]);
+    assert!(found.code == 1 && found.out.contains("models/embeddings/style.pt"), "{found:?}");
+}
+
+#[test]
+fn a_checkout_without_its_large_files_says_what_fetches_them() {
+    let folder = Folder::new();
+    folder.write("config.json", b"{}");
+    let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n";
+    folder.write("tokenizer.model", pointer);
+    let found = run(&folder, &["check", "."]);
+    assert_eq!(found.code, 3, "{found:?}");
+    assert!(found.out.contains("`git lfs pull` fetches the file"), "{found:?}");
+    // In place of a tensor file it is invalid, as it is alone.
+    folder.write("model.safetensors", pointer);
+    assert_eq!(run(&folder, &["check", "."]).code, 1);
+}

@@ -1,0 +1,155 @@
+//! The class of a file, and what it is.
+
+use crate::diagnosis::Diagnosis;
+use crate::report::Verdict;
+use alloc::borrow::ToOwned as _;
+use alloc::format;
+use alloc::string::{String, ToString as _};
+
+pub(super) const PICKLE: &str = "pickle";
+
+/// What kind of file of a repository this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Class {
+    /// Settings, texts, tokenizers, media: data that its reader cannot take for code.
+    Companion,
+    /// Code, or something that loads it.
+    Code,
+    /// Something else, which nobody examined.
+    Unknown,
+    /// A file whose download has not ended, or that stands for another.
+    Download,
+}
+
+impl Class {
+    /// The name in JSON.
+    ///
+    /// ```
+    /// assert_eq!(weighbridge::repository::Class::Code.name(), "code");
+    /// ```
+    pub const fn name(self) -> &'static str {
+        match self {
+            Class::Companion => "companion",
+            Class::Code => "code",
+            Class::Unknown => "unknown",
+            Class::Download => "download",
+        }
+    }
+}
+
+/// What a file of a repository is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Examined {
+    /// Its class.
+    pub class: Class,
+    /// What it is, in a word or two, to count it with others: `Python`, `image`.
+    pub kind: &'static str,
+    /// What it is or would do, as a sentence; empty if the kind says all.
+    pub why: String,
+    /// Whether loading the model would run it.
+    pub runs: bool,
+    /// The id of the rule that the file breaks, however its code is judged.
+    pub rule: Option<&'static str>,
+    /// Whether it must not be skipped: it may be dangerous, or could not be read.
+    pub danger: bool,
+}
+
+impl Examined {
+    pub(super) fn new(class: Class, kind: &'static str) -> Self {
+        Examined {
+            class,
+            kind,
+            why: String::new(),
+            runs: false,
+            rule: None,
+            danger: class != Class::Companion,
+        }
+    }
+
+    pub(super) fn companion(kind: &'static str) -> Self {
+        Examined::new(Class::Companion, kind)
+    }
+
+    pub(super) fn because(self, why: impl Into<String>) -> Self {
+        Examined { why: why.into(), ..self }
+    }
+
+    pub(super) fn runs(self) -> Self {
+        Examined { runs: true, ..self }
+    }
+
+    pub(super) fn harmless(self) -> Self {
+        Examined { danger: false, ..self }
+    }
+
+    /// A file that the check of tensor files found to be a pickle, or to have or list some. An
+    /// index that lists pickles is no code itself, unless they are `denied`.
+    ///
+    /// ```
+    /// use weighbridge::{Verdict, repository::Examined};
+    ///
+    /// let report = weighbridge::check(b"\x80\x02}q\0.")?;
+    /// let found = Examined::pickle(report.diagnosis().unwrap(), false);
+    /// assert_eq!(found.verdict(), Verdict::Invalid);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn pickle(diagnosis: &Diagnosis, denied: bool) -> Self {
+        if *diagnosis == Diagnosis::PickleIndex && !denied {
+            let found = Examined::new(Class::Unknown, "index of pickles");
+            return found.because(diagnosis.to_string()).harmless();
+        }
+        Examined::new(Class::Code, PICKLE).because(diagnosis.to_string()).runs()
+    }
+
+    /// A file whose name is another digest than that of its bytes.
+    ///
+    /// ```
+    /// use weighbridge::{Verdict, repository::Examined};
+    ///
+    /// let damaged = Examined::damaged();
+    /// assert_eq!((damaged.verdict(), damaged.rule), (Verdict::Invalid, Some("BLOB-DIGEST")));
+    /// ```
+    pub fn damaged() -> Self {
+        let why = "its name is the digest of other bytes: download it again";
+        let found = Examined::new(Class::Download, "damaged blob").because(why);
+        Examined { rule: Some("BLOB-DIGEST"), ..found }
+    }
+
+    /// The verdict: code is invalid if loading the model runs it, and otherwise unsupported, as
+    /// unknown files are. Companions are valid.
+    ///
+    /// ```
+    /// use weighbridge::{Verdict, repository::examine_bytes};
+    ///
+    /// let verdict = |name, bytes: &[u8]| examine_bytes(name, bytes).verdict();
+    /// assert_eq!(verdict("README.md", b"# A model"), Verdict::Valid);
+    /// assert_eq!(verdict("run.py", b"print()"), Verdict::Unsupported);
+    /// let config = br#"{"auto_map": {"AutoModel": "modeling_x.Model"}}"#;
+    /// assert_eq!(verdict("config.json", config), Verdict::Invalid);
+    /// ```
+    pub fn verdict(&self) -> Verdict {
+        match self.class {
+            _ if self.rule.is_some() => Verdict::Invalid,
+            Class::Companion => Verdict::Valid,
+            Class::Code if self.runs => Verdict::Invalid,
+            Class::Code | Class::Unknown => Verdict::Unsupported,
+            Class::Download => Verdict::Unchecked,
+        }
+    }
+
+    /// What it is, in one sentence.
+    ///
+    /// ```
+    /// let found = weighbridge::repository::examine_bytes("x.so", b"\x7FELF\x02\x01\x01");
+    /// assert_eq!(found.sentence(), "native code (ELF)");
+    /// ```
+    pub fn sentence(&self) -> String {
+        match &*self.why {
+            "" => self.kind.to_owned(),
+            why if self.kind == PICKLE => why.to_owned(),
+            why => format!("{}: {why}", self.kind),
+        }
+    }
+}
