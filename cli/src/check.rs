@@ -17,10 +17,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use weighbridge::policy::{Exceptions, Policy};
 use weighbridge::remote::{Servers, Url, shown};
-use weighbridge::repository::{BlobDigest, Class, Examined, Repository, in_progress, is_control};
+use weighbridge::repository::{
+    BlobDigest, Class, Examined, Pieces, Repository, in_progress, is_control, is_piece,
+};
 use weighbridge::text::hex;
 use weighbridge::{
-    Error, FileInput, Goal, Options, Place, ReadError, Report, Text, check_at, check_input,
+    Error, FileInput, Goal, Options, Place, ReadError, Report, Text, Verdict, check_at, check_input,
 };
 
 /// Bytes read at a time for hashing.
@@ -31,6 +33,8 @@ struct Task<'r> {
     /// Options for named files, and for files found in folders and lists.
     named: Options,
     found: Options,
+    /// The paths that were named.
+    paths: &'r [PathBuf],
     skip_unknown: bool,
     /// Code is allowed; pickles too, unless they are denied.
     allow_code: bool,
@@ -68,6 +72,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
     let mut task = Task {
         found: options.clone().unknown_is_unsupported(),
         named: options,
+        paths: &args.paths,
         skip_unknown: args.skip_unknown || policy.skip_unknown,
         digest: !args.no_digest,
         verified: Mutex::default(),
@@ -223,6 +228,12 @@ impl Task<'_> {
         is_found: bool,
     ) -> Result<Seen, Error> {
         let options = if is_found { &self.found } else { &self.named };
+        if Url::of(path).is_none()
+            && let Some(pieces) = Pieces::of(path)
+        {
+            *stamp = None;
+            return self.check_pieces(path, &pieces, is_found);
+        }
         let at = self.servers.locate(path)?;
         let input = at.open()?;
         let place = Alone { place: at.place(), looked: AtomicBool::new(false) };
@@ -241,6 +252,7 @@ impl Task<'_> {
             let (examined, size) = (Examined::damaged(), report.size());
             return Ok(Seen::Sorted(Box::new(Sorted { examined, size, sha256, allowed: false })));
         }
+        let is_found = is_found || is_control(&file_name(path));
         if is_found && let Some(examined) = self.examine(&input, &report, &place, at.is_remote())? {
             *stamp = stamp.take().filter(|_| !place.looked.into_inner());
             if self.skip_unknown && examined.class == Class::Unknown && !examined.danger {
@@ -263,6 +275,28 @@ impl Task<'_> {
         Ok(Seen::Checked(Box::new(Checked { report, class, sha256, read })))
     }
 
+    /// Checks a file that was split, once, with its first piece.
+    fn check_pieces(&self, path: &Path, pieces: &Pieces, is_found: bool) -> Result<Seen, Error> {
+        let first = pieces.paths().first().map(PathBuf::as_path).unwrap_or(path);
+        let joined = pieces.open()?;
+        let options = if is_found { &self.found } else { &self.named };
+        let is_first = first == path || !is_found && !self.paths.iter().any(|it| it == first);
+        let examined = if is_first {
+            let place = path.with_file_name(pieces.name());
+            let report = check_at(&joined, &place, options)?;
+            let sha256 = self.sha256.then(|| self.digest(&joined, &place.name())).transpose()?;
+            let Some(examined) = self.examine(&joined, &report, &place, false)? else {
+                let class = Some("model");
+                return Ok(Seen::Checked(Box::new(Checked { report, class, sha256, read: None })));
+            };
+            examined
+        } else {
+            Examined::piece(&Text::from(first).lossy())
+        };
+        let (allowed, size) = (self.allows(&examined), weighbridge::Input::len(&joined));
+        Ok(Seen::Sorted(Box::new(Sorted { examined, size, sha256: None, allowed })))
+    }
+
     /// Checks a file in a folder or a list, which may not be a model.
     fn found(&self, path: &Path, stamp: &mut Option<String>) -> Result<Seen, Error> {
         match self.check(path, stamp, true) {
@@ -283,8 +317,10 @@ impl Task<'_> {
             return Ok(Some(Examined::pickle(pickle, self.deny_pickle)));
         }
         let (name, whole) = (place.file_name(), !is_remote || self.payloads);
-        // However an unfinished download begins.
-        if report.is_recognised() && !is_control(&name.lossy()) {
+        // However an unfinished download or the first piece of a file begins.
+        let is_valid = report.verdict_on_checked() == Verdict::Valid;
+        let part = is_control(&name.lossy()) || !is_valid && is_piece(&name.lossy());
+        if report.is_recognised() && !part {
             return Ok(None);
         }
         Ok(Some(self.repository.examine(input, &name.lossy(), Some(place), whole)?))

@@ -375,6 +375,9 @@ fn text(head: &[u8]) -> Option<Diagnosis> {
     if let Some(pointer) = head.strip_prefix(b"version https://git-lfs.github.com/spec/") {
         return Some(Diagnosis::LfsPointer(lfs_size(pointer)));
     }
+    if head.starts_with(b"# xet version") {
+        return Some(Diagnosis::Message("a Xet pointer, not the file that it stands for"));
+    }
     let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start();
     let start: Vec<u8> = head.iter().take(512).map(u8::to_ascii_lowercase).collect();
     let says = |key: &&[u8]| start.windows(key.len()).any(|here| here == *key);

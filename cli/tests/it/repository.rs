@@ -191,6 +191,8 @@ fn a_file_with_a_control_file_beside_it_is_not_plainly_valid() {
             let words = format!("download in progress: model.safetensors.{control} lies beside");
             assert!(found.out.contains(&words), "{found:?}");
         }
+        let named = run(&folder, &["check", &format!("model.safetensors.{control}")]);
+        assert!(named.code == 3 && named.out.contains("download in progress"), "{named:?}");
         std::fs::remove_file(path).expect("it is there");
     }
 }

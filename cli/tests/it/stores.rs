@@ -125,7 +125,47 @@ fn a_checkout_without_its_large_files_says_what_fetches_them() {
     let found = run(&folder, &["check", "."]);
     assert_eq!(found.code, 3, "{found:?}");
     assert!(found.out.contains("`git lfs pull` fetches the file"), "{found:?}");
+    let xet = "# xet version 0\nfilesize = 9\nhash = '00'\n";
+    folder.write("x.safetensors", xet.as_bytes());
+    let pointer_of_xet = run(&folder, &["check", "x.safetensors"]);
+    assert!(pointer_of_xet.out.contains("a Xet pointer"), "{pointer_of_xet:?}");
+    std::fs::remove_file(folder.path().join("x.safetensors")).expect("it is there");
     // In place of a tensor file it is invalid, as it is alone.
     folder.write("model.safetensors", pointer);
     assert_eq!(run(&folder, &["check", "."]).code, 1);
+}
+
+/// Split by bytes, under each of the names in use: each piece says what it is, and all together
+/// are checked as the file that they make.
+#[test]
+fn pieces_are_checked_as_the_file_that_they_make() {
+    let model = sound().encode();
+    for names in [
+        ["x.stb.part1of2", "x.stb.part2of2"],
+        ["x.stb.part00", "x.stb.part01"],
+        ["x.stb-split-a", "x.stb-split-b"],
+        ["x.stb.001", "x.stb.002"],
+    ] {
+        let folder = Folder::new();
+        for (name, bytes) in [(names[0], &model[..60]), (names[1], &model[60..])] {
+            let path = folder.write(name, bytes);
+            let alone = run(&folder, &["check", "."]);
+            assert_eq!(alone.code, 3, "{alone:?}");
+            assert!(alone.out.contains("join all pieces in order"), "{alone:?}");
+            std::fs::remove_file(path).expect("it is there");
+        }
+        folder.write(names[1], &model[60..]);
+        folder.write(names[0], &model[..60]);
+        for args in [&["check", "."][..], &["check", names[0], names[1]], &["check", names[1]]] {
+            let joined = run(&folder, args);
+            assert_eq!(joined.code, 0, "{joined:?}");
+            assert!(joined.out.contains("STB 1, 2 tensors, 197 bytes"), "{joined:?}");
+        }
+        folder.write(names[1], &model[61..]);
+        assert_eq!(run(&folder, &["check", "."]).code, 1);
+        // A pickle in pieces is a pickle.
+        folder.write(names[0], b"\x80\x02");
+        folder.write(names[1], b"}q\0.");
+        assert_eq!(run(&folder, &["check", ".", "--skip-unknown"]).code, 1);
+    }
 }

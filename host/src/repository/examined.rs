@@ -103,6 +103,18 @@ impl Examined {
         Examined::new(Class::Code, PICKLE).because(diagnosis.to_string()).runs()
     }
 
+    /// A piece of a file that is checked as a whole with the first piece.
+    ///
+    /// ```
+    /// use weighbridge::repository::{Class, Examined};
+    ///
+    /// assert_eq!(Examined::piece("x.gguf.part1of2").class, Class::Companion);
+    /// ```
+    pub fn piece(first: &str) -> Self {
+        let why = format!("checked with the first piece, {first}");
+        Examined::new(Class::Companion, "piece of a file").because(why)
+    }
+
     /// A file whose name is another digest than that of its bytes.
     ///
     /// ```

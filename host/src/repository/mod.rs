@@ -11,6 +11,8 @@ mod digest;
 mod examined;
 mod json;
 mod names;
+#[cfg(feature = "std")]
+mod pieces;
 mod settings;
 
 use crate::diagnosis::Diagnosis;
@@ -35,6 +37,8 @@ use examined::PICKLE;
 pub use examined::{Class, Examined};
 use json::Json;
 use names::extension;
+#[cfg(feature = "std")]
+pub use pieces::{Joined, Pieces};
 use settings::Load;
 
 /// Bytes at the start that decide about most files.
@@ -374,6 +378,15 @@ fn loads_beside(place: &dyn Place) -> Vec<(&'static str, Load)> {
 /// ```
 pub fn is_control(name: &str) -> bool {
     names::controlled(name).is_some()
+}
+
+/// Whether the name is that of a piece of a file that was split by bytes.
+///
+/// ```
+/// assert!(weighbridge::repository::is_piece("model.gguf.part1of2"));
+/// ```
+pub fn is_piece(name: &str) -> bool {
+    names::piece(name).is_some()
 }
 
 /// The control file of a downloader beside the file at `place`, whose download has not ended.
