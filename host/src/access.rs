@@ -17,6 +17,9 @@ use weighbridge_core::{File, Source, Span, Stop, limits};
 
 /// Bytes read at a time when everything is read once: a power of two.
 const PIECE: usize = 1 << 20;
+/// Bytes that are copied without asking whether to go on.
+#[cfg(feature = "std")]
+const COPIED: u64 = 16 << 20;
 /// Bytes of shared data that are shown in any case, however short the file.
 const SHOWN: u64 = 1 << 20;
 /// Decoded bytes that count as one stored byte: real data decodes to a few times its size, but
@@ -250,6 +253,30 @@ impl<'a> Access<'a> {
             left -= n as u64;
         }
         Ok(())
+    }
+
+    /// Appends a span to a file without reading it into memory; `false` if that is not possible.
+    /// An error of the file is returned inside.
+    #[cfg(feature = "std")]
+    pub(crate) fn copy_to(
+        &self,
+        span: Span,
+        to: &std::fs::File,
+    ) -> Result<std::io::Result<bool>, Error> {
+        let Some(input) = &self.input else { return Ok(Ok(false)) };
+        let mut done = 0;
+        while done < span.len {
+            self.go_on()?;
+            let (at, len) = (span.offset.saturating_add(done), (span.len - done).min(COPIED));
+            match input.copy_to(at, len, to) {
+                None => return Ok(Ok(false)),
+                Some(Err(error)) => return Ok(Err(error)),
+                Some(Ok(copied)) if copied == len => done += len,
+                Some(Ok(_)) => return Err(ReadError::Changed.into()),
+            }
+            self.report_progress(at.saturating_add(len), false);
+        }
+        Ok(Ok(true))
     }
 
     /// Fails if the file was written to since it was opened.

@@ -52,6 +52,27 @@ pub trait Input: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// Appends `len` bytes at `offset` to a file, if that is possible without reading them into
+    /// memory, and returns how many there were. `None`, the default, if it is not.
+    ///
+    /// ```
+    /// use weighbridge::{FileInput, Input};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("a");
+    /// # std::fs::write(&path, b"abc")?;
+    /// let to = std::fs::File::create(folder.path().join("b"))?;
+    /// let copied = FileInput::open(&path)?.copy_to(1, 9, &to);
+    /// assert_eq!(copied.transpose()?, Some(2));
+    /// assert_eq!(std::fs::read(folder.path().join("b"))?, b"bc");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "std")]
+    fn copy_to(&self, offset: u64, len: u64, to: &std::fs::File) -> Option<std::io::Result<u64>> {
+        let _ = (offset, len, to);
+        None
+    }
+
     /// Whether the input is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
@@ -81,6 +102,16 @@ macro_rules! forward {
 
             fn read_together(&self, ranges: &[Span]) -> Result<Vec<(u64, Vec<u8>)>, ReadError> {
                 (**self).read_together(ranges)
+            }
+
+            #[cfg(feature = "std")]
+            fn copy_to(
+                &self,
+                offset: u64,
+                len: u64,
+                to: &std::fs::File,
+            ) -> Option<std::io::Result<u64>> {
+                (**self).copy_to(offset, len, to)
             }
 
             fn verify_unchanged(&self) -> Result<(), ReadError> {
@@ -130,6 +161,8 @@ mod files {
         file: File,
         len: u64,
         modified: Option<SystemTime>,
+        /// Held while the position of the file is used.
+        position: Lock<()>,
     }
 
     impl FileInput {
@@ -165,7 +198,8 @@ mod files {
         pub fn of(file: File) -> Result<Self, ReadError> {
             let metadata = file.metadata()?;
             regular(&metadata)?;
-            Ok(FileInput { len: metadata.len(), modified: metadata.modified().ok(), file })
+            let (len, modified) = (metadata.len(), metadata.modified().ok());
+            Ok(FileInput { file, len, modified, position: Lock::new(()) })
         }
     }
 
@@ -185,6 +219,15 @@ mod files {
                 }
             }
             Ok(())
+        }
+
+        fn copy_to(&self, offset: u64, len: u64, to: &File) -> Option<io::Result<u64>> {
+            Some(self.position.with(|()| {
+                let (mut from, mut to) = (&self.file, to);
+                from.seek(SeekFrom::Start(offset))?;
+                // On Linux the kernel copies.
+                io::copy(&mut from.take(len), &mut to)
+            }))
         }
 
         fn verify_unchanged(&self) -> Result<(), ReadError> {

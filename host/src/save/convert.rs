@@ -262,6 +262,12 @@ impl Convert {
         for i in layout.order() {
             let planned = &plan.tensors[shard[*i]];
             let (tensor, mut len) = (plan.source(opened, shard[*i]), 0_u64);
+            if let Some(span) = elements::as_it_lies(&tensor, planned.form)? {
+                let file = draft.file().map_err(failed)?;
+                if tensor.model.access.copy_to(span, file)?.map_err(failed)? {
+                    continue;
+                }
+            }
             let infinite = elements::write(&tensor, planned.form, |piece| {
                 self.go_on()?;
                 len += piece.len() as u64;

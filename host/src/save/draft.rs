@@ -56,6 +56,14 @@ impl Draft {
         }
     }
 
+    /// The file itself, with everything written out before it.
+    pub(super) fn file(&mut self) -> io::Result<&File> {
+        match &mut self.to {
+            Some(to) => to.flush().map(|()| to.get_ref()),
+            None => Err(io::Error::other("the file is complete")),
+        }
+    }
+
     /// Writes out everything, so that a full disk is noticed before any file is in place.
     pub(super) fn complete(&mut self) -> io::Result<()> {
         let Some(to) = self.to.take() else { return Ok(()) };

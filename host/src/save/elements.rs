@@ -11,10 +11,13 @@ use alloc::string::ToString as _;
 use alloc::vec;
 use alloc::vec::Vec;
 use half::{bf16, f16};
-use weighbridge_core::{File, Status};
+use weighbridge_core::{File, Span, Status};
 
 /// Elements that are dequantised at a time; a multiple of the length of every block.
 const BATCH: usize = 1 << 14;
+
+/// Shorter tensors are collected in memory.
+const WORTH: u64 = 256 << 10;
 
 /// How the elements of a tensor are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +117,14 @@ fn rows(tensor: &Tensor<'_, '_>) -> Result<Form, Error> {
 #[cfg(not(feature = "idv"))]
 fn rows(_: &Tensor<'_, '_>) -> Result<Form, Error> {
     Err(no("its elements are not an array"))
+}
+
+/// Where the bytes of a tensor lie as they are written, if they are worth copying in one go.
+pub(super) fn as_it_lies(tensor: &Tensor<'_, '_>, form: Form) -> Result<Option<Span>, Error> {
+    if form != Form::Same || tensor.bytes().is_none_or(|len| len < WORTH) {
+        return Ok(None);
+    }
+    Ok(tensor.canonical_span()?.filter(|span| Some(span.len) == tensor.bytes()))
 }
 
 /// Passes the bytes of a tensor to `take`, in order. Returns how many of its numbers became
