@@ -74,9 +74,15 @@ impl Origin {
 /// Maximum number of settings kept: models have about a hundred.
 const MOST: usize = 1 << 12;
 
+/// Items of lists, or 32 bytes of text, kept in all: lists of numbers have an item per layer.
+const MOST_ITEMS: usize = 1 << 17;
+
 /// Metadata and settings by key.
 #[derive(Debug, Default)]
 pub(super) struct Settings {
+    /// Items kept so far, and whether a value was too long for the rest.
+    kept: usize,
+    pub(super) is_cut: bool,
     metadata: BTreeMap<String, Value>,
     config: BTreeMap<String, Value>,
     /// Number of tokens in the tokenizer.
@@ -88,11 +94,28 @@ const INNER: [&str; 4] = ["", "text_config.", "llm_config.", "language_config."]
 
 impl Settings {
     pub(super) fn metadata(&mut self, key: &str, value: &Value) {
-        keep(&mut self.metadata, key, value);
+        if self.has_room(key, value) {
+            keep(&mut self.metadata, key, value);
+        }
     }
 
     pub(super) fn config(&mut self, key: &str, value: &Value) {
-        keep(&mut self.config, key, value);
+        if self.has_room(key, value) {
+            keep(&mut self.config, key, value);
+        }
+    }
+
+    /// Whether a value is small enough to be kept: entries may share their values, so a small file
+    /// may have many large ones.
+    fn has_room(&mut self, key: &str, value: &Value) -> bool {
+        if key.starts_with("tokenizer.") {
+            return false;
+        }
+        let items = self.kept.saturating_add(items(value));
+        let fits = items <= MOST_ITEMS;
+        self.kept = if fits { items } else { self.kept };
+        self.is_cut |= !fits;
+        fits
     }
 
     /// Whether any setting of the architecture is known.
@@ -151,8 +174,21 @@ impl Settings {
 }
 
 fn keep(all: &mut BTreeMap<String, Value>, key: &str, value: &Value) {
-    if all.len() < MOST && !all.contains_key(key) && !key.starts_with("tokenizer.") {
+    if all.len() < MOST && !all.contains_key(key) {
         all.insert(key.to_string(), value.clone());
+    }
+}
+
+/// Number of items in a value, as far as it matters for memory.
+fn items(value: &Value) -> usize {
+    match value {
+        Value::List(list) => list.iter().fold(1, |all, item| items(item).saturating_add(all)),
+        Value::Map(map) => map.iter().fold(1, |all, (_, item)| items(item).saturating_add(all)),
+        Value::Pairs(pairs) => pairs.iter().fold(1_usize, |all, (key, item)| {
+            all.saturating_add(items(key)).saturating_add(items(item))
+        }),
+        Value::Text(text) => 1 + text.as_bytes().len() / 32,
+        _ => 1,
     }
 }
 
@@ -299,5 +335,22 @@ fn work_out(
         {
             note(notes, format!("{} is {}, not a finite number", fact.name, fact.value));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_are_large_together_are_left_out() {
+        let mut settings = Settings::default();
+        let bits = Value::List(alloc::vec![Value::Bool(true); MOST_ITEMS / 4]);
+        for i in 0..100 {
+            settings.metadata(&format!("shared.{i}"), &bits);
+        }
+        settings.metadata("general.architecture", &Value::from("llama"));
+        assert!(settings.is_cut && settings.metadata.len() == 4, "{}", settings.metadata.len());
+        assert_eq!(settings.architecture(), Some("llama"));
     }
 }

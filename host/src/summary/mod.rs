@@ -249,6 +249,10 @@ impl Summariser {
         let Summariser { settings, counts } = self;
         let mut summary = ModelSummary::default();
         let counted = counts.finish(&settings, &mut summary);
+        if settings.is_cut {
+            let text = "settings with long values were left out: together they exceed a limit";
+            note(&mut summary.notes, String::from(text));
+        }
         let (facts, layers) = facts::all(&settings, &counted, &mut summary.notes);
         match cache::of(&settings, &facts, &counted, &layers) {
             Ok(cache) => summary.cache = Some(cache),

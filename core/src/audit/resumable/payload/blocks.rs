@@ -15,7 +15,7 @@ use crate::codec::{self, Decoder, Size, Step};
 use crate::file::{Cursor, File};
 use crate::format::idv::{Codec, Header, annotation::has_payload, blocks::Measure, rules};
 use crate::input::{Absent, Span};
-use crate::model::{Chunk, Encoding, Tensor};
+use crate::model::{Chunk, Encoding, Status, Tensor};
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, Rule, general};
 
@@ -230,7 +230,8 @@ fn next(
             *p.codec.insert(codec)
         }
     };
-    while p.passed < tensor.chunks.count() {
+    // Blocks whose codec is unknown were reported as unchecked.
+    while tensor.status == Status::Sound && p.passed < tensor.chunks.count() {
         let chunk = audit.file.chunk_of(r, tensor, p.passed)?;
         let part = u32::try_from(p.passed).unwrap_or(u32::MAX.saturating_sub(1));
         p.passed = p.passed.saturating_add(1);

@@ -282,7 +282,9 @@ impl Audit {
                 }
                 self.payload.current.plain = true;
             }
-            if tensor.status == Status::Sound || (tensor.status == Status::Unsupported && stored) {
+            // Annotations of a column do not depend on its codec.
+            let apart = stored || tensor.layout == Layout::Blocks;
+            if tensor.status == Status::Sound || (tensor.status == Status::Unsupported && apart) {
                 if self.payload.current.frames == Frames::Unknown {
                     self.payload.current.frames = self.frames_of(r, &tensor)?;
                 }
