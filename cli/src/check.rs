@@ -269,6 +269,8 @@ impl Task<'_> {
             && let Some(control) = in_progress(path)
         {
             report.interrupted(&control);
+            // The control file may go, and the file stays as it is.
+            *stamp = None;
         }
         let read = at.traffic();
         let class = is_found.then_some("model");
