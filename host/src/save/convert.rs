@@ -217,6 +217,8 @@ impl Convert {
             done.files.push(Saved { path: index, len, tensors: 0 });
         }
         opened.verify_unchanged()?;
+        // The last moment to end without files: putting them on disk took its time.
+        self.go_on()?;
         self.place(drafts).inspect_err(|_| done.files.clear())
     }
 
