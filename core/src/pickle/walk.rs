@@ -248,7 +248,8 @@ impl PickleWalk {
             // Nothing is called with what was imported just before.
             Effect::Calls(_) if imported && self.marks == 0 => return None,
             Effect::Calls(taken) => self.take(taken, 1)?,
-            Effect::States => self.protocol = true,
+            // Pickles begin with it; elsewhere it is two bytes of anything.
+            Effect::States => self.protocol |= first,
         }
         if let Some(import) = self.import.filter(|import| *import != self.at) {
             if matches!(effect, Effect::Calls(_) | Effect::CallsMarked) {

@@ -70,7 +70,7 @@ fn several_pickles_are_followed_to_the_last() {
 
 #[test]
 fn texts_and_other_files_are_no_pickles() {
-    let others: [&[u8]; 41] = [
+    let others: [&[u8]; 42] = [
         b"cat\ncar\ncow\ncup\nbig\nRoad\n",
         b"cat\ncar\ncow\ncup\n",
         b"cat\ncar\nable\n",
@@ -85,6 +85,7 @@ fn texts_and_other_files_are_no_pickles() {
         b".gitattributes\n",
         b"tokens\n",
         b"\x80\x07.",
+        b"\x88\x80\0\n\x12\x04hand:b",
         b"",
         b"I am a text.\n",
         b"No pickle",
