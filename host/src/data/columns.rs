@@ -12,8 +12,6 @@ const PAGE: usize = 4 << 10;
 
 /// Elements stored with the first axis fastest.
 pub(super) struct Columns<'e> {
-    /// Absolute offset of the first element.
-    pub(super) at: u64,
     /// Bytes per element.
     pub(super) width: u64,
     /// None of them is 0.
@@ -21,18 +19,47 @@ pub(super) struct Columns<'e> {
 }
 
 impl Columns<'_> {
-    /// Calls `take` with the first `count` elements in row-major order. Handles as many rows at
-    /// a time as fit into memory, with one read per run along the first axis.
+    /// Calls `take` with the first `count` elements in row-major order, of raw data at the offset
+    /// `data`.
     pub(super) fn read<E: From<Error>>(
         &self,
         access: &Access<'_>,
+        data: u64,
         count: u64,
+        take: impl FnMut(&[u8], u64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut near = Near::default();
+        self.gather(count, |place, run| near.read(access, data + place, run), take)
+    }
+
+    /// Like [`read`](Self::read), of decoded data.
+    pub(super) fn turn<E: From<Error>>(
+        &self,
+        decoded: &[u8],
+        count: u64,
+        take: impl FnMut(&[u8], u64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let cut = || Error::Unsupported("its data is too short for its shape".into());
+        let copy = |place: u64, run: &mut [u8]| {
+            let from = usize::try_from(place).unwrap_or(usize::MAX);
+            let bytes = decoded.get(from..).and_then(|rest| rest.get(..run.len()));
+            run.copy_from_slice(bytes.ok_or_else(cut)?);
+            Ok(())
+        };
+        self.gather(count, copy, take)
+    }
+
+    /// Handles as many rows at a time as fit into memory, with one call of `fill` for each run
+    /// along the first axis: its place from the first element, in bytes.
+    fn gather<E: From<Error>>(
+        &self,
+        count: u64,
+        mut fill: impl FnMut(u64, &mut [u8]) -> Result<(), Error>,
         mut take: impl FnMut(&[u8], u64) -> Result<(), E>,
     ) -> Result<(), E> {
         let Some((first, others)) = self.extents.split_first() else { return Ok(()) };
         let row: u64 = others.iter().product();
         let room = (ORDERED as u64 / self.width).max(1);
-        let mut near = Near::default();
         let mut done = 0;
         while done < count {
             let (at, column) = (done / row, done % row);
@@ -44,7 +71,7 @@ impl Columns<'_> {
             let mut run = vec![0; rows as usize * width];
             for k in 0..columns {
                 let place = (column_major(column + k, others) * first + at) * self.width;
-                near.read(access, self.at + place, &mut run)?;
+                fill(place, &mut run)?;
                 let cells = piece.chunks_exact_mut(columns as usize * width);
                 for (cells, bytes) in cells.zip(run.chunks_exact(width)) {
                     cells[k as usize * width..][..width].copy_from_slice(bytes);

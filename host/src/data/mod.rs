@@ -23,6 +23,9 @@ use weighbridge_core::{Chunk, Chunks, Element, Encoding, File, Layout, Span, Sta
 /// the pointers, columns and values of an entry lie apart.
 const SPARSE: u64 = 64 << 20;
 
+/// Maximum number of decoded bytes that are kept to reorder them: elements of a row lie apart.
+const REORDERED: u64 = 1 << 30;
+
 /// Whether a tensor's data is an array that holds every element in sequence. An unknown layout
 /// has an unknown size.
 pub(crate) fn is_dense(tensor: &Tensor) -> bool {
@@ -31,11 +34,14 @@ pub(crate) fn is_dense(tensor: &Tensor) -> bool {
 
 /// Whether a tensor's elements can be read sequentially.
 pub(crate) fn is_plain(tensor: &Tensor) -> bool {
-    let dense = is_dense(tensor);
+    is_sequential(tensor) && tensor.dtype.is_numeric()
+}
+
+/// Whether the bytes of a tensor's elements can be read sequentially, whatever their type.
+pub(crate) fn is_sequential(tensor: &Tensor) -> bool {
     let stored =
         tensor.elements == 0 || tensor.chunks.count() == 1 && Decoder::decodes(tensor.encoding);
-    let sound = tensor.status == Status::Sound;
-    sound && dense && stored && tensor.dtype.is_numeric()
+    tensor.status == Status::Sound && is_dense(tensor) && stored
 }
 
 /// The order in which a dense tensor's elements are stored.
@@ -57,9 +63,10 @@ pub(crate) fn order(access: &Access<'_>, tensor: &Tensor) -> Result<Order, Error
     let shape = access.ask(|source| Shape::read(source, tensor))?;
     let Some(extents) = shape.known() else { return Ok(Order::Unknown) };
     let whole = tensor.dtype.unit().is_some_and(|(count, _)| count == 1);
+    let stored = tensor.raw().is_some() || Decoder::decodes(tensor.encoding);
     match extents.iter().filter(|extent| **extent != 1).count() {
         0 | 1 => Ok(Order::Rows),
-        _ if whole && tensor.raw().is_some() => Ok(Order::Columns(extents)),
+        _ if whole && stored => Ok(Order::Columns(extents)),
         _ => Ok(Order::Unknown),
     }
 }
@@ -72,15 +79,28 @@ pub(crate) fn ordered<E: From<Error>>(
     count: u64,
     take: impl FnMut(&[u8], u64) -> Result<(), E>,
 ) -> Result<(), E> {
-    match (order(access, tensor)?, tensor.raw()) {
-        (Order::Rows, _) => elements(access, file, tensor, count, take),
-        (Order::Columns(extents), Some(span)) => {
-            let width = tensor.dtype.unit().map_or(1, |(_, width)| u64::from(width));
-            let columns = Columns { at: span.offset, width, extents: &extents };
-            columns.read(access, tensor.elements.min(count), take)
-        }
-        _ => Ok(()),
+    let extents = match order(access, tensor)? {
+        Order::Rows => return elements(access, file, tensor, count, take),
+        Order::Columns(extents) => extents,
+        Order::Unknown => return Ok(()),
+    };
+    let width = tensor.dtype.unit().map_or(1, |(_, width)| u64::from(width));
+    let columns = Columns { width, extents: &extents };
+    let count = tensor.elements.min(count);
+    if let Some(span) = tensor.raw() {
+        return columns.read(access, span.offset, count, take);
     }
+    // A stream is decoded from its start, so its elements are kept to be reordered.
+    let len = tensor.elements.saturating_mul(width);
+    if len > REORDERED {
+        return Err(Error::Memory(len).into());
+    }
+    let mut decoded = Vec::new();
+    bytes(access, file, tensor, len, |piece| {
+        decoded.extend_from_slice(piece);
+        Ok::<(), E>(())
+    })?;
+    columns.turn(&decoded, count, take)
 }
 
 /// Calls `take` for each piece of a tensor that [`is_plain`], in file order, with the bytes and

@@ -99,8 +99,9 @@ impl Tensor<'_, '_> {
             (_, _, Some((_, 1))) => 1,
             _ => return no("its blocks are big-endian"),
         };
-        if swapped > 1 && !data::is_plain(&self.tensor) {
-            return no("its elements are not numeric");
+        let turned = swapped > 1 || order != Order::Rows;
+        if turned && !data::is_sequential(&self.tensor) {
+            return no("its data is split across several chunks, or its encoding is unknown");
         }
         Ok((swapped, order))
     }

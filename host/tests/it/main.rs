@@ -4,6 +4,7 @@ mod documented;
 mod inputs;
 mod layers;
 mod limits;
+mod orders;
 mod reports;
 mod ruled;
 mod shared;
