@@ -77,7 +77,7 @@ export class FindingsView {
   }
 
   #item(finding: Finding): HTMLElement {
-    const { severity, rule, message, spec, basis, at, len, name, kind, entry, partner } = finding;
+    const { severity, rule, message, spec, why, basis, at, len, name, kind, entry, partner } = finding;
     const whole = len === WHOLE;
     const about = kind === 'tensor' && entry !== undefined;
     return h(
@@ -94,6 +94,7 @@ export class FindingsView {
       h('p', { class: 'message' }, message),
       partner !== undefined && h('p', { class: 'partner' }, 'Shared with ', h('bdi', { class: 'mono' }, partner), '.'),
       h('p', { class: 'spec' }, h('span', { class: 'basis' }, `${BASIS[basis] ?? basis}: `), spec),
+      why !== undefined && h('p', { class: 'spec why' }, h('span', { class: 'basis' }, 'Why: '), why),
       h(
         'p',
         { class: 'finding-where' },

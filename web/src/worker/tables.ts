@@ -88,12 +88,13 @@ export function findings(_: Context, id: number, from: number, to: number) {
   const table = file.document.findings(from, to);
   const [names, messages] = [[...table.names], [...table.messages]];
   return Array.from(table.rule, (code, i) => {
-    const { id: rule, severity, basis, spec } = file.document.rule(code);
+    const { id: rule, severity, basis, spec, why } = file.document.rule(code);
     return {
       rule,
       severity,
       basis,
       spec,
+      why,
       message: messages[i],
       kind: file.word(table.kind[i]),
       entry: table.entry[i] === NONE ? undefined : table.entry[i],

@@ -125,7 +125,7 @@ fn named(l: &mut Literal<'_, '_, '_>, depth: u32) -> Option<u32> {
         name => (b'=', name),
     };
     let (&kind, rest) = name.split_first()?;
-    if matches!(name, [b'O', ..] | [b'o', b'b', b'j', ..]) {
+    if has_object(text) {
         l.tensor.status = Status::Broken;
         return unknown(l, rules::NPY_OBJECT);
     }
@@ -155,6 +155,38 @@ fn named(l: &mut Literal<'_, '_, '_>, depth: u32) -> Option<u32> {
         l.tensor.endianness = if order == b'>' { Endianness::Big } else { Endianness::Little };
     }
     Some(width)
+}
+
+/// Whether a name without its byte order is that of objects: `O`, `object`, or `T`, the strings
+/// of variable length, which `numpy.save` pickles as well.
+fn is_object(name: &[u8]) -> bool {
+    matches!(name, [b'O', ..] | [b'o', b'b', b'j', ..]) || name == b"T"
+}
+
+/// Whether a type in the form of a text has objects: `3O`, `(2,)O`, `i4,O`. Each of its items may
+/// begin with a shape or a count, and each shape is in brackets.
+fn has_object(text: &[u8]) -> bool {
+    let (mut depth, mut starts) = (0_u32, true);
+    let mut rest = text;
+    while let [first, after @ ..] = rest {
+        match first {
+            b'(' => depth = depth.saturating_add(1),
+            b')' => depth = depth.saturating_sub(1),
+            _ if depth > 0 => {}
+            b',' => starts = true,
+            b'0'..=b'9' | b' ' | b'<' | b'>' | b'=' | b'|' if starts => {}
+            _ if starts => {
+                let end = rest.iter().position(|byte| *byte == b',').unwrap_or(rest.len());
+                if is_object(rest.get(..end).unwrap_or_default()) {
+                    return true;
+                }
+                starts = false;
+            }
+            _ => {}
+        }
+        rest = after;
+    }
+    false
 }
 
 /// Reports `rule`, which leaves the width of the type unknown.
