@@ -187,7 +187,7 @@ for (const [width, height] of [[640, 400], [390, 500]] as const) {
   });
 }
 
-test('keys of metadata are told apart on a narrow screen', async ({ page }) => {
+test('keys of metadata stay distinct on a narrow screen', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await openSample(page, 'gguf');
   await page.getByRole('tab', { name: /^Metadata/ }).click();
