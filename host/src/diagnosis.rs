@@ -55,6 +55,8 @@ pub enum Diagnosis {
     Empty,
     /// Zeros from the first byte on, at least this many.
     Zeros(u64),
+    /// An archive without its directory, which is at the end.
+    NoDirectory,
     /// The beginning of a file that was cut off.
     CutOff {
         /// Minimum number of missing bytes.
@@ -112,6 +114,9 @@ impl Diagnosis {
         };
         let damaged =
             own.is_some_and(|own| findings.iter().any(|it| it.rule.format() == Some(own)));
+        if findings.iter().any(|it| NO_DIRECTORY.contains(&it.rule)) {
+            return Ok(Some(Diagnosis::NoDirectory));
+        }
         Ok(diagnosis.filter(|_| !damaged))
     }
 
@@ -272,6 +277,9 @@ impl Diagnosis {
                 let len = plural(*len, "byte");
                 format!("zeros: its first {len} are 0, as after a failed copy")
             }
+            Diagnosis::NoDirectory => String::from(
+                "cut off: the directory at the end of the archive is missing; download it again",
+            ),
             Diagnosis::CutOff { missing, tensors } => {
                 let past = match tensors {
                     0 => String::new(),
@@ -331,6 +339,12 @@ const GENERATIONS: &[Rule] = &[
     weighbridge_core::format::ztensor::rules::GENERATION_2,
     #[cfg(feature = "gguf")]
     weighbridge_core::format::gguf::rules::VERSION_1,
+];
+
+/// Rules broken by an archive that has lost its end.
+const NO_DIRECTORY: &[Rule] = &[
+    #[cfg(feature = "npz")]
+    weighbridge_core::format::npz::rules::ZIP_END,
 ];
 
 /// Rules broken by an array whose data is a pickle.

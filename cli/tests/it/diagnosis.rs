@@ -67,3 +67,18 @@ fn what_is_cut_off_is_said_once() {
     assert_eq!(json["findings"].as_array().map(Vec::len), Some(3), "{json}");
     assert_eq!(json["verdict"], "invalid");
 }
+
+#[test]
+fn npz_cut_before_its_directory_is_diagnosed_as_cut_off() {
+    use weighbridge_tests::encode::npy::Npy;
+    use weighbridge_tests::encode::npz::{Member, Npz};
+    let folder = Folder::new();
+    let array = Npy::new("'<f4'", 4, &[2, 3]);
+    let archive = Npz::new(vec![Member::new("a", &array), Member::new("b", &array)]).encode();
+    let end = archive.len() - 40;
+    folder.write("cut.npz", &archive[..end]);
+    let found = run(&folder, &["check", "cut.npz"]);
+    assert_eq!(found.code, 1, "{found:?}");
+    assert!(found.out.contains("cut off: the directory at the end"), "{found:?}");
+    assert!(found.out.contains("download it again"), "{found:?}");
+}
