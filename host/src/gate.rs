@@ -198,6 +198,15 @@ pub(crate) fn by_file_name(name: &str) -> Option<Format> {
 
 fn finish(access: &Access<'_>) -> Result<Report, Error> {
     let report = report_on(access, None, access.options().goal)?;
+    #[cfg(all(feature = "gguf", feature = "std"))]
+    let report = match report.file().copied() {
+        Some(file @ weighbridge_core::File::Gguf(_)) => {
+            let mut report = report;
+            crate::open_splits::leave(access, &file, &mut report)?;
+            report
+        }
+        _ => report,
+    };
     access.verify_unchanged()?;
     Ok(report.closed(None))
 }
@@ -219,12 +228,11 @@ pub(crate) fn report_on(
         return Ok(report);
     }
     #[cfg(all(feature = "gguf", feature = "std"))]
-    if let Some(file @ weighbridge_core::File::Gguf(_)) = report.file().copied() {
+    if let (Some(file @ weighbridge_core::File::Gguf(_)), Some(place)) =
+        (report.file().copied(), place)
+    {
         let mut report = report;
-        match place {
-            Some(place) => crate::open_splits::compare(access, &file, place, &mut report)?,
-            None => crate::open_splits::leave(access, &file, &mut report)?,
-        }
+        crate::open_splits::compare(access, &file, place, &mut report)?;
         report.sort();
         return Ok(report);
     }

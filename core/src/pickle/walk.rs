@@ -137,6 +137,12 @@ impl PickleWalk {
         };
         let refused = Ok(Next::Ends(self.refused(Some(*byte))));
         let Some((argument, effect)) = operation::of(*byte) else { return refused };
+        // A line may be long: nothing is read for an operation that the stack refuses.
+        let is_line = matches!(argument, Argument::Line(_) | Argument::Names);
+        let mut trial = *self;
+        if is_line && trial.perform(effect).is_none() {
+            return refused;
+        }
         let from = self.at.saturating_add(1);
         let past = match argument {
             Argument::Fixed(bytes) => from.checked_add(bytes.into()),
@@ -241,7 +247,6 @@ impl PickleWalk {
                 self.take(1, 0)?;
                 return Some(Err(self.import.map_or(Pickled::Data(0), Pickled::Imports)));
             }
-            // Loaders of several pickles give the function that it needs.
             // Loaders of several pickles give the function that it needs.
             Effect::Refused if first => return None,
             Effect::Refused => self.take(0, 1)?,
