@@ -165,7 +165,7 @@ coverage() {
     grep -v '/examples/\|/criterion' | sort -u)
   [ "${#objects[@]}" -gt 0 ] || { cat "$folder/log" >&2; return 1; }
   cargo test -p weighbridge-core -p weighbridge-tests --lib --test it --test fuzz --test memory -- \
-    --skip every_changed_byte --skip mutations:: >"$folder/log" 2>&1 ||
+    --skip _on_changed_fixtures --skip mutations:: >"$folder/log" 2>&1 ||
     { tail -40 "$folder/log" >&2; return 1; }
   "$tools/llvm-profdata" merge -sparse "$folder"/profiles/*.profraw -o "$folder/profile"
   "$tools/llvm-cov" export -format=lcov -instr-profile "$folder/profile" \

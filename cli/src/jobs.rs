@@ -132,7 +132,7 @@ mod tests {
 
     /// An impossible stack size stands in for a system that provides no threads.
     #[test]
-    fn without_threads_this_one_works() {
+    fn jobs_run_without_threads() {
         let inputs: Vec<u64> = (0..20).collect();
         let here = thread::current().id();
         let none = || thread::Builder::new().stack_size(1 << 60);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_threads_than_are_of_use() {
+    fn thread_count_is_capped() {
         let inputs = [(); 5_000];
         let ids = Mutex::new(std::collections::HashSet::new());
         let work = |_: &()| ids.lock().map(|mut ids| ids.insert(thread::current().id())).is_ok();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_break_ends_it_soon() {
+    fn break_ends_jobs() {
         let started = AtomicUsize::new(0);
         let inputs = [(); 10_000];
         let mut taken = 0;
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     #[should_panic = "the third one"]
-    fn a_panic_ends_it() {
+    fn panic_in_job_ends_run() {
         let work = |n: u32| {
             if n == 3 {
                 panic!("the third one")

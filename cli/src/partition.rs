@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_path_belongs_to_one_part() {
+    fn path_belongs_to_one_shard() {
         let mut counts = [0; 7];
         for i in 0..7_000 {
             let path = format!("models/{i}.gguf");
@@ -54,7 +54,7 @@ mod tests {
     /// Users may compute it themselves: `printf %s a.gguf | sha256sum` begins with
     /// 6a8d1dcf949b6bff.
     #[test]
-    fn the_partition_never_changes() {
+    fn partition_is_stable() {
         let of = |path: &str| (1..=10).find(|k| Shard { k: *k, n: 10 }.has(path));
         assert_eq!(of("a.gguf"), Some(0x6a8d_1dcf_949b_6bff_u64 % 10 + 1));
     }

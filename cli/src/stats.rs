@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_show_what_is_there() {
+    fn histogram_bars_match_counts() {
         assert_eq!(bars(&[0, 1, 50, 100]), " ▁▄█");
         assert_eq!(bars(&[0, 0]), "  ");
         assert_eq!(bars(&[u64::MAX, 1]), "█▁");

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_and_overlaps() {
+    fn file_map_has_gaps_and_overlaps() {
         let parts = [(Part::Header, 0, 10), (Part::Payload, 20, 30), (Part::Payload, 40, 20)];
         let map = map(&parts, 100);
         let areas: Vec<_> = map.areas().iter().map(|p| (p.at, p.len, p.overlap, p.part)).collect();

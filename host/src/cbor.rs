@@ -98,7 +98,7 @@ mod tests {
     use alloc::string::ToString as _;
 
     #[test]
-    fn every_kind() {
+    fn cbor_of_every_kind_is_shown() {
         let shown = |bytes: &[u8]| {
             let (kind, value) = value(bytes);
             format!("{kind} {value}")
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_and_deep_items_end() {
+    fn broken_or_deep_cbor_ends() {
         assert_eq!(value(b""), ("cbor", Value::Null));
         assert_eq!(value(b"\x9B\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01").1.to_string(), "[1]");
         let deep = value(&[0x81; 60_000]).1.to_string();

@@ -246,7 +246,7 @@ mod tests {
     /// A type represents every element that widens to it: all elements of one byte, and samples
     /// of the wider ones.
     #[test]
-    fn what_widens_comes_out_the_same() {
+    fn widening_keeps_values() {
         fn check<T: Number>() {
             for dtype in DType::ALL.iter().filter(|dtype| T::widens(**dtype)) {
                 let (count, width) = dtype.unit().expect("a number has a width");
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_loses_digits_is_refused_by_type() {
+    fn lossy_conversion_is_refused_by_type() {
         for dtype in [DType::F64, DType::I32, DType::U32, DType::I64] {
             assert!(!f32::widens(dtype), "{}", dtype.name());
         }
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exact_conversion_names_what_does_not_fit() {
+    fn exact_conversion_names_lossy_element() {
         let bytes: Vec<u8> = [3.0_f32, -2.0, 0.5].iter().flat_map(|it| it.to_le_bytes()).collect();
         let two: Vec<i8> = convert(DType::F32, &bytes[..8], Conversion::Exact).expect("whole");
         assert_eq!(two, [3, -2]);

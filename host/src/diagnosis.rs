@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn other_formats_have_names() {
+    fn other_format_is_named() {
         let zip = |name: &str| {
             let mut bytes = b"PK\x03\x04".to_vec();
             bytes.resize(26, 0);
@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_and_pointers_are_not_taken_for_files() {
+    fn web_page_and_pointer_are_diagnosed() {
         let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 4970\n";
         assert_eq!(Diagnosis::of_other(pointer), Some(Diagnosis::LfsPointer(Some(4970))));
         assert!(shown(pointer).is_some_and(|it| it.ends_with("fetches its 4,970 bytes")));
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_zeros() {
+    fn empty_file_and_zeros_are_diagnosed() {
         assert_eq!(shown(b"").as_deref(), Some("an empty file"));
         assert!(shown(&[0; 99]).is_some_and(|it| it.contains("its first 99 bytes are 0")));
         assert_eq!(shown(b"\x01\x02\x03"), None);

@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn sides_may_come_in_any_pieces() {
+    fn difference_does_not_depend_on_pieces() {
         let (a, b) = (f32s(&[1.0, 2.0, f32::NAN, 4.0]), f32s(&[1.0, 5.0, f32::NAN, 4.5]));
         let mut sums = Difference::new(F32, F32, 4).unwrap();
         sums.push(0, &a[..6]);
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn types_may_differ() {
+    fn difference_of_two_types() {
         let mut sums = Difference::new(F32, (DType::I16, Endianness::Big), 2).unwrap();
         sums.push(0, &f32s(&[256.0, -1.0]));
         sums.push(1, &[1, 0, 0xFF, 0xFF]);
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn infinities_differ_without_end() {
+    fn infinite_difference_is_infinite() {
         let mut sums = Difference::new(F32, F32, 2).unwrap();
         sums.push(0, &f32s(&[f32::INFINITY, 0.0]));
         sums.push(1, &f32s(&[f32::NEG_INFINITY, 0.0]));
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn nan_on_one_side_is_no_distance() {
+    fn nan_on_one_side_is_counted_apart() {
         let mut sums = Difference::new(F32, F32, 4).unwrap();
         sums.push(0, &f32s(&[1.0, f32::NAN, 3.0, f32::NAN]));
         sums.push(1, &f32s(&[1.5, 2.0, f32::NAN, f32::NAN]));

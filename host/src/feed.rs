@@ -132,7 +132,7 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn elements_may_be_cut_anywhere() {
+    fn feed_accepts_pieces_of_any_length() {
         let bytes: Vec<u8> = [1.0_f32, -2.5, 3.0].iter().flat_map(|x| x.to_le_bytes()).collect();
         for size in 1..=bytes.len() {
             let mut feed = Feed::new(DType::F32, Endianness::Little, u64::MAX).unwrap();

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn byte_order_is_told_and_not_changed() {
+    fn numpy_form_keeps_byte_order() {
         let form = Form::of(DType::F32, Endianness::Big).expect("NumPy can hold it");
         assert_eq!(form.descr, ">f4");
         assert_eq!(written(DType::F32, Endianness::Big, &[1, 2, 3, 4], 1), [1, 2, 3, 4]);
@@ -127,7 +127,7 @@ mod tests {
 
     /// Everything that `inspect` shows as numbers can be extracted, and so can complex numbers.
     #[test]
-    fn every_number_has_a_form() {
+    fn every_numeric_type_has_numpy_form() {
         for dtype in DType::ALL {
             let expected = dtype.is_numeric() || matches!(dtype, DType::C64 | DType::C128);
             let form = Form::of(*dtype, Endianness::Little);

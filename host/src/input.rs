@@ -315,7 +315,7 @@ mod files {
         }
 
         #[test]
-        fn a_file_that_shrinks_or_grows_is_an_error() {
+        fn changed_file_length_is_error() {
             let sample = sample(100_000);
             let file = FileInput::open(sample.path()).expect("opens");
             file.verify_unchanged().expect("as it was");
@@ -327,13 +327,13 @@ mod files {
         }
 
         #[test]
-        fn a_folder_is_not_a_file() {
+        fn folder_is_no_input() {
             let error = FileInput::open(Path::new(".")).expect_err("a folder");
             assert_eq!(error.to_string(), "is a folder, not a file");
         }
 
         #[test]
-        fn a_reader_that_seeks_is_read_from_anywhere() {
+        fn seekable_reader_reads_any_range() {
             let input = Seekable::new(io::Cursor::new((0..100_u8).collect::<Vec<_>>()));
             let input = input.expect("it seeks");
             let mut buffer = [0; 3];

@@ -68,7 +68,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_misleads_is_escaped_and_reads_back_equal() {
+    fn hidden_characters_are_escaped_and_round_trip() {
         let value = json!({"na\u{202e}me": ["\u{1b}[2J\n\"\\", "重み \u{7f}\u{9b}", "\u{e0041}"]});
         let mut out = Vec::new();
         line(&mut out, &value).expect("a vector takes all");

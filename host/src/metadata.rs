@@ -424,7 +424,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_text_is_cut_between_characters() {
+    fn long_text_is_cut_between_characters() {
         let mut bytes = vec![b'a'];
         bytes.resize(200_000, 0);
         let text = "é".repeat(50_000);

@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_header_is_what_numpy_writes() {
+    fn npy_header_matches_numpy() {
         let matrix = header("<f4", &[2, 3], false);
         assert_eq!(matrix.len(), 128);
         assert_eq!(&matrix[..10], b"\x93NUMPY\x01\x00\x76\x00");
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_axes_as_numpy_has_fit_into_version_1() {
+    fn npy_header_of_64_axes_fits_version_1() {
         let most = header("<f8", &[u64::MAX; MOST_AXES], false);
         assert_eq!(&most[..8], b"\x93NUMPY\x01\x00");
         assert_eq!(most.len() % 64, 0);

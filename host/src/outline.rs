@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn added_removed_and_changed() {
+    fn outline_finds_added_removed_and_changed() {
         let (mut a, mut b) = (Vec::new(), Vec::new());
         put(&mut a, "w10", 1, &[2], 8);
         put(&mut a, "same", 1, &[], 4);

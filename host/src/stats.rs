@@ -235,7 +235,7 @@ mod tests {
 
     /// More parts than threads, with a part that ends within the tensor's last piece.
     #[test]
-    fn threads_change_nothing() {
+    fn statistics_do_not_depend_on_threads() {
         let mut values = weights_f32(5 * PART as usize + 777, 3);
         values[PART as usize + 5] = f32::NAN;
         values[4 * PART as usize] = f32::INFINITY;
@@ -253,7 +253,7 @@ mod tests {
     /// Integers that doubles cannot represent, and two elements per byte, whose parts are
     /// larger.
     #[test]
-    fn threads_change_no_integers() {
+    fn integer_statistics_do_not_depend_on_threads() {
         for (ty, bits, count) in [(Type::I64, 64, 3 * PART + 77), (Type::U4, 4, 2 * PACKED + 778)] {
             let len = count as usize * bits / 8;
             let noise = samples(len).swap_remove(3).1;

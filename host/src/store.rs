@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_ahead_stays_within_the_budget_and_needs_do_not() {
+    fn read_ahead_respects_budget_but_needs_exceed_it() {
         let mut parts = plain(1 << 40, 1 << 20, 1 << 10);
         parts.lack(absent(0, 8, 1 << 39), &[absent(1 << 39, 1 << 18, 1 << 18)]);
         assert_eq!(asked(&parts), [(0, 1 << 18), (1 << 39, (1 << 39) + (1 << 18))]);
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_needed_stays_until_all_is_supplied() {
+    fn needed_windows_stay_until_request_is_complete() {
         let wide = Windows { granule: 4 << 20, ..Windows::CHEAP };
         for (limits, held) in [(Windows::CHEAP, 48), (wide, 0)] {
             let mut parts = parts(1 << 40, limits);
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_asked_for_stays_apart() {
+    fn unrequested_piece_stays_separate() {
         let mut parts = plain(100, 40, 1);
         for at in 0..10 {
             parts.supply(at * 10, vec![0; 10]);
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_that_follow_one_another_grow_and_swallow_none() {
+    fn sequential_reads_grow() {
         let mut parts = parts(1 << 20, Windows::CHEAP);
         let (mut at, mut fetches) = (0, 0);
         while at < parts.len {
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_windows_go_first() {
+    fn oldest_window_is_dropped_first() {
         let mut parts = plain(1000, 100, 1);
         for i in 0..10 {
             fetch(&mut parts, absent(i * 90, 20, 20));
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_that_are_needed_together_stay_together() {
+    fn windows_of_one_request_are_kept_together() {
         let mut parts = plain(10_000, 100, 1);
         for at in [0, 100, 200, 4000] {
             let len = if at == 4000 { 1000 } else { 40 };
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn the_index_stays_while_small_places_are_passed_over() {
+    fn index_window_survives_small_reads() {
         let mut parts = parts(1 << 30, Windows::CHEAP);
         fetch(&mut parts, absent(0, 80_000, 80_000));
         for n in 1..500 {
@@ -485,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_no_memory_holds_is_refused() {
+    fn request_beyond_memory_is_refused() {
         let mut parts = parts(1 << 40, Windows::CHEAP);
         parts.lack(absent(0, 1 << 39, 1 << 39), &[]);
         assert_eq!(parts.first(), None);

@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_of_a_name_is_marked_and_ends_with_a_character() {
+    fn shortened_name_ends_between_characters() {
         let start = |text: &[u8]| {
             Text::start_of(&Name::new(text, NameEncoding::Plain), 8).lossy().into_owned()
         };
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_utf_8_keeps_its_bytes() {
+    fn non_utf8_text_keeps_its_bytes() {
         let text = Text(b"w\xff1".to_vec());
         assert_eq!(text.to_string(), "w\\xff1");
         assert_eq!(text.lossy(), "w\u{fffd}1");

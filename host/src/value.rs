@@ -243,7 +243,7 @@ mod tests {
 
     #[cfg(feature = "serde")]
     #[test]
-    fn what_serde_writes_is_what_is_shown() {
+    fn serialised_value_equals_shown_value() {
         let floats = [0.1, -0.0, f64::NAN, f64::INFINITY, 1e300, 5e-324, 1e16].map(Element::F64);
         let others = [Element::Int(-5), Element::Uint(u64::MAX), Element::Bool(true)];
         for element in floats.into_iter().chain(others).chain([Element::F32(0.1)]) {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_boolean_that_is_neither_is_a_number() {
+    fn bool_byte_other_than_0_or_1_is_number() {
         let shown = elements(DType::Bool, &[0, 1, 2, 255], 9, Endianness::Little);
         let shown: Value = shown.map(Value::from).collect();
         assert_eq!(shown.to_string(), "[false,true,2,255]");

@@ -9,7 +9,7 @@ use weighbridge_fuzz_bodies::{budget, by_name, kept, seeds, targets};
 static ALLOCATOR: budget::Counting = budget::Counting;
 
 #[test]
-fn seeds_of_the_encoders() {
+fn encoder_fuzz_seeds_pass() {
     assert!(budget::is_counting());
     for target in targets() {
         let seeds = seeds::of(target.name);
@@ -22,7 +22,7 @@ fn seeds_of_the_encoders() {
 }
 
 #[test]
-fn seeds_of_runs_and_regression_files() {
+fn kept_fuzz_inputs_pass() {
     let mut regressions = 0;
     for target in targets() {
         for (_, input) in kept::files("seeds", target.name) {

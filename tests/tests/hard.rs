@@ -150,7 +150,7 @@ fn check_both(bytes: &[u8], format: Format) -> Outcome {
 /// Names of about 64 KiB, including ones that differ only in the last byte, are listed, compared
 /// and found. GGUF has its own limit for names.
 #[test]
-fn names_of_64_kib() {
+fn names_of_64_kib_stay_linear() {
     for format in hard::FORMATS.into_iter().chain([Format::Shards]) {
         if format == Format::Stb {
             continue;
@@ -202,7 +202,7 @@ fn finds(bytes: &[u8], format: Format, names: &[Vec<u8>]) {
 
 /// As many tensors as fit, with scrambled names, are sound and need no memory but slots.
 #[test]
-fn very_many_tensors() {
+fn many_tensors_stay_linear() {
     for format in hard::FORMATS {
         let count = hard::most(format, MANY);
         let bytes = hard::many(format, MANY, Ranges::Apart);
@@ -230,7 +230,7 @@ fn very_many_tensors() {
 
 /// Excessive depth is one finding, wherever it occurs, and costs nothing more.
 #[test]
-fn ten_thousand_levels() {
+fn deep_nesting_stays_linear() {
     for (depth, few) in [(10_000, 4), (100_000, 4)] {
         for (what, format, bytes) in hard::nested(depth) {
             let outcome = check_both(&bytes, format);
@@ -253,7 +253,7 @@ fn ten_thousand_levels() {
 
 /// Many tensors that share bytes in every possible way produce one finding each, not one per pair.
 #[test]
-fn everything_overlaps() {
+fn overlapping_regions_stay_linear() {
     for format in hard::FORMATS {
         for ranges in [Ranges::Equal, Ranges::Within, Ranges::Staggered] {
             let count = hard::most(format, MANY / 10);
@@ -271,7 +271,7 @@ fn everything_overlaps() {
 /// A table or value that is expensive to check and shared by many entries is checked only a few
 /// times; the rest is reported as unchecked.
 #[test]
-fn everything_is_shared() {
+fn shared_payloads_stay_linear() {
     for (what, format, bytes) in hard::shared(20_000, 1 << 20) {
         let outcome = check_both(&bytes, format);
         let len = bytes.len();

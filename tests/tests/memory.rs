@@ -56,7 +56,7 @@ fn repeats(header: &[u8], count: usize) -> Vec<u8> {
 }
 
 #[test]
-fn zstd_bombs() {
+fn zstd_bomb_memory_is_bounded() {
     let _alone = ALONE.lock().unwrap();
     // 33 KiB that expand to 1 GiB, for a tensor of 16 bytes; windows of 2 and 8 MiB.
     for (window, len) in [(0x58, 2 << 20), (0x68, 8 << 20)] {
@@ -145,7 +145,7 @@ fn block(rows: i64, codec: idv::Codec, stored: Vec<u8>, decoded: i32) -> Vec<u8>
 }
 
 #[test]
-fn blocks_take_what_they_hold() {
+fn block_memory_is_its_content() {
     let _alone = ALONE.lock().unwrap();
     let deflate = |bytes: &[u8]| idv::Compression::Deflate.apply(bytes);
     let text = || idv::Codec::Text;

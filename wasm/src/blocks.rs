@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_do_not_fit_are_refused() {
+    fn run_beyond_output_is_refused() {
         let little = Endianness::Little;
         assert_eq!(decode(DType::Q8_1, little, &[], &[]), None);
         assert_eq!(decode(DType::F32, little, &[0; 4], &[4, 0, 1]), None);

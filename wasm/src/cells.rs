@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_keeps_its_place() {
+    fn missing_cell_keeps_its_place() {
         let codec = Codec { item: Item::DateTimeOffset, vector: None };
         let mut cells = Cells::of(&codec);
         let local = Scalar::DateTimeOffset { ticks: 7, minutes: -60 };

@@ -91,7 +91,7 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn what_is_written_is_what_display_writes() {
+    fn json_float_matches_display() {
         let int =
             [0, -1, 7, i128::from(u64::MAX), i128::from(i64::MIN), -(1 << 64)].map(Value::Int);
         let float = [0.1, -0.0, 1e300, f64::NAN, f64::NEG_INFINITY].map(Value::Float);

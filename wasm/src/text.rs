@@ -119,7 +119,7 @@ mod tests {
     use alloc::string::ToString as _;
 
     #[test]
-    fn ends_count_as_javascript_does() {
+    fn text_ends_count_utf16_units() {
         let mut texts = Texts::default();
         for text in ["a", "", "\u{1F600}é"] {
             texts.push(text);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_what_display_writes() {
+    fn label_matches_display() {
         let names: [&[u8]; 6] = [
             b"plain",
             b"back\\slash",

@@ -6,7 +6,7 @@ use weighbridge::core::{Format, Severity};
 use weighbridge_tests::fixtures;
 
 #[test]
-fn exit_codes_and_their_strength() {
+fn exit_code_of_several_files_is_the_strongest() {
     let folder = Folder::new();
     folder.write("valid.stb", &sound().encode());
     folder.write("invalid.stb", &with_flags());
@@ -26,7 +26,7 @@ fn exit_codes_and_their_strength() {
 }
 
 #[test]
-fn wrong_usage_is_2() {
+fn wrong_usage_exits_with_2() {
     let folder = Folder::new();
     folder.write("valid.stb", &sound().encode());
     for args in [
@@ -47,7 +47,7 @@ fn wrong_usage_is_2() {
 }
 
 #[test]
-fn the_json_line_has_the_agreed_fields_in_order() {
+fn json_line_has_documented_fields_in_order() {
     let folder = Folder::new();
     folder.write("a.stb", &with_flags());
     let run = run(&folder, &["check", "a.stb", "--json", "--sha256"]);
@@ -95,7 +95,7 @@ fn the_json_line_has_the_agreed_fields_in_order() {
 }
 
 #[test]
-fn the_digest_is_that_of_the_file() {
+fn sha256_option_prints_digest_of_file() {
     let folder = Folder::new();
     folder.write("abc.stb", b"abc");
     let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
@@ -106,7 +106,7 @@ fn the_digest_is_that_of_the_file() {
 }
 
 #[test]
-fn remarks_count_when_denied() {
+fn denied_lint_is_invalid() {
     let folder = Folder::new();
     folder.write("a.stb", &with_lint());
     folder.write("u.stb", &with_unknown_type());
@@ -120,7 +120,7 @@ fn remarks_count_when_denied() {
 }
 
 #[test]
-fn structure_stops_before_payloads_and_says_so() {
+fn structure_option_leaves_payloads_unchecked() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
     folder.write("u.stb", &with_unknown_type());
@@ -135,7 +135,7 @@ fn structure_stops_before_payloads_and_says_so() {
 }
 
 #[test]
-fn findings_come_in_the_order_of_the_file() {
+fn findings_are_in_file_order() {
     let folder = Folder::new();
     let mut stb = sound();
     stb.flags = 1;
@@ -155,7 +155,7 @@ fn findings_come_in_the_order_of_the_file() {
 /// All files of all formats, in one run on several threads: each verdict matches its
 /// fixture, and output is in input order.
 #[test]
-fn fixtures_are_judged_as_they_should_be() {
+fn fixture_has_expected_exit_code() {
     let folder = Folder::new();
     let mut expected = Vec::new();
     for (format, fixtures) in fixtures::all() {
@@ -243,7 +243,7 @@ fn nothing_unchecked_passes() {
 
 /// The library's report on a file equals the command's line, byte for byte.
 #[test]
-fn the_report_of_the_library_is_the_line_of_the_command() {
+fn library_report_equals_json_line() {
     let folder = Folder::new();
     let mut names = Vec::new();
     for (format, fixtures) in fixtures::all() {

@@ -6,7 +6,7 @@ use weighbridge_tests::corpus;
 /// Whatever a file contains, one line gives its verdict, and the exit code is
 /// the strongest of all.
 #[test]
-fn every_file_of_the_corpus_gets_a_verdict() {
+fn corpus_file_gets_verdict() {
     let Some(path) = corpus::folder() else { return };
     let folder = Folder::new();
     let path = path.to_str().expect("a plain path");
@@ -31,7 +31,7 @@ fn every_file_of_the_corpus_gets_a_verdict() {
 /// `inspect` prints JSON for every file, with the same verdict as `check
 /// --structure`.
 #[test]
-fn every_file_of_the_corpus_is_inspected() {
+fn corpus_file_is_inspected() {
     let Some(path) = corpus::folder() else { return };
     let folder = Folder::new();
     let path = path.to_str().expect("a plain path");

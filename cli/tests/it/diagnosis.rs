@@ -5,7 +5,7 @@ use weighbridge_tests::encode::safetensors;
 use weighbridge_tests::encode::ztensor::File;
 
 #[test]
-fn formats_and_generations_that_are_not_read_are_unsupported() {
+fn unread_format_is_unsupported() {
     let folder = Folder::new();
     let mut generation = File::of(vec![]).encode();
     generation[..8].copy_from_slice(b"\x89ZT2\r\n\x1A\n");
@@ -34,7 +34,7 @@ fn formats_and_generations_that_are_not_read_are_unsupported() {
 }
 
 #[test]
-fn pages_and_pointers_are_named_and_invalid() {
+fn web_page_and_lfs_pointer_are_named() {
     let folder = Folder::new();
     let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 4970\n";
     folder.write("a.safetensors", pointer);
@@ -52,7 +52,7 @@ fn pages_and_pointers_are_named_and_invalid() {
 }
 
 #[test]
-fn what_is_cut_off_is_said_once() {
+fn truncated_file_is_reported_once() {
     let folder = Folder::new();
     let tensors = (0..50).map(|i| safetensors::Tensor::new(&format!("t.{i}"), "F32", &[25]));
     let file = safetensors::File { metadata: None, tensors: tensors.collect() };

@@ -43,7 +43,7 @@ fn digest(folder: &Folder, file: &str) -> Value {
 
 /// Equal elements have equal digests, however they are stored.
 #[test]
-fn digests_are_of_elements_and_not_of_storage() {
+fn digest_covers_elements_not_storage() {
     let folder = Folder::new();
     let data = elements();
     let turned: Vec<u8> = data.chunks(4).flat_map(|it| it.iter().rev().copied()).collect();
@@ -84,7 +84,7 @@ fn digests_are_of_elements_and_not_of_storage() {
 }
 
 #[test]
-fn comparisons_name_what_differs() {
+fn comparison_names_differing_tensors() {
     let folder = Folder::new();
     let (data, other) = (elements(), vec![7; 24]);
     let a = of_safetensors(&[
@@ -136,7 +136,7 @@ fn comparisons_name_what_differs() {
 }
 
 #[test]
-fn what_has_no_digest_says_why() {
+fn tensor_without_digest_has_reason() {
     let folder = Folder::new();
     folder.write("u.stb", &with_unknown_type());
     folder.write("cut.stb", &sound().encode()[..190]);
@@ -170,7 +170,7 @@ fn what_has_no_digest_says_why() {
 
 /// Every file gets a line, and `extract --raw` agrees unless elements are reordered.
 #[test]
-fn every_fixture_has_a_line_and_agrees_with_extract() {
+fn fixture_digest_agrees_with_extract() {
     let folder = Folder::new();
     let mut compared = 0;
     for (format, fixtures) in fixtures::all() {
@@ -215,7 +215,7 @@ fn every_fixture_has_a_line_and_agrees_with_extract() {
 }
 
 #[test]
-fn every_file_of_the_corpus_has_a_line() {
+fn corpus_file_has_digest_line() {
     let Some(path) = corpus::folder() else { return };
     let folder = Folder::new();
     let mut files = Vec::new();
@@ -236,7 +236,7 @@ fn every_file_of_the_corpus_has_a_line() {
 }
 
 #[test]
-fn an_index_of_shards_has_no_digests() {
+fn shard_index_has_no_digests() {
     let folder = Folder::new();
     let index = br#"{"metadata": {}, "weight_map": {"w": "m.safetensors"}}"#;
     for name in ["a", "b"] {
@@ -255,7 +255,7 @@ fn an_index_of_shards_has_no_digests() {
 
 /// Nothing says which axis holds the channels in channels-last order.
 #[test]
-fn channels_last_has_no_digest() {
+fn channels_last_tensor_has_no_digest() {
     let folder = Folder::new();
     for (name, layout) in [("a.stb", 0), ("b.stb", 2)] {
         let mut tensor = Tensor::new(0, 0, &[2, 3, 4]);

@@ -24,7 +24,7 @@ pub(super) fn table() -> Vec<(String, i32, String)> {
 }
 
 #[test]
-fn every_cell_of_the_table_is_what_the_command_does() {
+fn exit_code_table_matches_the_command() {
     let folder = Folder::new();
     folder.write("valid.stb", &sound().encode());
     folder.write("invalid.stb", &with_flags());

@@ -21,7 +21,7 @@ fn table(name: &str, expected: &str) {
 
 /// The example of each rule comes from the first fixture made to break it.
 #[test]
-fn every_rule_has_an_example_that_a_file_gave() {
+fn rule_example_comes_from_fixture() {
     let mut examples = BTreeMap::new();
     for (name, fixtures) in fixtures::all() {
         let format = Format::by_name(name).expect("a known format");
@@ -60,7 +60,7 @@ fn every_rule_has_an_example_that_a_file_gave() {
 }
 
 #[test]
-fn advisories_are_those_of_the_table() {
+fn explain_lists_advisories() {
     let mut rows: Vec<_> = advisories::all()
         .iter()
         .filter(|row| !row.get("rule").is_empty())
@@ -72,7 +72,7 @@ fn advisories_are_those_of_the_table() {
 }
 
 #[test]
-fn a_rule_is_explained() {
+fn explain_prints_rule() {
     let folder = Folder::new();
     let human = run(&folder, &["explain", "keys-block-count"]);
     assert_eq!((human.code, &*human.err), (0, ""));
@@ -104,7 +104,7 @@ fn a_rule_is_explained() {
 }
 
 #[test]
-fn every_rule_can_be_explained() {
+fn every_rule_is_explained() {
     let folder = Folder::new();
     for rule in general::RULES.iter().chain(Format::Shards.rules()) {
         let run = run(&folder, &["explain", rule.id]);

@@ -4,7 +4,7 @@ use super::*;
 use std::fs;
 
 #[test]
-fn a_tensor_becomes_an_npy_file() {
+fn tensor_is_extracted_to_npy() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
     assert_eq!(run(&folder, &["extract", "a.stb", "0"]).code, 0);
@@ -18,7 +18,7 @@ fn a_tensor_becomes_an_npy_file() {
 }
 
 #[test]
-fn without_a_name_nothing_is_overwritten() {
+fn default_output_name_overwrites_nothing() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
     folder.write("tensor.npy", b"precious");
@@ -38,7 +38,7 @@ fn without_a_name_nothing_is_overwritten() {
 }
 
 #[test]
-fn a_named_file_is_replaced_as_a_whole() {
+fn output_file_is_replaced_atomically() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
     folder.write("out.npy", b"old");
@@ -49,7 +49,7 @@ fn a_named_file_is_replaced_as_a_whole() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_is_followed_and_its_target_replaced() {
+fn output_link_is_followed() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
     folder.write("target", b"old");
@@ -62,7 +62,7 @@ fn a_link_is_followed_and_its_target_replaced() {
 }
 
 #[test]
-fn what_cannot_be_had_leaves_nothing_behind() {
+fn failed_extract_leaves_no_file() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
     folder.write("u.stb", &with_unknown_type());
@@ -86,7 +86,7 @@ fn what_cannot_be_had_leaves_nothing_behind() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_an_error_and_leaves_nothing_behind() {
+fn full_disk_is_error_without_partial_file() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
     let run = run(&folder, &["extract", "a.stb", "0", "-o", "/dev/full"]);
@@ -98,7 +98,7 @@ fn a_full_disk_is_an_error_and_leaves_nothing_behind() {
 /// A limit on file sizes simulates a disk that fills up half-way.
 #[cfg(unix)]
 #[test]
-fn a_disk_that_fills_up_leaves_nothing_behind() {
+fn disk_that_fills_up_keeps_no_partial_file() {
     let folder = Folder::new();
     let mut stb = sound();
     stb.tensors[1] = Tensor::new(1, 2, &[100_000]);
@@ -116,7 +116,7 @@ fn a_disk_that_fills_up_leaves_nothing_behind() {
 /// Blocks are concatenated, and elements that a sparse vector does not store
 /// are zero.
 #[test]
-fn a_column_becomes_an_npy_file() {
+fn column_is_extracted_to_npy() {
     use weighbridge_tests::encode::idv::{self, Cell, Codec, Column, Compression, Number};
     let vector = |len| Codec::vector(Codec::Number(Number::Int16), &[len]);
     let rows = [Cell::dense(&[1, 2, 3]), Cell::sparse(3, &[(1, 9)]), Cell::sparse(3, &[])];
@@ -146,7 +146,7 @@ fn a_column_becomes_an_npy_file() {
 /// A sparse row takes only a few bytes, however long it is.
 #[cfg(unix)]
 #[test]
-fn a_column_that_would_fill_the_disk_is_refused() {
+fn huge_column_is_refused() {
     use weighbridge_tests::encode::idv::{self, Cell, Codec, Column, Number};
     let huge = i32::MAX;
     let vector = Codec::vector(Codec::Number(Number::Double), &[huge as _]);
@@ -197,7 +197,7 @@ fn columns() -> Stb {
 }
 
 #[test]
-fn column_major_data_says_so_to_numpy() {
+fn column_major_tensor_has_fortran_order() {
     let folder = Folder::new();
     folder.write("a.stb", &columns().encode());
     let run = run(&folder, &["extract", "a.stb", "0"]);
@@ -209,7 +209,7 @@ fn column_major_data_says_so_to_numpy() {
 }
 
 #[test]
-fn values_of_column_major_data_come_row_by_row() {
+fn column_major_values_are_listed_row_by_row() {
     let folder = Folder::new();
     let shape = [3_u32, 4, 5];
     let mut stb = columns();
@@ -240,7 +240,7 @@ fn values_of_column_major_data_come_row_by_row() {
 
 /// Rows, and columns, that are longer than the reordering buffer.
 #[test]
-fn large_column_major_data_comes_row_by_row() {
+fn large_column_major_tensor_is_listed_row_by_row() {
     let folder = Folder::new();
     let shapes = [(1_500_000, 3), (3, 4_500_000)];
     for (rows, columns) in shapes.into_iter().take(if weighbridge_tests::DEEP { 2 } else { 1 }) {
@@ -257,7 +257,7 @@ fn large_column_major_data_comes_row_by_row() {
 }
 
 #[test]
-fn column_major_data_of_unknown_extents_has_no_order() {
+fn column_major_tensor_of_unknown_shape_is_flat() {
     let folder = Folder::new();
     let mut stb = columns();
     (stb.tensors[0].rank, stb.tensors[0].dims) = (4, [7, 0, 0]);
@@ -272,7 +272,7 @@ fn column_major_data_of_unknown_extents_has_no_order() {
 }
 
 #[test]
-fn data_that_is_not_what_it_should_be_is_refused() {
+fn corrupt_payload_is_refused() {
     use weighbridge_tests::encode::ztensor::{Checksum, File, Tensor};
     let folder = Folder::new();
     let wrong = Tensor::raw("x", "uint8", &[3], vec![1, 2, 3])
@@ -295,7 +295,7 @@ fn data_that_is_not_what_it_should_be_is_refused() {
 }
 
 #[test]
-fn a_name_that_several_tensors_have_is_refused() {
+fn ambiguous_tensor_name_is_refused() {
     let folder = Folder::new();
     let mut stb = sound();
     stb.tensors[1].id = 0;
@@ -310,7 +310,7 @@ fn a_name_that_several_tensors_have_is_refused() {
 }
 
 #[test]
-fn standard_output_takes_the_array_alone() {
+fn standard_output_gets_only_the_array() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
     let output = command(&folder, &["extract", "a.stb", "1", "-o", "-"]).output().expect("it runs");
@@ -322,7 +322,7 @@ fn standard_output_takes_the_array_alone() {
 }
 
 #[test]
-fn more_axes_than_numpy_has_are_refused() {
+fn rank_beyond_numpy_is_refused() {
     use weighbridge_tests::encode::safetensors::{File, Tensor};
     let folder = Folder::new();
     let tensors = [64, 65].map(|rank| Tensor::new(&rank.to_string(), "U8", &vec![1; rank]));

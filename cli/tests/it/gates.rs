@@ -24,7 +24,7 @@ fn action(folder: &Folder, variables: &[(&str, &str)]) -> Run {
 
 #[cfg(unix)]
 #[test]
-fn the_action_fails_unless_all_is_valid() {
+fn action_fails_unless_all_files_are_valid() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path().join("models")).expect("a folder");
     folder.write("models/a.stb", &sound().encode());
@@ -59,7 +59,7 @@ fn the_action_fails_unless_all_is_valid() {
 /// The release is an archive with its digest, as the release workflow builds it.
 #[cfg(target_os = "linux")]
 #[test]
-fn the_action_takes_the_command_from_a_release() {
+fn action_downloads_release() {
     let tools = ["curl", "xz", "sha256sum"];
     if tools.iter().any(|tool| Process::new(tool).arg("--version").output().is_err()) {
         return weighbridge_tests::left_out("curl, xz and sha256sum for the action");
@@ -98,7 +98,7 @@ fn the_action_takes_the_command_from_a_release() {
 }
 
 #[test]
-fn the_action_hands_its_inputs_to_the_script() {
+fn action_passes_inputs_to_script() {
     let action = read("action.yml");
     for input in ["paths", "args", "sarif", "version"] {
         assert!(action.contains(&format!("\n  {input}:\n")), "{input}");
@@ -111,7 +111,7 @@ fn the_action_hands_its_inputs_to_the_script() {
 }
 
 #[test]
-fn the_hook_takes_what_is_read() {
+fn hook_matches_extensions_of_formats() {
     let hook = read(".pre-commit-hooks.yaml");
     let files = hook.lines().find_map(|line| line.trim().strip_prefix("files: ")).expect("files");
     let names =
@@ -139,7 +139,7 @@ fn the_hook_takes_what_is_read() {
 }
 
 #[test]
-fn the_image_has_the_command_and_no_root() {
+fn image_runs_command_without_root() {
     let recipe = read("Containerfile");
     let (_, image) = recipe.split_once("\nFROM scratch\n").expect("the last stage");
     assert!(!image.contains("\nFROM ") && !image.contains("RUN "), "{image}");
@@ -151,7 +151,7 @@ fn the_image_has_the_command_and_no_root() {
 }
 
 #[test]
-fn the_init_container_of_the_documentation_is_a_gate() {
+fn documented_init_container_is_gate() {
     let docs = read("docs/gates.md");
     let args =
         docs.lines().find_map(|line| line.trim().strip_prefix("args: [\"check\"")).expect("args");

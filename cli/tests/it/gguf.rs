@@ -10,7 +10,7 @@ fn model(metadata: &[(&str, Meta)], tensors: Vec<Tensor>) -> File {
 }
 
 #[test]
-fn metadata_of_every_kind_in_both_orders() {
+fn metadata_of_every_type_in_both_byte_orders() {
     let folder = Folder::new();
     let lists = Meta::Array(
         9,
@@ -62,7 +62,7 @@ fn metadata_of_every_kind_in_both_orders() {
 
 /// A vocabulary of several megabytes is skipped over, and up to 64 KiB are shown.
 #[test]
-fn a_long_vocabulary_is_cut() {
+fn long_vocabulary_is_truncated() {
     let folder = Folder::new();
     let tokens: Vec<_> = (0..150_000).map(|i| format!("token{i}")).collect();
     let file = model(
@@ -84,7 +84,7 @@ fn a_long_vocabulary_is_cut() {
 }
 
 #[test]
-fn an_unknown_type_hides_nothing_else() {
+fn unknown_tensor_type_keeps_other_tensors() {
     let folder = Folder::new();
     let tensors = vec![
         Tensor::new("known", 1, &[4]),
@@ -109,7 +109,7 @@ fn an_unknown_type_hides_nothing_else() {
 }
 
 #[test]
-fn a_summary_says_what_the_model_is() {
+fn summary_describes_model() {
     let folder = Folder::new();
     let settings = [
         ("general.architecture", Meta::text("llama\u{202e}")),

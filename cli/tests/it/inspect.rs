@@ -5,7 +5,7 @@ use serde_json::json;
 use std::fs::OpenOptions;
 
 #[test]
-fn the_object_has_the_agreed_fields_in_order() {
+fn inspect_json_has_documented_fields_in_order() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
     let run = run(&folder, &["inspect", "a.stb", "--json", "--values", "9"]);
@@ -46,7 +46,7 @@ fn the_object_has_the_agreed_fields_in_order() {
 }
 
 #[test]
-fn values_are_shown_when_asked_for_and_no_more_than_asked_for() {
+fn values_option_limits_shown_values() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
     let json = run(&folder, &["inspect", "a.stb", "--json"]).json();
@@ -59,7 +59,7 @@ fn values_are_shown_when_asked_for_and_no_more_than_asked_for() {
 }
 
 #[test]
-fn a_file_that_cannot_be_opened_still_prints_its_object() {
+fn unopened_file_still_prints_json() {
     let folder = Folder::new();
     folder.write("short.stb", b"STB0");
     folder.write("nothing", b"");
@@ -76,7 +76,7 @@ fn a_file_that_cannot_be_opened_still_prints_its_object() {
 }
 
 #[test]
-fn an_unknown_type_is_shown_with_its_number() {
+fn unknown_type_is_shown_with_its_number() {
     let folder = Folder::new();
     folder.write("a.stb", &with_unknown_type());
     let run = run(&folder, &["inspect", "a.stb", "--json", "--lenient", "--values", "3"]);
@@ -90,7 +90,7 @@ fn an_unknown_type_is_shown_with_its_number() {
 }
 
 #[test]
-fn extents_that_are_not_in_the_file_are_not_guessed() {
+fn absent_extents_are_not_guessed() {
     let folder = Folder::new();
     let mut stb = sound();
     (stb.tensors[0].rank, stb.tensors[0].dims) = (4, [7, 0, 0]);
@@ -103,7 +103,7 @@ fn extents_that_are_not_in_the_file_are_not_guessed() {
 }
 
 #[test]
-fn a_large_file_is_inspected_without_being_read() {
+fn large_file_is_inspected_by_its_index() {
     let folder = Folder::new();
     let mut stb = sound();
     stb.tensors[1].dims[0] = u32::MAX;
@@ -132,7 +132,7 @@ fn patch(path: &Path, at: u64, bytes: &[u8]) {
 }
 
 #[test]
-fn statistics_are_those_of_the_elements() {
+fn statistics_match_elements() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
     let json = run(&folder, &["inspect", "a.stb", "--json", "--stats"]).json();
@@ -177,7 +177,7 @@ fn shown(folder: &Folder, args: &[&str], field: &str) -> (usize, Vec<Value>) {
 
 /// Many tensors share the same bytes: the file is read only a few times.
 #[test]
-fn payloads_that_are_shared_are_shown_a_few_times() {
+fn shared_payloads_are_shown_within_bound() {
     use weighbridge::core::Format;
     use weighbridge_tests::hard::{self, Entry};
     let many = |count: usize| {
@@ -202,7 +202,7 @@ fn payloads_that_are_shared_are_shown_a_few_times() {
 
 /// Many columns share one block, which decodes to a thousand times its length.
 #[test]
-fn blocks_that_are_shared_are_shown_a_few_times() {
+fn shared_blocks_are_shown_within_bound() {
     use weighbridge_tests::encode::idv::{self, Cell, Codec, Column, Compression, Number};
     const ROWS: usize = 256;
     let column = |i: usize| {

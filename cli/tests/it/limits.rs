@@ -14,7 +14,7 @@ fn flood(count: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_flood_of_findings_is_counted_and_its_start_is_listed() {
+fn findings_beyond_limit_are_counted() {
     const COUNT: u64 = 20_000;
     let folder = Folder::new();
     folder.write("a.zt", &flood(COUNT as usize));
@@ -46,7 +46,7 @@ fn a_flood_of_findings_is_counted_and_its_start_is_listed() {
 
 /// A single broken rule decides the verdict, listed or not.
 #[test]
-fn the_verdict_counts_what_is_not_listed() {
+fn unlisted_findings_count_in_verdict() {
     let folder = Folder::new();
     folder.write("a.zt", &flood(2_000));
     let json = run(&folder, &["check", "--json", "a.zt"]).json();
@@ -56,7 +56,7 @@ fn the_verdict_counts_what_is_not_listed() {
 }
 
 #[test]
-fn shards_that_lack_all_that_is_listed_are_bounded_as_well() {
+fn findings_on_missing_tensors_are_bounded() {
     let folder = Folder::new();
     folder
         .write("one.safetensors", &safetensors::File { metadata: None, tensors: vec![] }.encode());
@@ -75,7 +75,7 @@ fn shards_that_lack_all_that_is_listed_are_bounded_as_well() {
 }
 
 #[test]
-fn every_file_has_its_line() {
+fn each_file_has_one_line() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
     let run = run(&folder, &["check", "--json", "missing.stb", "a.stb"]);
@@ -93,7 +93,7 @@ fn every_file_has_its_line() {
 
 #[cfg(unix)]
 #[test]
-fn an_index_whose_shard_is_a_link_to_itself_has_its_line() {
+fn index_with_circular_link_has_line() {
     let folder = Folder::new();
     let index = Index::of(None, &[("a", "loop.safetensors")]);
     folder.write("m.safetensors.index.json", &index.encode());
@@ -107,7 +107,7 @@ fn an_index_whose_shard_is_a_link_to_itself_has_its_line() {
 }
 
 #[test]
-fn more_jobs_than_there_can_be_are_no_fault() {
+fn huge_job_count_is_accepted() {
     let folder = Folder::new();
     for i in 0..300 {
         folder.write(&format!("{i}.stb"), &sound().encode());
@@ -118,7 +118,7 @@ fn more_jobs_than_there_can_be_are_no_fault() {
 
 /// An answer longer than the buffer, ending in the middle of a tensor.
 #[test]
-fn long_answers_are_whole() {
+fn long_output_is_complete() {
     let folder = Folder::new();
     let mut stb = sound();
     stb.tensors[1] = Tensor::new(1, 3, &[400_000]);

@@ -23,7 +23,7 @@ fn archive() -> Npz {
 }
 
 #[test]
-fn arrays_are_checked_and_extracted_as_they_were() {
+fn array_is_extracted_unchanged() {
     let folder = Folder::new();
     for (name, npy) in
         [("a.npy", array("'<f4'", 4)), ("big.npy", array("'>i2'", 2)), ("columns.npy", columns())]
@@ -41,7 +41,7 @@ fn arrays_are_checked_and_extracted_as_they_were() {
 }
 
 #[test]
-fn members_are_tensors_whether_they_are_deflated_or_not() {
+fn stored_and_deflated_members_are_tensors() {
     let folder = Folder::new();
     folder.write("a.npz", &archive().encode());
     let checked = run(&folder, &["check", "a.npz", "--json"]);
@@ -75,7 +75,7 @@ fn members_are_tensors_whether_they_are_deflated_or_not() {
 
 /// The CRC-32 of data that was not decoded is not compared.
 #[test]
-fn a_deflated_member_beyond_the_work_limit_is_unchecked() {
+fn deflated_member_beyond_work_limit_is_unchecked() {
     let folder = Folder::new();
     let zeros = Npy::new("'|u1'", 1, &[50_000]);
     let members = ["a", "b", "c"].map(|name| Member::new(name, &zeros).deflated());
@@ -92,7 +92,7 @@ fn run_on(folder: &Folder, file: &Npz) -> Run {
 }
 
 #[test]
-fn damaged_arrays_are_invalid_and_other_archives_unsupported() {
+fn damaged_array_is_invalid_and_other_archive_unsupported() {
     let folder = Folder::new();
     let cut = array("'<f4'", 4).encode();
     folder.write("cut.npy", &cut[..100]);
@@ -129,7 +129,7 @@ fn damaged_arrays_are_invalid_and_other_archives_unsupported() {
 }
 
 #[test]
-fn an_array_of_objects_is_refused_and_the_others_are_read() {
+fn object_array_is_refused_and_others_are_read() {
     let folder = Folder::new();
     let weight = array("'<f4'", 4);
     let file = Npz::new(vec![
@@ -150,7 +150,7 @@ fn an_array_of_objects_is_refused_and_the_others_are_read() {
 }
 
 #[test]
-fn members_that_are_not_looked_at_are_not_passed() {
+fn unexamined_member_is_unchecked() {
     let folder = Folder::new();
     let hidden = Member::of("weights", array("'|O'", 8).encode());
     let file = Npz::new(vec![Member::new("a", &array("'<f4'", 4)), hidden]);

@@ -20,7 +20,7 @@ fn named(name: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn hostile_tensor_names_are_shown_escaped_and_found_exactly() {
+fn hostile_tensor_name_is_escaped_and_found() {
     let folder = Folder::new();
     let hostile = "w\u{1b}]0;x\u{7}\n\u{202e}../../etc/passwd";
     folder.write("a.oinf", &named(hostile.as_bytes()));
@@ -39,7 +39,7 @@ fn hostile_tensor_names_are_shown_escaped_and_found_exactly() {
 
 #[cfg(unix)]
 #[test]
-fn a_name_that_is_not_utf_8_comes_with_its_bytes() {
+fn non_utf8_name_is_shown_with_its_bytes() {
     use std::os::unix::ffi::OsStrExt as _;
     let folder = Folder::new();
     folder.write("a.oinf", &named(b"w\xFF\xFE1"));
@@ -84,7 +84,7 @@ fn metadata_of_every_kind() {
 }
 
 #[test]
-fn long_values_are_cut_and_say_so() {
+fn long_value_is_marked_truncated() {
     let folder = Folder::new();
     let mut model = model(Vec::new());
     model.metadata = vec![
@@ -117,7 +117,7 @@ fn quantization_is_shown() {
 }
 
 #[test]
-fn packed_tensors_are_unpacked_and_a_note_says_so() {
+fn packed_tensor_is_unpacked_with_note() {
     let folder = Folder::new();
     let tensors = vec![
         tensor("i4", Type::I4, &[3], &[0x8F, 0x07]),

@@ -54,7 +54,7 @@ fn manual_pages_are_made_of_the_arguments() {
 }
 
 #[test]
-fn output_that_is_no_terminal_has_no_colours_and_no_progress_bar() {
+fn piped_output_has_no_colours_or_progress_bar() {
     let folder = Folder::new();
     folder.write("a.stb", &with_flags());
     let mut command = command(&folder, &["check", "a.stb"]);

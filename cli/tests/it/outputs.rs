@@ -33,7 +33,7 @@ fn log(folder: &Folder, args: &[&str]) -> (Run, Value) {
 }
 
 #[test]
-fn sarif_is_as_its_schema_says_and_as_github_takes_it() {
+fn sarif_matches_its_schema() {
     let folder = folder();
     let (run, log) = log(&folder, &["check", "."]);
     assert_eq!(run.code, 1);
@@ -82,7 +82,7 @@ fn sarif_is_as_its_schema_says_and_as_github_takes_it() {
 }
 
 #[test]
-fn sarif_says_what_was_ignored_and_what_was_not_read() {
+fn sarif_lists_ignored_and_unread() {
     let folder = Folder::new();
     folder.write("a.stb", &with_flags());
     let settings = "[[ignore]]\nrule = \"H-FLAGS\"\nreason = \"old\"\nuntil = 2999-12-31\n";
@@ -103,7 +103,7 @@ fn sarif_says_what_was_ignored_and_what_was_not_read() {
 }
 
 #[test]
-fn sarif_has_no_more_results_than_github_takes() {
+fn sarif_results_stay_within_github_limit() {
     let folder = Folder::new();
     let tensors = |n: usize| {
         use weighbridge_tests::encode::safetensors::{File, Tensor};
@@ -124,7 +124,7 @@ fn sarif_has_no_more_results_than_github_takes() {
 }
 
 #[test]
-fn annotations_name_the_file_and_are_no_other_commands() {
+fn github_annotation_cannot_inject_commands() {
     let folder = folder();
     folder.write("x\n::error::y.stb", &with_flags());
     let run = run(&folder, &["check", ".", "--output", "github"]);
@@ -178,7 +178,7 @@ fn junit_is_well_formed() {
 /// A vocabulary has hundreds of thousands of texts: the first are shown, or all on
 /// request.
 #[test]
-fn vocabularies_are_cut_unless_all_is_asked_for() {
+fn vocabulary_is_truncated_without_full() {
     let folder = Folder::new();
     let texts = |n: usize| (0..n).map(|i| format!("t{i}")).collect::<Vec<_>>();
     let with = |n: usize| {

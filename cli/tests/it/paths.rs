@@ -26,7 +26,7 @@ fn a_folder_is_walked_and_what_is_no_model_is_counted() {
 }
 
 #[test]
-fn a_named_file_is_never_skipped() {
+fn named_file_is_never_skipped() {
     let folder = Folder::new();
     folder.write("README.md", b"# a model");
     let run = run(&folder, &["check", "README.md", "--json"]);
@@ -35,7 +35,7 @@ fn a_named_file_is_never_skipped() {
 }
 
 #[test]
-fn magic_beats_extension_and_an_option_beats_both() {
+fn magic_overrides_extension_and_option_overrides_both() {
     let folder = Folder::new();
     folder.write("model.txt", &sound().encode());
     folder.write("text.stb", b"this is a text about tensors, and not a tensor file");
@@ -48,7 +48,7 @@ fn magic_beats_extension_and_an_option_beats_both() {
 }
 
 #[test]
-fn what_is_no_file_is_an_error_with_its_name() {
+fn folder_in_place_of_file_is_error() {
     let folder = Folder::new();
     for command in ["inspect", "extract"] {
         let name: &[&str] = if command == "extract" { &["x"] } else { &[] };
@@ -64,7 +64,7 @@ fn what_is_no_file_is_an_error_with_its_name() {
 
 #[cfg(unix)]
 #[test]
-fn a_pipe_is_refused_and_not_waited_for() {
+fn pipe_is_refused_at_once() {
     let folder = Folder::new();
     let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe.stb")).status();
     assert!(made.expect("mkfifo runs").success());
@@ -79,7 +79,7 @@ fn a_pipe_is_refused_and_not_waited_for() {
 
 #[cfg(unix)]
 #[test]
-fn hostile_file_names_do_not_reach_the_terminal() {
+fn hostile_file_name_is_escaped() {
     use std::os::unix::ffi::OsStrExt as _;
     let folder = Folder::new();
     let hostile = "a\u{1b}[2J\n\u{202e}bts.stb";
@@ -108,7 +108,7 @@ fn hostile_file_names_do_not_reach_the_terminal() {
 /// mapped file the process would be killed by a signal.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_file_that_shrinks_while_it_is_read_is_an_error() {
+fn shrinking_file_is_error() {
     use std::time::{Duration, Instant};
     let folder = Folder::new();
     let path = folder.write("shrinking.stb", &sound().encode());

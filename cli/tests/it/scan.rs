@@ -21,7 +21,7 @@ fn files(run: &Run) -> Vec<String> {
 }
 
 #[test]
-fn parts_are_disjoint_and_all_of_it() {
+fn shards_are_disjoint_and_complete() {
     let folder = many();
     let whole = files(&run(&folder, &["check", "models", "--json"]));
     let (mut parts, mut codes) = (Vec::new(), Vec::new());
@@ -40,7 +40,7 @@ fn parts_are_disjoint_and_all_of_it() {
 
 /// The path below the given folder decides, wherever that folder is.
 #[test]
-fn the_same_files_are_the_same_part_everywhere() {
+fn shard_of_a_file_is_stable() {
     let folder = many();
     let of = |path: &str| {
         let names = files(&run(&folder, &["check", path, "--json", "--shard", "2/3"]));
@@ -53,7 +53,7 @@ fn the_same_files_are_the_same_part_everywhere() {
 }
 
 #[test]
-fn a_part_without_files_is_no_failure() {
+fn empty_shard_is_no_failure() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
     let runs = ["1/2", "2/2"].map(|shard| run(&folder, &["check", "a.stb", "--shard", shard]));
@@ -74,7 +74,7 @@ fn a_part_without_files_is_no_failure() {
 const SCAN: [&str; 5] = ["check", "models", "--json", "--resume", "journal"];
 
 #[test]
-fn a_scan_goes_on_where_it_was_interrupted() {
+fn interrupted_scan_resumes() {
     let folder = many();
     let whole = run(&folder, &SCAN);
     assert_eq!((whole.code, whole.lines().len()), (1, 42));
@@ -100,7 +100,7 @@ fn a_scan_goes_on_where_it_was_interrupted() {
 /// A closed output pipe is one way to be interrupted.
 #[cfg(unix)]
 #[test]
-fn a_scan_that_was_killed_goes_on() {
+fn killed_scan_resumes() {
     use std::io::{BufRead as _, BufReader};
     let folder = many();
     let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("weighbridge"))
@@ -125,7 +125,7 @@ fn a_scan_that_was_killed_goes_on() {
 }
 
 #[test]
-fn what_has_changed_is_checked_again() {
+fn changed_file_is_checked_again() {
     let folder = many();
     assert_eq!(run(&folder, &SCAN).code, 1);
     folder.write("models/7.stb", &with_flags());
@@ -140,7 +140,7 @@ fn what_has_changed_is_checked_again() {
 /// Names in a journal match the files' names to the last byte.
 #[cfg(unix)]
 #[test]
-fn files_with_hostile_names_are_known_again() {
+fn hostile_file_names_resume() {
     use std::os::unix::ffi::OsStrExt as _;
     let folder = Folder::new();
     std::fs::create_dir(folder.path().join("models")).expect("a folder");
@@ -155,7 +155,7 @@ fn files_with_hostile_names_are_known_again() {
 
 /// The verdict on an index depends on its shards, which may have changed.
 #[test]
-fn what_depends_on_other_files_is_checked_again() {
+fn file_checked_with_others_is_checked_again() {
     use weighbridge_tests::encode::safetensors::{File, Tensor};
     use weighbridge_tests::encode::shards::Index;
     let folder = Folder::new();
@@ -170,7 +170,7 @@ fn what_depends_on_other_files_is_checked_again() {
 }
 
 #[test]
-fn a_journal_is_of_one_scan() {
+fn journal_belongs_to_one_scan() {
     let folder = many();
     assert_eq!(run(&folder, &SCAN).code, 1);
     let lenient = run(&folder, &[&SCAN[..], &["--lenient"]].concat());
@@ -188,7 +188,7 @@ fn a_journal_is_of_one_scan() {
 
 /// A file that could not be read may be readable the next time.
 #[test]
-fn what_was_not_read_is_tried_again() {
+fn unread_file_is_tried_again() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
     let scan = ["check", "a.stb", "b.stb", "--json", "--resume", "journal"];
@@ -200,7 +200,7 @@ fn what_was_not_read_is_tried_again() {
 
 #[cfg(not(feature = "remote"))]
 #[test]
-fn a_build_without_servers_says_so() {
+fn build_without_remote_refuses_urls() {
     let folder = Folder::new();
     for url in ["https://127.0.0.1/a.gguf", "s3://bucket/", "hf://me/model"] {
         let run = run(&folder, &["check", url, "--json"]);

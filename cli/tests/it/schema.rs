@@ -176,7 +176,7 @@ fn pattern(pattern: &str) -> fn(&str) -> bool {
 
 /// Every line for every fixture, and the complete output of `inspect`.
 #[test]
-fn what_is_printed_of_every_fixture_is_as_the_schemas_say() {
+fn json_of_every_fixture_matches_schema() {
     let folder = Folder::new();
     let mut names = Vec::new();
     for (format, fixtures) in fixtures::all() {
@@ -209,7 +209,7 @@ fn what_is_printed_of_every_fixture_is_as_the_schemas_say() {
 
 /// The validator itself finds errors.
 #[test]
-fn a_line_that_is_not_as_the_schema_says_is_found() {
+fn line_outside_schema_is_refused() {
     let folder = Folder::new();
     folder.write("a.stb", &with_flags());
     let good = run(&folder, &["check", "a.stb", "--json"]).json();

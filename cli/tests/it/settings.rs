@@ -17,7 +17,7 @@ fn with(settings: &str) -> Folder {
 }
 
 #[test]
-fn what_is_ignored_is_said() {
+fn ignored_findings_are_listed() {
     let folder = with(&ignore("H-FLAGS", "2999-12-31"));
     let human = run(&folder, &["check", "a.stb"]);
     assert_eq!(human.code, 0, "{human:?}");
@@ -36,7 +36,7 @@ fn what_is_ignored_is_said() {
 }
 
 #[test]
-fn what_is_ignored_of_shards_is_said() {
+fn ignored_findings_of_shards_are_listed() {
     use weighbridge_tests::encode::safetensors::{File, Tensor};
     use weighbridge_tests::encode::shards::Index;
     let folder = with(&ignore("TRAILING", "2999-12-31"));
@@ -55,7 +55,7 @@ fn what_is_ignored_of_shards_is_said() {
 }
 
 #[test]
-fn what_was_ignored_until_yesterday_counts_again() {
+fn expired_exception_counts_again() {
     let folder = with(&ignore("H-FLAGS", "2020-02-29"));
     let run = run(&folder, &["check", "a.stb", "--json"]);
     assert_eq!((run.code, run.json().get("ignored")), (1, None));
@@ -65,7 +65,7 @@ fn what_was_ignored_until_yesterday_counts_again() {
 }
 
 #[test]
-fn what_could_not_be_checked_can_be_ignored_by_name() {
+fn unchecked_rule_may_be_ignored_by_name() {
     let settings =
         [ignore("T-DTYPE", "2999-01-01"), ignore("DATA-UNCHECKED", "2999-01-01")].concat();
     let folder = with(&settings);
@@ -80,7 +80,7 @@ fn what_could_not_be_checked_can_be_ignored_by_name() {
 }
 
 #[test]
-fn selected_rules_count_alone_but_for_fatal_ones() {
+fn select_keeps_fatal_rules() {
     let folder = with("select = [\"T-*\"]\n");
     let json = run(&folder, &["check", "a.stb", "--json"]);
     let ignored = json!([{"rule": "H-FLAGS", "count": 1, "reason": "not selected"}]);
@@ -98,7 +98,7 @@ fn selected_rules_count_alone_but_for_fatal_ones() {
 }
 
 #[test]
-fn profile_depth_deny_limits_and_paths() {
+fn settings_apply_profile_depth_deny_limits_and_paths() {
     assert_eq!(run(&with("profile = \"lenient\""), &["check", "a.stb"]).code, 0);
     let structure = run(&with("depth = \"structure\""), &["check", "a.stb", "--json"]);
     assert_eq!(structure.json()["checked"], json!(["structure"]));
@@ -128,7 +128,7 @@ fn profile_depth_deny_limits_and_paths() {
 }
 
 #[test]
-fn wrong_settings_are_named() {
+fn wrong_setting_is_named() {
     for (settings, words) in [
         ("profil = \"strict\"\n", "line 1: unknown key profil; the keys are profile, depth, "),
         ("# x\n[limits]\nworks = 1\n", "line 3: unknown key works in limits; the keys are work, "),
@@ -147,7 +147,7 @@ fn wrong_settings_are_named() {
 /// Opening a pipe would wait for a writer, and a device may have no end.
 #[cfg(unix)]
 #[test]
-fn settings_that_are_no_file_are_refused_at_once() {
+fn settings_that_are_no_file_are_refused() {
     let folder = Folder::new();
     let name = folder.write("a.stb", &sound().encode()).with_file_name("weighbridge.toml");
     let refused = |args: &[&str], why: &str| {
@@ -174,7 +174,7 @@ fn settings_that_are_no_file_are_refused_at_once() {
 /// The author of the checked files has no say: settings come from the current folder, from a
 /// folder above it, or from the file named on the command line.
 #[test]
-fn settings_in_what_is_checked_do_not_count() {
+fn settings_in_checked_folder_are_ignored() {
     let folder = Folder::new();
     std::fs::create_dir_all(folder.path().join("upload/deep")).expect("folders");
     folder.write("upload/a.stb", &with_flags());

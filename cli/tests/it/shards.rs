@@ -40,7 +40,7 @@ fn one(rule: &str, entry: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_whole_checkpoint_is_valid() {
+fn complete_checkpoint_is_valid() {
     let folder = checkpoint(&Index::of(Some(32), &SOUND));
     assert_eq!(broken(&folder), []);
     // A walk finds the index beside the shards.
@@ -49,14 +49,14 @@ fn a_whole_checkpoint_is_valid() {
 }
 
 #[test]
-fn a_shard_that_is_not_there() {
+fn missing_shard_is_shard_missing() {
     let folder = checkpoint(&Index::of(Some(32), &SOUND));
     std::fs::remove_file(folder.path().join(TWO)).expect("the shard");
     assert_eq!(broken(&folder), one("SHARD-MISSING", TWO));
 }
 
 #[test]
-fn a_shard_that_is_broken() {
+fn broken_shard_is_shard_invalid() {
     let folder = checkpoint(&Index::of(Some(32), &SOUND));
     let mut bytes = shard(&["c", "d"]);
     bytes.pop();
@@ -70,7 +70,7 @@ fn a_shard_that_is_broken() {
 }
 
 #[test]
-fn tensors_that_are_missing_unlisted_or_elsewhere() {
+fn missing_unlisted_and_misplaced_tensors_are_found() {
     let with = |names: &[&str]| {
         let folder = checkpoint(&Index::of(Some(32), &SOUND));
         folder.write(TWO, &shard(names));
@@ -82,7 +82,7 @@ fn tensors_that_are_missing_unlisted_or_elsewhere() {
 }
 
 #[test]
-fn the_total_is_what_the_tensors_take() {
+fn wrong_total_size_is_violation() {
     let folder = checkpoint(&Index::of(Some(33), &SOUND));
     assert_eq!(broken(&folder), one("TOTAL-SIZE", ""));
     let found = run(&folder, &["check", "--json", INDEX]).json()["findings"][0].clone();
@@ -93,7 +93,7 @@ fn the_total_is_what_the_tensors_take() {
 }
 
 #[test]
-fn paths_do_not_leave_the_folder() {
+fn shard_path_outside_folder_is_refused() {
     let folder = checkpoint(&Index::default());
     std::fs::create_dir(folder.path().join("below")).expect("a folder");
     std::fs::rename(folder.path().join(ONE), folder.path().join("below").join(ONE)).expect("moved");
@@ -106,7 +106,7 @@ fn paths_do_not_leave_the_folder() {
 }
 
 #[test]
-fn escaped_names_are_compared_as_they_read() {
+fn escaped_names_are_compared_unescaped() {
     let folder = checkpoint(&Index::default());
     folder.write(ONE, &shard(&["é\n", "b"]));
     folder.write(INDEX, format!(
@@ -125,7 +125,7 @@ fn check(folder: &Folder, args: &[&str]) -> (Run, Value) {
 
 /// Unchecked parts of a shard are unchecked parts of the checkpoint.
 #[test]
-fn a_shard_that_is_not_checked_completely() {
+fn unchecked_shard_makes_set_unchecked() {
     let folder = checkpoint(&Index::of(Some(32), &SOUND));
     let unknown = |name| Tensor { dtype: "Q99", ..Tensor::new(name, "F32", &[2]) };
     let tensors = vec![unknown("c"), unknown("d")];
@@ -141,7 +141,7 @@ fn a_shard_that_is_not_checked_completely() {
 /// A shard that exists but cannot be read gives no verdict on the checkpoint.
 #[cfg(unix)]
 #[test]
-fn a_shard_that_cannot_be_read() {
+fn unreadable_shard_is_error() {
     let folder = checkpoint(&Index::of(Some(32), &SOUND));
     std::fs::remove_file(folder.path().join(TWO)).expect("the shard");
     std::os::unix::fs::symlink(TWO, folder.path().join(TWO)).expect("a link to itself");
@@ -161,7 +161,7 @@ fn a_shard_that_cannot_be_read() {
 /// A path that is not a regular file, or cannot be one, is a fault of the
 /// checkpoint.
 #[test]
-fn a_shard_that_is_no_file() {
+fn shard_that_is_folder_is_error() {
     let long = "n".repeat(300);
     let folder = checkpoint(&Index::of(None, &[("a", "folder"), ("b", &long)]));
     std::fs::create_dir(folder.path().join("folder")).expect("a folder");
@@ -172,7 +172,7 @@ fn a_shard_that_is_no_file() {
 
 /// The time is linear in the index; it used to be quadratic.
 #[test]
-fn a_hundred_thousand_shards_that_are_not_there() {
+fn hundred_thousand_missing_shards_are_bounded() {
     let name = |i: usize| format!("{i}");
     let map: Vec<_> = (0..100_000).map(|i| (name(i), name(i))).collect();
     let folder = Folder::new();
@@ -189,7 +189,7 @@ fn a_hundred_thousand_shards_that_are_not_there() {
 /// Many documents begin with metadata: a walk only takes those with the right
 /// name.
 #[test]
-fn a_walk_passes_over_json_of_another_name() {
+fn index_is_recognised_by_its_name() {
     let folder = checkpoint(&Index::of(Some(32), &SOUND));
     folder.write("notes.json", br#"{"metadata": {"kernelspec": {}}, "cells": []}"#);
     folder.write("pytorch_model.bin.index.json", br#"{"weight_map": {"a": "pytorch_model.bin"}}"#);
@@ -207,7 +207,7 @@ const PICKLES: [(&str, &str); 2] =
 
 /// Whether its shards are there or not: they are not opened.
 #[test]
-fn an_index_of_pickles_is_named_and_not_read() {
+fn index_of_pickles_is_unsupported() {
     let says = "an index of PyTorch shards, which are pickles: Weighbridge does not read them, \
                 and they can run code when they are loaded";
     let folder = Folder::new();
@@ -240,7 +240,7 @@ fn an_index_of_pickles_is_named_and_not_read() {
 /// Readers decide by the name of each shard, so one that is not a pickle makes it an index of
 /// safetensors files; so does its own name, and whoever chooses the format.
 #[test]
-fn an_index_that_only_lists_some_pickles_is_checked() {
+fn index_with_some_pickles_is_checked() {
     let folder = checkpoint(&Index::of(Some(32), &SOUND));
     let mixed = [("a", ONE), ("b", ONE), ("c", PICKLES[0].1)];
     folder.write(PYTORCH, &Index::of(None, &mixed).encode());

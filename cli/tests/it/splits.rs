@@ -34,7 +34,7 @@ fn one(rule: &str, entry: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_whole_set_is_valid() {
+fn complete_gguf_set_is_valid() {
     let folder = set();
     for no in 1..=3 {
         assert_eq!(broken(&folder, no), []);
@@ -44,7 +44,7 @@ fn a_whole_set_is_valid() {
 }
 
 #[test]
-fn the_first_part_that_is_there_answers_for_the_set() {
+fn first_present_part_reports_the_set() {
     let folder = set();
     std::fs::remove_file(folder.path().join(named(3))).expect("the part");
     assert_eq!(broken(&folder, 1), one("KEYS-SPLIT-MISSING", &named(3)));
@@ -55,7 +55,7 @@ fn the_first_part_that_is_there_answers_for_the_set() {
 }
 
 #[test]
-fn parts_agree_with_their_names() {
+fn part_number_must_match_file_name() {
     let folder = set();
     folder.write(&named(2), &part(2, &NAMES).tensors(vec![]).bytes());
     assert_eq!(broken(&folder, 2), one("KEYS-SPLIT-OTHER", "split.no"));
@@ -65,7 +65,7 @@ fn parts_agree_with_their_names() {
 }
 
 #[test]
-fn a_part_that_is_broken_or_of_no_set() {
+fn broken_or_foreign_part_is_found() {
     let folder = set();
     let whole = part(1, &NAMES).bytes();
     folder.write(&named(2), &whole[..whole.len() - 30]);
@@ -75,7 +75,7 @@ fn a_part_that_is_broken_or_of_no_set() {
 }
 
 #[test]
-fn tensors_are_those_of_the_whole_set() {
+fn tensor_count_covers_all_parts() {
     let folder = set();
     folder.write(&named(3), &part(2, &["a", "b", "a"]).bytes());
     assert_eq!(broken(&folder, 1), one("KEYS-SPLIT-TWICE", "a"));
@@ -85,7 +85,7 @@ fn tensors_are_those_of_the_whole_set() {
 }
 
 #[test]
-fn what_is_not_checked_in_a_part_is_not_checked_in_the_set() {
+fn unchecked_part_makes_set_unchecked() {
     let folder = set();
     // A newer type than those known.
     let tensor = Tensor { name: b"b".to_vec(), dims: vec![4], ty: 200, data: vec![0; 16] };
@@ -99,7 +99,7 @@ fn what_is_not_checked_in_a_part_is_not_checked_in_the_set() {
 }
 
 #[test]
-fn a_first_part_that_is_none_does_not_answer_for_the_set() {
+fn unreadable_first_part_passes_the_set_to_the_next() {
     let folder = set();
     std::fs::remove_file(folder.path().join(named(3))).expect("the part");
     // It claims to be complete.
@@ -113,7 +113,7 @@ fn a_first_part_that_is_none_does_not_answer_for_the_set() {
 
 /// As in caches, where files are named after their digests.
 #[test]
-fn a_part_under_another_name() {
+fn renamed_part_is_found() {
     let folder = Folder::new();
     folder.write("blob.gguf", &part(0, &NAMES).bytes());
     let alone = run(&folder, &["check", "--json", "blob.gguf"]);

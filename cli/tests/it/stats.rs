@@ -24,7 +24,7 @@ fn signs(line: &Value) -> Vec<(String, Value)> {
 }
 
 #[test]
-fn each_sign_is_found_where_it_is_and_nowhere_else() {
+fn each_sign_is_found_only_where_planted() {
     let folder = Folder::new();
     let mut nan = ramp(16);
     nan[3] = f32::NAN;
@@ -87,7 +87,7 @@ fn each_sign_is_found_where_it_is_and_nowhere_else() {
 }
 
 #[test]
-fn what_is_only_worth_a_look_changes_no_exit_code() {
+fn sign_without_fault_keeps_exit_code() {
     let folder = Folder::new();
     folder.write("a.safetensors", &file(&[("w", &[16], ramp(16)), ("z", &[4], vec![0.0; 4])]));
     let found = run(&folder, &["stats", "a.safetensors"]);
@@ -100,7 +100,7 @@ fn what_is_only_worth_a_look_changes_no_exit_code() {
 }
 
 #[test]
-fn what_is_not_measured_says_why() {
+fn unmeasured_tensor_has_reason() {
     let folder = Folder::new();
     folder.write("u.stb", &with_unknown_type());
     let found = run(&folder, &["stats", "u.stb", "--json"]);
@@ -129,7 +129,7 @@ fn what_is_not_measured_says_why() {
 }
 
 #[test]
-fn an_index_of_shards_has_no_weights_of_its_own() {
+fn shard_index_has_no_weights() {
     let folder = Folder::new();
     folder.write("m.safetensors", &file(&[("w", &[16], vec![f32::NAN; 16])]));
     let index = br#"{"metadata": {}, "weight_map": {"w": "m.safetensors"}}"#;
@@ -142,7 +142,7 @@ fn an_index_of_shards_has_no_weights_of_its_own() {
 }
 
 #[test]
-fn names_in_csv_have_no_control_characters() {
+fn csv_names_have_no_control_characters() {
     let folder = Folder::new();
     folder.write(
         "a.safetensors",

@@ -54,7 +54,7 @@ fn unprivileged(folder: &Folder, args: &[&str]) -> Run {
 
 #[cfg(unix)]
 #[test]
-fn an_unreadable_file_is_reported_and_the_others_are_checked() {
+fn unreadable_file_is_reported_and_others_are_checked() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = Folder::new();
     let secret = folder.write("secret.stb", &sound().encode());
@@ -82,7 +82,7 @@ fn an_unreadable_file_is_reported_and_the_others_are_checked() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_is_not_writable_is_reported() {
+fn read_only_folder_is_reported() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
     folder.write("out.npy", b"precious");
@@ -96,7 +96,7 @@ fn a_folder_that_is_not_writable_is_reported() {
 /// Kernel files claim a length that they do not have.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_file_that_is_shorter_than_it_claims_is_an_error() {
+fn file_shorter_than_its_length_is_error() {
     let candidates = ["/sys/kernel/uevent_seqnum", "/sys/devices/system/cpu/online"];
     let shorter = |path: &&&str| match (fs::metadata(path), fs::read(path)) {
         (Ok(metadata), Ok(bytes)) => metadata.len() > bytes.len() as u64,
@@ -117,7 +117,7 @@ fn a_file_that_is_shorter_than_it_claims_is_an_error() {
 
 #[cfg(unix)]
 #[test]
-fn standard_input_is_a_file_if_it_is_one() {
+fn standard_input_is_read() {
     let folder = Folder::new();
     let path = folder.write("a.stb", &sound().encode());
     // Standard input is empty here.
@@ -143,7 +143,7 @@ fn standard_input_is_a_file_if_it_is_one() {
 /// The reader of the output goes away: the command ends silently.
 #[cfg(unix)]
 #[test]
-fn a_reader_that_goes_away_is_no_crash() {
+fn closed_output_pipe_is_no_crash() {
     let folder = Folder::new();
     let mut many = Vec::new();
     for i in 0..200 {
@@ -192,7 +192,7 @@ fn closed(folder: &Folder, args: &[&str]) -> std::process::Output {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn full_streams_give_an_exit_code() {
+fn full_output_gives_exit_code() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
     let full = || fs::OpenOptions::new().write(true).open("/dev/full").expect("opens");
@@ -229,7 +229,7 @@ fn full_streams_give_an_exit_code() {
 /// documented exit code, and extracted files are complete or absent.
 #[cfg(unix)]
 #[test]
-fn a_file_that_shrinks_and_grows_gives_an_answer_or_an_error() {
+fn changing_file_gives_verdict_or_error() {
     use std::sync::atomic::{AtomicBool, Ordering};
     let folder = Folder::new();
     let mut stb = sound();
@@ -272,7 +272,7 @@ fn a_file_that_shrinks_and_grows_gives_an_answer_or_an_error() {
 /// Thousands of columns share one table: work and output are proportional to the
 /// file, and omissions are reported.
 #[test]
-fn what_entries_share_is_shown_a_few_times() {
+fn shared_content_is_shown_within_bound() {
     for (what, format, bytes) in weighbridge_tests::hard::shared(2_000, 1 << 16) {
         let folder = Folder::new();
         folder.write("a", &bytes);
@@ -308,7 +308,7 @@ fn findings_do_not_repeat_long_names() {
 
 /// The input file is never overwritten, whatever its name.
 #[test]
-fn the_input_is_never_replaced() {
+fn extract_never_overwrites_its_input() {
     let folder = Folder::new();
     let bytes = sound().encode();
     let path = folder.write("a.stb", &bytes);
@@ -336,7 +336,7 @@ fn the_input_is_never_replaced() {
 /// the existing file is unchanged.
 #[cfg(unix)]
 #[test]
-fn a_disk_that_is_full_leaves_what_was_there() {
+fn full_disk_keeps_existing_file() {
     let folder = Folder::new();
     let mut stb = sound();
     stb.tensors[1] = Tensor::new(1, 2, &[300_000]);

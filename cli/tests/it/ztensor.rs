@@ -27,7 +27,7 @@ fn compressed_elements_are_shown_and_extracted() {
 }
 
 #[test]
-fn data_that_cannot_be_decoded_leave_no_file_behind() {
+fn undecodable_data_leaves_no_file() {
     let folder = Folder::new();
     let mut tensor = Tensor::zstd("z", "uint8", &[100_000], &[7; 100_000]);
     let last = tensor.blob.len() - 1;
@@ -41,7 +41,7 @@ fn data_that_cannot_be_decoded_leave_no_file_behind() {
 }
 
 #[test]
-fn sparse_data_are_no_array() {
+fn sparse_tensor_is_not_extracted() {
     let folder = Folder::new();
     let blob = sparse::coo(&[(&[0, 1], &[1, 2, 3, 4])]);
     for layout in ["sparse", "sparsecoo", "diagonal"] {
@@ -84,7 +84,7 @@ fn big_endian_elements_and_custom_fields() {
 }
 
 #[test]
-fn integers_and_keys_of_custom_fields_lose_nothing() {
+fn custom_field_integers_are_exact() {
     let folder = Folder::new();
     let keys = vec![(Item::Uint(5), Item::Uint(1)), (Item::text("5"), Item::Uint(2))];
     let tensor = Tensor::raw("b", "int8", &[1], vec![0])
@@ -99,7 +99,7 @@ fn integers_and_keys_of_custom_fields_lose_nothing() {
 }
 
 #[test]
-fn checksums_that_differ_look_different() {
+fn wrong_checksum_shows_both_values() {
     let folder = Folder::new();
     // The SHA-256 of no bytes, except for its last digit.
     let sum = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b856";
@@ -127,7 +127,7 @@ fn bomb(blocks: u64) -> Tensor {
 }
 
 #[test]
-fn work_has_a_limit_that_can_be_set() {
+fn max_work_limits_decoding() {
     let folder = Folder::new();
     write(&folder, vec![bomb(2)]);
     assert_eq!(run(&folder, &["check", "a.zt"]).code, 0);

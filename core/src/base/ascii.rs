@@ -16,7 +16,7 @@ pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn ascii_wherever_a_byte_lies() {
+    fn non_ascii_byte_is_found_at_any_position() {
         for len in 0..40 {
             let mut bytes = std::vec![0x7F; len];
             assert!(super::is_ascii(&bytes));

@@ -82,7 +82,7 @@ fn by_half(number: u64, divisor: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn bits_divide_as_numbers_do() {
+    fn bitwise_division_matches_operator() {
         let numbers = [0, 1, 2, 3, 7, 10, 255, 256, 1 << 32, 1 << 63, u64::MAX - 1, u64::MAX];
         for n in numbers {
             for d in numbers {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_divide_as_numbers_do() {
+    fn division_by_halves_matches_operator() {
         let numbers = [0, 1, 2, 3, 7, 255, 1 << 31, 1 << 32, (1 << 63) - 1, 1 << 63, u64::MAX];
         for n in numbers {
             for d in [1, 2, 3, 7, 255, 0x7FFF_FFFE, 0x7FFF_FFFF] {

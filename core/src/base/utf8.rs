@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn as_the_library_says() {
+    fn utf8_matches_standard_library() {
         for first in 0..=255 {
             same(&[first]);
             same(&[b'a', first, b'b']);

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_read_as_what_they_are() {
+    fn message_shows_numbers_in_their_form() {
         let negative = says(idv::rules::H_ROWS, 0, 10_u64.wrapping_neg());
         assert_eq!(negative, "the row count is negative: -10");
         let negative = says(idv::rules::H_COLS, 0, u64::from(u32::MAX));
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_not_many() {
+    fn message_uses_singular_for_one() {
         let bytes = |found| says(bintensors::rules::B1, 0, found);
         assert_eq!(bytes(1), "the data has 1 byte, and the tensors end at 0");
         assert_eq!(bytes(11), "the data has 11 bytes, and the tensors end at 0");

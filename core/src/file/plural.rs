@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_singular_and_all_else_is_not() {
+    fn only_one_is_singular() {
         for (text, one) in [
             ("", "1"),
             (" bytes belong to nothing", "1 byte belongs to nothing"),
@@ -111,7 +111,7 @@ mod tests {
         ["is", "has", "was", "takes", "exceeds", "stands", "no", "others", "needs", "does"];
 
     #[test]
-    fn every_message_is_in_the_singular_after_1() {
+    fn every_message_has_singular_after_one() {
         let formats = Format::ALL.iter().map(|format| (format.code(), format.rules()));
         for (code, rules) in formats.chain([(0, general::RULES)]) {
             for (i, info) in rules.iter().enumerate() {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_is_counted_too() {
+    fn expected_number_decides_singular() {
         let texts: [(Stop, &str); 3] = [
             (
                 Stop::NeedBytes(Absent { offset: 7, need: 1, want: 1 }),

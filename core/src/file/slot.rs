@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_sort_sorts() {
+    fn every_sort_orders_slots() {
         let mut state = 1_u64;
         for len in 0..200 {
             let mut slots = std::vec::Vec::new();

@@ -135,7 +135,7 @@ mod tests {
     const RARE: Rule = general::DATA_UNCHECKED;
 
     #[test]
-    fn a_flood_is_counted_and_its_start_is_kept() {
+    fn findings_beyond_limit_are_counted_not_kept() {
         let mut tally = Tally::default();
         let mut add = |rule, times: u64| (0..times).filter(|_| tally.add_rule(rule)).count() as u64;
         assert_eq!(add(FLOOD, 3 * FINDINGS_RULE), FINDINGS_RULE);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn when_the_file_has_its_share_every_rule_still_gets_a_few() {
+    fn every_rule_keeps_findings_beyond_file_limit() {
         let mut tally = Tally { kept: FINDINGS_FILE, ..Tally::default() };
         for rule in [FLOOD, RARE] {
             let kept = (0..2 * FINDINGS_LEAST).filter(|_| tally.add_rule(rule)).count();

@@ -181,7 +181,7 @@ mod tests {
     use std::format;
 
     #[test]
-    fn names_of_files_promise_formats() {
+    fn file_extension_names_format() {
         let named = |name: &str| Format::by_file_name(name).map(Format::name);
         for format in Format::ALL {
             for extension in format.extensions() {

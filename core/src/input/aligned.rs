@@ -25,7 +25,7 @@ macro_rules! include_aligned {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn both_ends_are_those_of_the_file() {
+    fn aligned_bytes_keep_both_ends() {
         let text = include_aligned!(4096, "aligned.rs");
         assert_eq!(text, include_bytes!("aligned.rs"));
         assert_eq!(text.as_ptr().align_offset(4096), 0);

@@ -252,7 +252,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn every_half_is_what_the_crate_makes_of_it() {
+    fn binary16_matches_half_crate() {
         for bits in 0..=u16::MAX {
             let (ours, theirs) = (half(bits), half::f16::from_bits(bits).to_f32());
             let same = ours.to_bits() == theirs.to_bits() || (ours.is_nan() && theirs.is_nan());
@@ -262,7 +262,7 @@ mod tests {
 
     /// Decoding a slice of any type gives the same values as decoding its elements one by one.
     #[test]
-    fn slices_are_their_elements() {
+    fn decoded_slice_equals_elements() {
         let bytes: Vec<u8> =
             (0..4200_u32).map(|i| (i.wrapping_mul(0x9E37_79B9) >> 23) as u8).collect();
         let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());

@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn product_does_not_depend_on_order() {
+    fn product_does_not_depend_on_dim_order() {
         assert_eq!(dims(&[]), Some(1));
         assert_eq!(dims(&[3, 5]), Some(15));
         assert_eq!(dims(&[0, 1 << 40]), Some(0));
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_extents_come_back() {
+    fn packed_dims_round_trip() {
         let shapes: [&[u64]; 8] =
             [&[], &[0], &[1; 32], &[7, 8, 63, 64], &[u64::MAX], &[1 << 62], &[128; 9], &[56; 10]];
         for shape in shapes {
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn products_are_those_of_the_library() {
+    fn product_matches_checked_mul() {
         let most = u64::from(u32::MAX);
         let near = |n: u64| [n.wrapping_sub(1), n, n.wrapping_add(1)];
         for a in [0, 1, 3, most, 1 << 33, u64::MAX].into_iter().flat_map(near) {
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn variable_widths() {
+    fn dims_of_every_width_are_read() {
         let bytes = [250, 251, 0, 1, 252, 0, 0, 1, 0, 253, 0, 0, 0, 0, 1, 0, 0, 0];
         let dims = |bytes, left, encoding| Dims { bytes, left, encoding, ..Dims::default() };
         let read: std::vec::Vec<u64> = dims(&bytes, 4, DimEncoding::Bincode).collect();

@@ -439,7 +439,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_type_is_found_by_its_name() {
+    fn dtype_is_found_by_name() {
         for (i, dtype) in DType::ALL.iter().enumerate() {
             #[allow(clippy::as_conversions)]
             let code = *dtype as usize;

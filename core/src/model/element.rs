@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_types() {
+    fn packed_element_is_read() {
         assert_eq!(all(DType::U4, &[0x21, 0xF3]), [1.0, 2.0, 3.0, 15.0]);
         assert_eq!(all(DType::I4, &[0x87]), [7.0, -8.0]);
         assert_eq!(all(DType::I2, &[0b11_10_01_00]), [0.0, 1.0, -2.0, -1.0]);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn boolean_bytes() {
+    fn bool_byte_is_read() {
         assert_eq!(
             DType::Bool.element(&[0, 1, 2], 1, Endianness::Little),
             Some(Element::Bool(true))
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn byte_order_and_width() {
+    fn element_honours_byte_order_and_width() {
         let bytes = [0x01, 0x02, 0x03, 0x84, 0x05];
         let at = |dtype: DType, i, e| dtype.element(&bytes, i, e);
         assert_eq!(at(DType::U16, 0, Endianness::Little), Some(Element::Uint(0x0201)));

@@ -480,7 +480,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_constant_is_the_default() {
+    fn empty_tensor_constant_equals_default() {
         assert_eq!(Tensor::NONE, Tensor::default());
     }
 }

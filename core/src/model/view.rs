@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elements_of_both_orders() {
+    fn view_reads_both_byte_orders() {
         let tensor = Tensor { dtype: DType::F32, ..Tensor::default() };
         let bytes = [0, 0, 0x80, 0x3F, 0, 0, 0, 0xC0];
         let floats = tensor.elements_of::<f32>(&bytes).unwrap();
@@ -150,7 +150,7 @@ mod tests {
 
     #[cfg(feature = "bytemuck")]
     #[test]
-    fn slices_only_where_aligned() {
+    fn view_is_slice_only_when_aligned() {
         let tensor = Tensor { dtype: DType::F32, ..Tensor::default() };
         let floats = [1.0_f32, -2.0, 3.0];
         let bytes: &[u8] = bytemuck::cast_slice(&floats);

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_are_kept_and_all_are_counted() {
+    fn first_findings_are_kept_and_all_counted() {
         let mut findings = Findings::<2>::new();
         for number in 0..5 {
             findings.push(finding(Severity::Lint, number));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worse_finding_replaces_the_last_of_the_mildest() {
+    fn worse_finding_replaces_mildest() {
         let mut findings = Findings::<3>::new();
         findings.push(finding(Severity::Unchecked, 0));
         findings.push(finding(Severity::Violation, 1));
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn without_room_the_verdict_is_still_exact() {
+    fn verdict_is_exact_without_room() {
         let mut findings = Findings::<0>::new();
         findings.push(finding(Severity::Fatal, 0));
         assert!(findings.is_empty());

@@ -317,7 +317,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_found_despite_outliers() {
+    fn quantiles_survive_outliers() {
         let mut bytes: std::vec::Vec<u8> =
             (0..10_000_i32).flat_map(|i| ((i - 5000) as f32).to_le_bytes()).collect();
         bytes.extend([-1e9_f32, 1e9, f32::NAN].iter().flat_map(|x| x.to_le_bytes()));

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_of_column_major_elements() {
+    fn column_major_element_positions() {
         let places: Vec<_> = (0..8).map(|at| column_major(at, &[2, 1, 2, 2])).collect();
         assert_eq!(places, [0, 4, 2, 6, 1, 5, 3, 7]);
         assert_eq!(column_major(0, &[]), 0);

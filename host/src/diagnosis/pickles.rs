@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn all_names_decide_however_the_bytes_arrive() {
+    fn index_of_pickles_is_found_in_pieces() {
         assert!(refuses("pytorch_model.bin"));
         assert!(refuses("model.PTH"));
         for other in ["model.safetensors", "bin", "model.bin.json", ""] {

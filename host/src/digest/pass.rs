@@ -124,7 +124,7 @@ mod tests {
     use std::io::Write as _;
 
     #[test]
-    fn ranges_are_digested_wherever_they_lie() {
+    fn digest_covers_ranges_at_any_offset() {
         let bytes: Vec<u8> = (0..2 * PIECE + 77).map(|i| ((i * i) >> 3) as u8).collect();
         let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
         file.write_all(&bytes).expect("room for it");

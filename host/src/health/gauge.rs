@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sign_of_a_byte_is_looked_at_where_it_is_one() {
+    fn sign_bit_counts_only_in_signed_types() {
         let bytes = [0x38, 0x38, 0x80, 0x00];
         let dead = |dtype| measured(dtype, Endianness::Little, 2, &bytes).rows();
         assert_eq!(dead(DType::F8E4M3), (2, 1));
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_bytes_in_two_byte_orders_are_other_elements() {
+    fn byte_order_changes_digest() {
         let bytes = [0, 1, 2, 3, 4, 5, 6, 7];
         let digest = |dtype, order| measured(dtype, order, 2, &bytes).digest().unwrap();
         let differ = |dtype| digest(dtype, Endianness::Little) != digest(dtype, Endianness::Big);
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_that_no_double_tells_apart_are_not_constant() {
+    fn close_wide_integers_are_not_constant() {
         let bytes: Vec<u8> =
             [u64::MAX, u64::MAX - 1].iter().flat_map(|it| it.to_le_bytes()).collect();
         let of = |bytes| measured(DType::U64, Endianness::Little, 1, bytes);

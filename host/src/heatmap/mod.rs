@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn any_window_of_any_slice_is_what_its_elements_are() {
+    fn window_of_slice_matches_elements() {
         let shape = [3, 5, 7, 4];
         let count: u64 = shape.iter().product();
         let value = |i: u64| if i % 53 == 9 { f32::NAN } else { (i * i % 101) as f32 - 30.0 };
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_in_the_shape_is_refused() {
+    fn slice_outside_shape_is_refused() {
         let slice = |fixed: &[u64]| Slice {
             shape: vec![2, 3, 4],
             row_axis: 1,

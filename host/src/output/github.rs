@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_name_makes_a_command() {
+    fn github_file_name_cannot_inject_commands() {
         let mut out = Vec::new();
         let file = Text::from("a,b:c%\n::error::x");
         command(&mut out, "error", &file, "T,1", "50%\n::warning::y").expect("a vector takes all");

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_text_is_markup() {
+    fn junit_text_is_escaped() {
         assert_eq!(escape("a<b>&\"\u{0}\u{FFFF}\n"), "a&lt;b&gt;&amp;&quot;\\u{0}\u{FFFD}\n");
     }
 }

@@ -414,7 +414,7 @@ mod tests {
     use weighbridge_core::general;
 
     #[test]
-    fn paths_are_uris() {
+    fn sarif_paths_are_uris() {
         let of = |path: &[u8]| uri(&Text::from(path.to_vec()));
         assert_eq!(of(b"./a b/c#d?.gguf"), "a%20b/c%23d%3F.gguf");
         assert_eq!(of(b"/tmp/\xE9\n%.stb"), "file:///tmp/%E9%0A%25.stb");
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_of_formats_that_have_one() {
+    fn sarif_links_only_documented_formats() {
         let with: Vec<_> = Format::ALL.iter().filter(|it| specification(**it).is_some()).collect();
         assert!(with.len() >= 4);
         assert!(general::RULES.iter().all(|rule| !rule.spec.is_empty()));

@@ -50,7 +50,7 @@ mod tests {
     use std::string::ToString as _;
 
     #[test]
-    fn days_have_dates() {
+    fn day_numbers_convert_to_dates() {
         for (day, date) in [
             (0, "1970-01-01"),
             (-1, "1969-12-31"),

@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_named() {
+    fn unknown_rule_is_named() {
         for (text, words) in [
             ("profil = \"strict\"", "profil"),
             ("[limits]\nwrok = 1", "wrok"),
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ignored_ends() {
+    fn exception_expires() {
         let policy = "[[ignore]]\nrule = \"GAP\"\nreason = \"x\"\nuntil = 2024-02-29\n";
         let policy = Policy::parse(policy).expect("it is valid");
         let day = 19_782; // 2024-02-29

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_value_is_shown_with_its_key_and_what_is_expected() {
+    fn wrong_value_is_shown_with_key_and_expectation() {
         let number = "must be a whole number from 0 to 2^64 - 1, not";
         let date =
             "line 2: ignore.until must be a date such as 2030-12-31, without quotes or a time";
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_key_comes_with_the_known_ones() {
+    fn unknown_key_lists_known_keys() {
         for (text, message) in [
             ("profil = 1", format!("line 1: unknown key profil; the keys are {KEYS}")),
             (
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_fault_of_the_file_is_reported_on_one_line() {
+    fn first_settings_fault_is_one_line() {
         assert!(refused("limits = 1\nbad = 2").starts_with("line 1: limits"));
         let message = refused(&format!("\"a\\nb\\u202E{}\" = 1", "c".repeat(100)));
         let start = format!("line 1: unknown key a\\u{{a}}b\\u{{202e}}{}…;", "c".repeat(36));

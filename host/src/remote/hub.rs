@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_page_is_the_one_that_is_called_so() {
+    fn next_page_comes_from_link_header() {
         for (links, next) in [
             (
                 r#"<https://hub/a?b=1,2>; rel="prev", <https://hub/a?cursor=x,y>; rel="next""#,
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_those_of_the_hub_and_not_without_end() {
+    fn hub_pages_stay_on_the_hub_and_end() {
         let further = |next: &str, pages| hub().further(Some(next.to_owned()), pages);
         assert_eq!(hub().further(None, PAGES), Ok(None));
         assert_eq!(further("https://hub/a", 1), Ok(Some("https://hub/a".to_owned())));
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_is_fixed() {
+    fn commit_hash_is_fixed_revision() {
         let is_fixed = |rest: &str| Repository::of(rest).expect(rest).is_fixed();
         assert!(is_fixed("me/model@0123456789abcdef0123456789abcdef01234567/a"));
         for rest in ["me/model", "me/model@v1", "me/model@0123456789abcdef0123456789abcdef0123456"]

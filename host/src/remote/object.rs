@@ -366,7 +366,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_claimed_length_grants_so_many_round_trips_and_no_more() {
+    fn round_trips_are_bounded_by_length() {
         assert_eq!(allowance(0), 4_096);
         assert_eq!(allowance(1 << 30), 4_096 + 1_024);
         assert_eq!(allowance(1 << 62), 4_096 + (1 << 20));

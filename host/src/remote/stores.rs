@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_that_others_read_differently_are_refused() {
+    fn ambiguous_url_is_refused() {
         for (text, is_whole) in [
             ("https://host/a.gguf?sig=a/b", true),
             ("https://me@host:1/", true),

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_holds_files() {
+    fn folder_urls_are_recognised() {
         let is_folder = |text| Url::parse(text).expect(text).is_folder();
         for text in [
             "hf://owner/name",

@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_parts() {
+    fn gguf_part_name_is_parsed() {
         let of = |name: &str| PartName::of(name).map(|name| (name.stem, name.no, name.count));
         assert_eq!(of("big-00002-of-00011.gguf"), Some(("big".to_owned(), 2, 11)));
         assert_eq!(of("x-00001-of-00001-00001-of-00002.gguf").unwrap().0, "x-00001-of-00001");

@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_and_scales_are_no_parameters() {
+    fn scales_are_not_parameters() {
         assert!(is_table("rope_freqs.weight", &[64]));
         assert!(is_table("model.layers.0.self_attn.rotary_emb.inv_freq", &[64]));
         assert!(is_table("h.0.attn.bias", &[1, 1, 1024, 1024]));
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn roles_need_the_whole_name() {
+    fn role_needs_whole_name() {
         assert_eq!(role_of("blk.0.attn_k.weight"), Some(Role::Key));
         assert_eq!(role_of("model.layers.0.self_attn.k_proj.weight"), Some(Role::Key));
         assert_eq!(role_of("blk.0.my_attn_k.weight"), None);

@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_ends_the_table() {
+    fn too_long_token_ends_the_table() {
         let mut all = Vocabulary::new(Endianness::Little, "llama", 3);
         all.push(&1_u64.to_le_bytes());
         all.push(b"a");

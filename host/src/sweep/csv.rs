@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_are_no_formulas() {
+    fn csv_cell_is_no_formula() {
         assert_eq!(cell("a,b"), "\"a,b\"");
         assert_eq!(cell("=1"), "'=1");
         assert_eq!(cell("say \"x\""), "\"say \"\"x\"\"\"");

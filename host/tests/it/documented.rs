@@ -48,7 +48,7 @@ fn is_used(name: &str, doc: &str) -> bool {
 }
 
 #[test]
-fn every_public_function_has_an_example() {
+fn public_function_has_example() {
     let mut missing = Vec::new();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let seen = without_example(&source, &mut missing);
@@ -69,7 +69,7 @@ fn lines(example: &str, function: &str) -> usize {
 }
 
 #[test]
-fn examples_are_short() {
+fn example_is_short() {
     let most = [("gate", "gate(", 5), ("read", "list(", 5), ("read", "read(", 3)];
     for (example, function, most) in most.into_iter().chain([("ranges", "check<", 20)]) {
         let lines = lines(example, function);
@@ -78,7 +78,7 @@ fn examples_are_short() {
 }
 
 #[test]
-fn what_is_not_run_is_no_example() {
+fn example_is_run() {
     assert_eq!(public_function("pub const fn name(&self) -> T {").as_deref(), Some("name"));
     assert_eq!(public_function("pub(crate) fn name() {"), None);
     assert!(is_used("name", "It is.\n\n```\nx.name();\n```\n"));

@@ -33,7 +33,7 @@ impl Input for &Counted<'_> {
 }
 
 #[test]
-fn every_input_gives_the_same_elements() {
+fn elements_are_equal_from_every_input() {
     let bytes = samples::safetensors();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("a.safetensors");
@@ -54,7 +54,7 @@ fn every_input_gives_the_same_elements() {
 
 /// Only the header and the requested range of a large file are read.
 #[test]
-fn a_slice_of_a_large_tensor_reads_that_slice() {
+fn slice_of_large_tensor_reads_only_the_slice() {
     let large = Tensor::new("large", "F32", &[1 << 20]);
     let file = File { metadata: None, tensors: vec![large, Tensor::new("b", "U8", &[3])] };
     let bytes = file.encode();
@@ -68,7 +68,7 @@ fn a_slice_of_a_large_tensor_reads_that_slice() {
 }
 
 #[test]
-fn models_are_shared_between_threads() {
+fn model_is_shared_between_threads() {
     let bytes = samples::safetensors();
     let model = Model::from_reader(io::Cursor::new(bytes)).expect("opens");
     std::thread::scope(|scope| {
@@ -82,7 +82,7 @@ fn models_are_shared_between_threads() {
 }
 
 #[test]
-fn a_session_lists_tensors_without_any_input() {
+fn session_lists_tensors_without_input() {
     let bytes = samples::safetensors();
     let mut session = Session::new(bytes.len() as u64, Options::new().granule(64 << 10));
     let mut rounds = 0;
@@ -168,7 +168,7 @@ fn rows_and_decoded_data_come_from_any_pieces() {
 }
 
 #[test]
-fn the_progress_of_a_file_ends() {
+fn progress_reaches_the_end_of_the_file() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("a.safetensors");
     std::fs::write(&path, samples::safetensors()).expect("writes");

@@ -5,7 +5,7 @@ use weighbridge_tests::encode::ztensor::{self, Tensor};
 use weighbridge_tests::samples;
 
 #[test]
-fn without_memory_for_names_they_are_unchecked() {
+fn names_are_unchecked_without_memory() {
     let bytes = samples::unsorted();
     let all = check_with(&bytes, &Options::new()).expect("reads");
     assert_eq!(all.verdict(Profile::Lenient), Verdict::Valid, "{all:?}");
@@ -17,7 +17,7 @@ fn without_memory_for_names_they_are_unchecked() {
 }
 
 #[test]
-fn work_beyond_the_limit_is_not_done() {
+fn decoding_stops_at_work_limit() {
     let zeros = vec![0; 1 << 20];
     let bytes = ztensor::File::of(vec![Tensor::zstd("z", "uint8", &[1 << 20], &zeros)]).encode();
     let few = Options::new().work(1000);

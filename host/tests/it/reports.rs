@@ -7,7 +7,7 @@ use weighbridge_tests::{fixtures, samples};
 /// A fixture gives the same findings as a whole and in pieces, and the verdict that follows
 /// from its rules.
 #[test]
-fn sessions_find_what_whole_files_have() {
+fn session_finds_the_findings_of_a_whole_file() {
     let mut seen = 0;
     for (format, fixtures) in fixtures::all() {
         let format = Format::by_name(format).expect("a known format");
@@ -35,7 +35,7 @@ fn lines(report: &weighbridge::Report) -> Vec<String> {
 }
 
 #[test]
-fn what_was_not_checked_is_no_valid_file() {
+fn unchecked_file_is_not_valid() {
     let bytes = samples::safetensors();
     assert_eq!(check(&bytes).expect("read").verdict(Profile::Strict), Verdict::Valid);
     let structure = check_with(&bytes, &Options::new().goal(Goal::Structure)).expect("read");
@@ -52,7 +52,7 @@ fn what_was_not_checked_is_no_valid_file() {
 }
 
 #[test]
-fn an_index_of_shards_is_checked_with_its_files() {
+fn shard_index_is_checked_with_its_shards() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let index = folder.path().join("model.safetensors.index.json");
     let text = br#"{"metadata":{"total_size":12},"weight_map":{"emb":"one.safetensors"}}"#;
@@ -67,7 +67,7 @@ fn an_index_of_shards_is_checked_with_its_files() {
 }
 
 #[test]
-fn what_is_another_format_is_unsupported_unless_it_was_chosen() {
+fn other_format_is_unsupported_unless_chosen() {
     let bytes = b"\x89HDF\r\n\x1A\n and so on";
     assert_eq!(check(bytes).expect("read").verdict(Profile::Lenient), Verdict::Unsupported);
     let chosen = Options::new().format(Format::Gguf);
@@ -79,7 +79,7 @@ fn what_is_another_format_is_unsupported_unless_it_was_chosen() {
 
 #[cfg(feature = "serde")]
 #[test]
-fn serde_writes_what_the_command_prints() {
+fn report_serialises_to_the_json_of_the_command() {
     let mut bytes = samples::safetensors();
     bytes.pop();
     let report = check(&bytes).expect("read");

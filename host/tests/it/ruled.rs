@@ -33,7 +33,7 @@ fn is_ruled(bytes: &[u8], format: Option<Format>) -> bool {
 }
 
 #[test]
-fn what_an_audit_finds_in_payloads_had_rules() {
+fn payload_finding_belongs_to_a_listed_rule() {
     let (mut with, mut without) = (0, 0);
     for (name, fixtures) in fixtures::all() {
         let format = Format::by_name(name);

@@ -6,7 +6,7 @@ use weighbridge::core::DType;
 use weighbridge::{Summariser, Value};
 
 #[test]
-fn one_flag_says_that_heads_share_a_key() {
+fn multi_query_flag_means_one_key_head() {
     let falcon = |more: &[(&'static str, Value)]| {
         let settings = [
             ("model_type", Value::from("falcon")),
@@ -69,7 +69,7 @@ fn one_flag_says_that_heads_share_a_key() {
 }
 
 #[test]
-fn the_last_layers_may_use_what_earlier_ones_keep() {
+fn last_layers_may_share_the_cache_of_earlier_layers() {
     let types: Vec<&str> = (1..=10)
         .map(|layer| if layer % 5 == 0 { "full_attention" } else { "sliding_attention" })
         .collect();
@@ -136,7 +136,7 @@ fn blocks(summariser: &mut Summariser, stack: &str, numbers: core::ops::Range<u6
 }
 
 #[test]
-fn layers_that_predict_further_tokens_are_no_part_of_a_pass() {
+fn multi_token_layers_do_not_count_in_a_pass() {
     let settings = |layers: &'static str, ahead: &'static str, count: i128| {
         vec![
             (layers, INT(count)),

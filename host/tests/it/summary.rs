@@ -69,7 +69,7 @@ fn settings() -> Vec<(&'static str, gguf::Value)> {
 }
 
 #[test]
-fn a_small_llama() {
+fn small_llama_is_summarised() {
     let found = summary(&gguf(&settings(), llama()));
     // Norms 2 × 64, attention 2 × 64 × 64 + 2 × 64 × 16, feed-forward 3 × 64 × 128.
     let block = 128 + 10_240 + 24_576;
@@ -104,7 +104,7 @@ fn a_small_llama() {
 }
 
 #[test]
-fn without_metadata_names_and_shapes_are_all() {
+fn summary_without_metadata_uses_names_and_shapes() {
     let found = summary(&gguf(&[], llama()));
     let from = |name| {
         let fact = found.facts.iter().find(|fact| fact.name == name)?;
@@ -124,7 +124,7 @@ fn without_metadata_names_and_shapes_are_all() {
 }
 
 #[test]
-fn experts_are_counted_and_those_that_a_token_passes() {
+fn experts_and_active_experts_are_counted() {
     let mut tensors = llama();
     tensors.retain(|tensor| !String::from_utf8_lossy(&tensor.name).contains("ffn_gate"));
     for block in 0..2 {
@@ -151,7 +151,7 @@ fn experts_are_counted_and_those_that_a_token_passes() {
 }
 
 #[test]
-fn windows_and_lists_of_heads_are_followed() {
+fn sliding_windows_and_head_lists_are_read() {
     let with = |more: &[(&'static str, gguf::Value)]| {
         let mut settings = settings();
         settings.extend(more.iter().cloned());
@@ -181,7 +181,7 @@ fn windows_and_lists_of_heads_are_followed() {
 }
 
 #[test]
-fn hostile_settings_are_noted_and_nothing_is_claimed() {
+fn hostile_settings_are_noted_and_yield_no_facts() {
     let mut settings = settings();
     settings[3].1 = number(u32::MAX);
     settings[6].1 = number(0);
@@ -254,7 +254,7 @@ fn packed_elements_are_taken_apart() {
 }
 
 #[test]
-fn a_config_says_what_shapes_do_not() {
+fn config_gives_facts_beyond_shapes() {
     let names = ["q_proj", "k_proj", "v_proj"];
     let tensors: Vec<_> = names
         .iter()

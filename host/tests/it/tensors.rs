@@ -11,7 +11,7 @@ fn raw(dtype: &'static str, shape: &[u64], data: Vec<u8>) -> Vec<u8> {
 }
 
 #[test]
-fn raw_elements_are_widened_in_one_go() {
+fn raw_elements_are_widened_in_one_pass() {
     let values = [1.5_f32, -0.0, 65504.0, f32::INFINITY];
     let halves: Vec<u8> = values.iter().flat_map(|it| f16::from_f32(*it).to_le_bytes()).collect();
     let bytes = raw("F16", &[2, 2], halves);
@@ -28,7 +28,7 @@ fn raw_elements_are_widened_in_one_go() {
 }
 
 #[test]
-fn compressed_and_big_endian_elements_read_alike() {
+fn compressed_and_big_endian_elements_are_equal() {
     let numbers: Vec<u32> = (0..100_000).map(|n| n * 40_000).collect();
     let little: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
     let file = ztensor::File::of(vec![
@@ -56,7 +56,7 @@ fn compressed_and_big_endian_elements_read_alike() {
 }
 
 #[test]
-fn views_are_refused_with_a_reason() {
+fn unaligned_view_is_refused_with_reason() {
     let bytes = samples::safetensors();
     let model = Model::from_bytes(&bytes).expect("opens");
     let emb = model.tensor("emb").expect("is there");
@@ -68,7 +68,7 @@ fn views_are_refused_with_a_reason() {
 }
 
 #[test]
-fn packed_elements_begin_anywhere() {
+fn packed_elements_may_begin_at_any_bit() {
     let bytes = raw("F4", &[7, 2], vec![0x21, 0x43, 0x65, 0x77, 0, 0x11, 0xA9]);
     let model = Model::from_bytes(&bytes).expect("opens");
     let x = model.tensor("x").expect("is there");
@@ -82,7 +82,7 @@ fn packed_elements_begin_anywhere() {
 }
 
 #[test]
-fn columns_are_arrays_where_their_rows_are_of_one_length() {
+fn column_of_fixed_rows_is_array() {
     let bytes = samples::columns();
     let model = Model::from_bytes(&bytes).expect("opens");
     let x = model.tensor("x").expect("is there");
@@ -92,7 +92,7 @@ fn columns_are_arrays_where_their_rows_are_of_one_length() {
 }
 
 #[test]
-fn sparse_tensors_are_no_array_but_have_entries() {
+fn sparse_tensor_has_entries_but_no_array() {
     let blob = sparse::coo(&[(&[0, 1], &[0, 0, 0x80, 0x3F])]);
     let tensor = Tensor::raw("s", "float32", &[1, 2], blob).layout("sparse_coo");
     let bytes = ztensor::File::of(vec![tensor]).encode();
@@ -111,7 +111,7 @@ fn sparse_tensors_are_no_array_but_have_entries() {
 /// However broken a file is, reading all of it ends, and reading it twice gives the same
 /// result.
 #[test]
-fn broken_files_give_errors_and_nothing_else() {
+fn broken_file_gives_error() {
     let mut read = 0_u64;
     for (_, fixtures) in fixtures::all() {
         for fixture in fixtures {
@@ -137,7 +137,7 @@ fn broken_files_give_errors_and_nothing_else() {
 }
 
 #[test]
-fn rows_of_an_empty_tensor_may_be_longer_than_any_file() {
+fn empty_tensor_may_have_huge_rows() {
     let bytes = raw("F32", &[0, 1 << 33, 1 << 33], Vec::new());
     let model = Model::from_bytes(&bytes).expect("opens");
     let x = model.tensor("x").expect("is there");

@@ -182,7 +182,7 @@ fn note_stack(deepest: &BTreeMap<&str, usize>) {
 }
 
 #[test]
-fn fixtures_get_the_verdicts_of_a_host() {
+fn board_verdicts_of_fixtures_equal_host() {
     let mut cases = Vec::new();
     for (format, fixtures) in fixtures::all().into_iter().filter(|it| !FOR_HOSTS.contains(&it.0)) {
         for fixture in fixtures {
@@ -195,7 +195,7 @@ fn fixtures_get_the_verdicts_of_a_host() {
 }
 
 #[test]
-fn the_corpus_gets_the_verdicts_of_a_host() {
+fn board_verdicts_of_corpus_equal_host() {
     let Some(folder) = corpus::folder() else { return };
     let mut cases = Vec::new();
     for format in Format::ALL {
@@ -211,7 +211,7 @@ fn the_corpus_gets_the_verdicts_of_a_host() {
 }
 
 #[test]
-fn fuzz_seeds_get_the_verdicts_of_a_host() {
+fn board_verdicts_of_fuzz_seeds_equal_host() {
     let of_formats = kept::of_formats().into_iter();
     let cases: Vec<_> = of_formats
         .filter(|(format, _)| !FOR_HOSTS.contains(&format.name()))

@@ -25,7 +25,7 @@ fn given(program: &str, file: &[u8]) -> Run {
 }
 
 #[test]
-fn outputs_are_those_of_a_host_to_the_bit() {
+fn outputs_equal_host_bit_for_bit() {
     let model = Mlp::trained();
     let run = run(&image("WEIGHBRIDGE_MODEL"), &[], &[]);
     let formats = ["bintensors", "oinf", "stb", "ztensor"];
@@ -35,7 +35,7 @@ fn outputs_are_those_of_a_host_to_the_bit() {
 }
 
 #[test]
-fn models_in_the_image_are_those_of_the_script() {
+fn image_holds_models_of_the_script() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/models");
     for (name, bytes) in Mlp::trained().files() {
         let stored = std::fs::read(folder.join(name)).unwrap();
@@ -44,7 +44,7 @@ fn models_in_the_image_are_those_of_the_script() {
 }
 
 #[test]
-fn a_model_can_be_replaced_without_the_program() {
+fn model_is_replaced_without_program() {
     let model = Mlp::trained();
     for (name, bytes) in model.files() {
         let run = placed(&bytes);
@@ -54,7 +54,7 @@ fn a_model_can_be_replaced_without_the_program() {
 }
 
 #[test]
-fn a_corrupt_model_is_refused_with_rule_and_offset() {
+fn corrupt_model_is_refused_with_rule_and_offset() {
     let files = Mlp::trained().files();
     let file = |name| files.iter().find(|(file, _)| *file == name).unwrap().1.clone();
 
@@ -81,7 +81,7 @@ fn a_corrupt_model_is_refused_with_rule_and_offset() {
 }
 
 #[test]
-fn a_sound_file_that_is_another_model_is_refused() {
+fn other_model_is_refused() {
     let tensors = vec![Tensor::new(0, 0, &[16]), Tensor::new(1, 0, &[32])];
     let run = placed(&Stb::new(tensors).encode());
     assert_eq!(run.output, "placed: not the model that this program runs\n");
@@ -89,7 +89,7 @@ fn a_sound_file_that_is_another_model_is_refused() {
 }
 
 #[test]
-fn a_model_in_flash_that_is_not_mapped_is_checked_and_copied() {
+fn model_in_unmapped_flash_is_checked_and_copied() {
     let model = Mlp::trained();
     for (name, bytes) in model.files() {
         let run = given("WEIGHBRIDGE_SPI", &bytes);

@@ -6,7 +6,7 @@ use weighbridge_tests::survey::survey_whole;
 use weighbridge_tests::{advisories, fixtures};
 
 #[test]
-fn each_is_refused_by_its_rule() {
+fn advisory_file_is_refused_by_its_rule() {
     let fixtures = fixtures::all();
     let mut ids = BTreeSet::new();
     let mut files = 0;

@@ -50,7 +50,7 @@ fn compare(name: &str, bytes: &[u8], format: Option<Format>) -> [usize; 2] {
 }
 
 #[test]
-fn all_find_the_same_in_fixtures() {
+fn audits_agree_on_fixtures() {
     let mut compared = [0; 2];
     for (format, fixtures) in fixtures::all() {
         for fixture in fixtures {
@@ -63,7 +63,7 @@ fn all_find_the_same_in_fixtures() {
 }
 
 #[test]
-fn all_find_the_same_in_kept_inputs() {
+fn audits_agree_on_fuzz_seeds() {
     let mut compared = 0;
     for (format, kept) in kept::of_formats() {
         compared += compare(&kept.name, &kept.input, Some(format))[0];
@@ -73,7 +73,7 @@ fn all_find_the_same_in_kept_inputs() {
 
 /// Fixtures with a few bytes changed, by a fixed sequence.
 #[test]
-fn all_find_the_same_in_damaged_fixtures() {
+fn audits_agree_on_damaged_fixtures() {
     let (mut compared, mut state) = (0, 1_u64);
     let mut next = |below: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -96,7 +96,7 @@ fn all_find_the_same_in_damaged_fixtures() {
 }
 
 #[test]
-fn all_find_the_same_in_the_corpus() {
+fn audits_agree_on_corpus() {
     let Some(folder) = corpus::folder() else { return };
     let (mut open, mut compared) = (vec![folder], 0);
     while let Some(folder) = open.pop() {

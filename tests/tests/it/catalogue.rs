@@ -33,7 +33,7 @@ fn check_texts(rules: &[RuleInfo]) {
 }
 
 #[test]
-fn texts_are_complete() {
+fn rule_texts_are_complete() {
     check_texts(general::RULES);
     for format in Format::ALL {
         assert!(format.is_available(), "{format} is not part of this build");
@@ -43,7 +43,7 @@ fn texts_are_complete() {
 }
 
 #[test]
-fn each_rule_has_a_file_that_breaks_it() {
+fn rule_has_fixture_that_breaks_it() {
     let fixtures = fixtures::all();
     for format in Format::ALL {
         let broken: BTreeSet<_> = fixtures
@@ -63,7 +63,7 @@ fn each_rule_has_a_file_that_breaks_it() {
 
 /// Rules that the specification states or implies must not be lints under the strict profile.
 #[test]
-fn stated_rules_are_no_lints() {
+fn stated_rule_is_no_lint() {
     for format in Format::ALL {
         for rule in format.rules() {
             if rule.basis != weighbridge_core::Basis::Silent {

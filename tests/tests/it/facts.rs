@@ -35,7 +35,7 @@ fn fnv(text: &str) -> u64 {
 }
 
 #[test]
-fn are_unchanged() {
+fn fixture_facts_are_unchanged() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/facts.txt");
     let table_now = table();
     if std::env::var("WEIGHBRIDGE_FACTS").is_ok_and(|what| what == "write") {

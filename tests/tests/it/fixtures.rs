@@ -5,7 +5,7 @@ use weighbridge_tests::fixtures;
 use weighbridge_tests::survey::survey_whole;
 
 #[test]
-fn each_breaks_what_it_says() {
+fn fixture_breaks_its_rule() {
     for (name, fixtures) in fixtures::all() {
         let format = Format::by_name(name).expect("a format of this build");
         for fixture in fixtures {
@@ -30,7 +30,7 @@ fn ends<T>(mut next: impl FnMut() -> Result<Option<T>, Stop>) -> Result<(), Stop
 }
 
 #[test]
-fn the_cursor_knows_the_end_of_a_table() {
+fn cursor_ends_with_table() {
     let mut sink = |_| {};
     for (name, fixtures) in fixtures::all() {
         for fixture in fixtures {
@@ -60,7 +60,7 @@ fn the_cursor_knows_the_end_of_a_table() {
 }
 
 #[test]
-fn sound_files_are_usable() {
+fn sound_fixture_is_usable() {
     for (name, fixtures) in fixtures::all() {
         for fixture in fixtures.iter().filter(|f| f.breaks.is_empty()) {
             // Archives of arrays are not detected by content.
@@ -81,7 +81,7 @@ fn sound_files_are_usable() {
 }
 
 #[test]
-fn findings_lie_in_the_file_and_read_well() {
+fn finding_lies_inside_the_file() {
     for (name, fixtures) in fixtures::all() {
         let format = Format::by_name(name);
         for fixture in fixtures {
@@ -102,7 +102,7 @@ fn findings_lie_in_the_file_and_read_well() {
 }
 
 #[test]
-fn names_are_unique() {
+fn fixture_names_are_unique() {
     for (format, fixtures) in fixtures::all() {
         let mut names: Vec<_> = fixtures.iter().map(|f| f.name).collect();
         names.sort_unstable();

@@ -106,7 +106,7 @@ fn mapped(file: &[u8], format: Option<Format>) -> Learnt {
 }
 
 #[test]
-fn a_buffer_of_512_bytes_gives_what_mapped_flash_gives() {
+fn flash_with_512_byte_buffer_equals_mapped() {
     let (mut fitted, mut all) = (0, 0);
     for (name, fixtures) in fixtures::all() {
         let format = Format::by_name(name);
@@ -140,7 +140,7 @@ fn a_buffer_of_512_bytes_gives_what_mapped_flash_gives() {
 
 /// With two windows, moving back and forth in a file reads fewer bytes.
 #[test]
-fn two_windows_read_fewer_bytes_than_one() {
+fn two_flash_windows_read_fewer_bytes_than_one() {
     println!("a buffer of 1,024 bytes, 200 tensors: reads and bytes");
     for (format, bytes) in weighbridge_tests::alike::files(200) {
         let (one, two) = (use_of::<1>(format, &bytes), use_of::<2>(format, &bytes));
@@ -184,7 +184,7 @@ fn use_of<const W: usize>(format: &str, bytes: &[u8]) -> Spi<4> {
 }
 
 #[test]
-fn data_is_copied_piece_by_piece() {
+fn flash_data_is_copied_in_pieces() {
     let bytes: Vec<u8> = (0..10_000_u32).map(|i| i as u8 ^ (i >> 8) as u8).collect();
     let mut buffer = [0; 64];
     let driver = Spi::<16> { bytes: bytes.clone(), read: 0, reads: 0 };
@@ -201,7 +201,7 @@ fn data_is_copied_piece_by_piece() {
 }
 
 #[test]
-fn payloads_stay_in_the_flash() {
+fn flash_payloads_are_not_read() {
     use weighbridge_tests::encode::stb::{Stb, Tensor};
     let file = Stb::new((0..8).map(|id| Tensor::new(id, 0, &[64, 64])).collect()).encode();
     let driver = Spi::<4> { bytes: file.clone(), read: 0, reads: 0 };
@@ -216,7 +216,7 @@ fn payloads_stay_in_the_flash() {
 }
 
 #[test]
-fn what_the_driver_says_comes_back() {
+fn flash_driver_error_is_returned() {
     struct Broken;
     impl ErrorType for Broken {
         type Error = NorFlashErrorKind;

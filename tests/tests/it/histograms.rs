@@ -121,7 +121,7 @@ fn histograms_of_wide_types() {
 }
 
 #[test]
-fn histograms_at_their_limits() {
+fn histogram_limits_are_exact() {
     let special = [0.0, 1.0, 4.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 3.999];
     let bytes: Vec<u8> = special.iter().flat_map(|value| value.to_le_bytes()).collect();
     let mut words = vec![0; Histogram::WORDS];
@@ -151,7 +151,7 @@ fn histograms_at_their_limits() {
 
 /// The largest numbers are as accurate as the known digits, and never exceed the type's range.
 #[test]
-fn quantiles_of_the_largest() {
+fn quantiles_of_largest_values() {
     let quantiles = |dtype, bytes: &[u8], count| {
         let mut words = vec![0; Histogram::WORDS];
         let mut histogram = Histogram::new(dtype, &mut words).unwrap();
@@ -176,7 +176,7 @@ fn quantiles_of_the_largest() {
 
 /// The digits of a NaN do not affect those of numbers.
 #[test]
-fn digits_of_nan_are_not_cut_off() {
+fn histogram_keeps_nan_payloads() {
     for nan in [0x7FC0_0001_u32, 0xFFFF_FFFF, 0x7F80_0001] {
         let values = [1.0, 1.0, 2.0, f32::from_bits(nan), f32::INFINITY, 2.0, 3.0];
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();

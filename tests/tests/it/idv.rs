@@ -181,7 +181,7 @@ fn rounds(bytes: &[u8], together: bool) -> (usize, u64) {
 }
 
 #[test]
-fn rounds_do_not_grow_with_columns() {
+fn idv_rounds_do_not_grow_with_columns() {
     for columns in [1, 10, 300] {
         let bytes = wide(columns, 3, 0);
         for together in [false, true] {
@@ -226,7 +226,7 @@ fn tables_of_the_first_columns_are_read_ahead() {
 
 /// 300,000 blocks, sorted in the number of slots that a real writer's file takes.
 #[test]
-fn wide_tables_take_a_slot_a_block() {
+fn idv_wide_table_takes_one_slot_per_block() {
     let blocks = 1000;
     let bytes = wide(300, blocks, 0);
     let source = Source::whole(&bytes);

@@ -213,7 +213,7 @@ fn texts_are_cut_inside_characters() {
 
 /// Large claims in a few bytes cost neither time nor memory.
 #[test]
-fn claims_are_compared_with_the_bytes_there_are() {
+fn idv_declared_length_is_compared_with_stored_bytes() {
     let (header, codec) =
         codec_of(idv::Codec::vector(idv::Codec::Number(idv::Number::Double), &[0]));
     let words = |words: &[i32]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<_>>();

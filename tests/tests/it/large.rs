@@ -40,7 +40,7 @@ impl Disk {
 /// A thousand tensors of slightly more than 40 MB, with the index at the end. The file is sparse,
 /// so it takes no disk space.
 #[test]
-fn forty_gigabytes_are_judged_by_their_tail() {
+fn forty_gigabyte_file_is_checked_by_its_tail() {
     const COUNT: u64 = 1000;
     const SIZE: u64 = 40_000_003;
     let name = |i| format!("layer.{i}.weight");

@@ -66,7 +66,7 @@ fn uses(code: &str) -> BTreeSet<(String, String)> {
 }
 
 #[test]
-fn arrows_point_one_way() {
+fn layers_use_only_lower_layers() {
     let mut found = Vec::new();
     files(&source(), &mut found);
     assert!(found.len() > 100, "only {} files", found.len());
@@ -89,7 +89,7 @@ fn arrows_point_one_way() {
 
 /// Files in different folders of one layer must not use each other in a cycle.
 #[test]
-fn no_folder_of_a_layer_is_in_a_circle() {
+fn folders_of_a_layer_have_no_cycle() {
     let mut found = Vec::new();
     files(&source(), &mut found);
     let mut arrows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();

@@ -47,7 +47,7 @@ fn features(manifest: &str) -> BTreeSet<&str> {
 }
 
 #[test]
-fn one_oldest_rust_everywhere() {
+fn minimum_rust_version_is_consistent() {
     let workspace = read("Cargo.toml");
     let oldest = value(&workspace, "rust-version").expect("the workspace has one");
     let mut all = Vec::new();
@@ -70,7 +70,7 @@ fn one_oldest_rust_everywhere() {
 }
 
 #[test]
-fn what_is_published_says_what_it_is() {
+fn published_packages_have_descriptions() {
     for package in PUBLISHED {
         let text = read(&format!("{package}/Cargo.toml"));
         for key in ["name", "description", "readme"] {

@@ -42,7 +42,7 @@ fn the_longest_length_of_a_codec() {
 /// A tensor without data must have neither: the finding reports its size or, if that is 0, its
 /// offset.
 #[test]
-fn a_tensor_without_data_has_neither_size_nor_offset() {
+fn oinf_tensor_without_data_has_no_size_or_offset() {
     for (size, offset, reported, (skip, len)) in
         [(16, 0, 16, (0, 8)), (0, 24, 24, (8, 8)), (16, 24, 16, (0, 16))]
     {
@@ -79,7 +79,7 @@ fn reserved_words_are_reported_where_they_lie() {
 /// What STB leaves to later versions or to an external table breaks no rule, but is reported as
 /// unchecked.
 #[test]
-fn what_cannot_be_verified_of_an_stb_tensor_is_unchecked() {
+fn stb_unverifiable_tensor_is_unchecked() {
     let reported = |change: fn(&mut stb::Tensor)| {
         let mut file = stb::Stb::new(vec![stb::Tensor::new(0, 0, &[2])]);
         change(&mut file.tensors[0]);
@@ -137,7 +137,7 @@ fn json_that_breaks_off_after_a_tensor() {
 
 /// A missing number is a syntax error, on the fast path as well.
 #[test]
-fn no_digits_are_no_number() {
+fn bintensors_number_needs_digits() {
     for (shape, offsets) in [("1,", "0,1"), (",1", "0,1"), ("1", ",1"), ("1", "0,")] {
         let header = format!(
             "{{\"a\":{{\"dtype\":\"U8\",\"shape\":[{shape}],\"data_offsets\":[{offsets}]}}}}"
@@ -167,7 +167,7 @@ fn floats_are_as_short_as_they_can_be() {
 /// A fault in a nested codec is confined to the outer one, whose length is known, so the next
 /// column is listed.
 #[test]
-fn a_broken_codec_within_another_ends_with_it() {
+fn idv_broken_nested_codec_ends_outer_codec() {
     let inner = [idv::string(b"TextSpan"), idv::leb(1 << 63)].concat();
     let mut column = idv::Column::new("a", idv::Codec::Text, vec![]);
     column.odd.codec =
@@ -181,7 +181,7 @@ fn a_broken_codec_within_another_ends_with_it() {
 
 /// However many nested arrays hold faulty values, the entry is reported once.
 #[test]
-fn a_faulty_entry_of_gguf_is_one_finding() {
+fn gguf_broken_entry_is_one_finding() {
     let all = weighbridge_tests::fixtures::all();
     let of_gguf = all.iter().find(|(format, _)| *format == "gguf").unwrap();
     let nested = of_gguf.1.iter().find(|fixture| fixture.name == "bools-nested").unwrap();

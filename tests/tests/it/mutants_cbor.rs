@@ -65,7 +65,7 @@ fn the_largest_counts() {
 
 /// Only null counts as null, not other values with the same type or number.
 #[test]
-fn what_is_no_null() {
+fn ztensor_other_simple_value_is_no_null() {
     let others = [Item::FALSE, Item::UNDEFINED, Item::F16(0), Item::Bytes(vec![0; 22])];
     for other in others {
         let order = customized([("data_endianness", other.clone())]);
@@ -164,7 +164,7 @@ fn keys_in_no_order() {
 
 /// Elements are counted if the index has no count.
 #[test]
-fn an_index_without_a_count() {
+fn ztensor_index_without_count_is_counted() {
     for count in [0, 1, 3, 300] {
         let tensor = |i| Tensor::raw(&format!("t{i:03}"), "uint8", &[1], vec![1]);
         let mut draft = File::of((0..count).map(tensor)).draft();
@@ -213,7 +213,7 @@ fn an_empty_blob_before_others() {
 
 /// An index of indefinite length is not checked for appended files.
 #[test]
-fn a_second_file_with_an_open_index() {
+fn ztensor_concatenated_file_with_indefinite_index() {
     let twice = |open| {
         let mut draft = File::of([Tensor::raw("x", "uint8", &[3], vec![1, 2, 3])]).draft();
         if open {
@@ -241,7 +241,7 @@ fn spans(entries: &[Bytes], len: usize) -> Vec<(&'static str, u32, u64)> {
 
 /// The first tensor beyond the end of the file is reported, not only the last.
 #[test]
-fn the_first_tensor_beyond_the_end() {
+fn ztensor_first_tensor_past_the_end() {
     let found = spans(&[(4, 0, 4), (4, 4, 8)], 2);
     let [("B2", 0, _)] = found[..] else { panic!("{found:?}") };
 }

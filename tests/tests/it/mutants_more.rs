@@ -132,7 +132,7 @@ fn brackets_of_unknown_fields() {
 }
 
 #[test]
-fn formats_by_name_and_by_file_name() {
+fn format_is_found_by_name_and_file_name() {
     for &format in Format::ALL {
         assert!(!format.to_string().is_empty());
         assert_eq!(Format::by_name(&format.name().to_uppercase()), Some(format));
@@ -147,7 +147,7 @@ fn formats_by_name_and_by_file_name() {
 
 /// Bytes that only resemble a format are not detected as one.
 #[test]
-fn what_is_no_format() {
+fn unknown_content_has_no_format() {
     let shards = ["{\"weight_map\":", "{ \n\"metadata\":", "{\"weight_m", "{\"me"];
     for head in shards {
         assert_eq!(Format::of_head(head.as_bytes(), 1000), Some(Format::Shards), "{head}");
@@ -164,7 +164,7 @@ fn what_is_no_format() {
 
 /// A request for an annotation whose entry is not resident returns the bytes to fetch.
 #[test]
-fn what_an_annotation_lacks_is_named() {
+fn idv_missing_annotation_field_is_named() {
     let mut asked = 0;
     for fixture in weighbridge_tests::fixtures::idv::all() {
         let bytes = &fixture.bytes;

@@ -106,17 +106,17 @@ macro_rules! each_format {
     ($($format:ident)*) => {$(
         mod $format {
             #[test]
-            fn every_prefix() {
+            fn prefix_gives_no_panic() {
                 super::every_prefix(stringify!($format));
             }
 
             #[test]
-            fn every_changed_byte() {
+            fn changed_byte_gives_no_panic() {
                 super::every_changed_byte(stringify!($format));
             }
 
             #[test]
-            fn changed_bytes_in_windows() {
+            fn changed_bytes_give_same_findings_in_windows() {
                 super::changed_bytes_in_windows(stringify!($format));
             }
         }
@@ -126,7 +126,7 @@ macro_rules! each_format {
 each_format!(bintensors gguf idv npy npz oinf safetensors shards stb ztensor);
 
 #[test]
-fn no_format_is_left_out() {
+fn mutations_cover_every_format() {
     let tested = [
         "bintensors",
         "gguf",

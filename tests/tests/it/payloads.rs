@@ -84,7 +84,7 @@ fn annotations_of_any_length_fit_any_buffer() {
 
 /// A frame with a single segment that refers further back than the usual window.
 #[test]
-fn a_single_segment_needs_a_buffer_of_its_content() {
+fn single_segment_frame_needs_buffer_of_its_content() {
     let mut data = weighbridge_tests::codec::samples(1 << 18).swap_remove(3).1;
     data.resize(9 << 20, 0);
     data.extend_from_within(..1 << 18);
@@ -108,7 +108,7 @@ fn a_single_segment_needs_a_buffer_of_its_content() {
 /// Only decoding proves that large contents exist, so the audit does not request arbitrarily large
 /// buffers, and dictionaries are not available. Neither breaks a rule.
 #[test]
-fn what_is_not_decoded_is_unchecked() {
+fn undecoded_payload_is_unchecked() {
     let count = 1000;
     let size = count << 17;
     let blocks = (0..count).map(|_| Block::Rle(0, 1 << 17)).collect();
@@ -130,7 +130,7 @@ fn what_is_not_decoded_is_unchecked() {
 
 /// An audit without memory for decoding reports each tensor as unchecked once.
 #[test]
-fn a_tensor_is_unchecked_once() {
+fn tensor_is_reported_unchecked_once() {
     let sum = Checksum::Crc32c;
     let raw = Tensor { checksum: sum.clone(), ..Tensor::raw("a", "uint8", &[4], vec![7; 4]) };
     let other = Tensor { encoding: "lz4".to_owned(), name: "b".to_owned(), ..raw.clone() };
@@ -224,7 +224,7 @@ fn shared_data_is_decoded_once() {
 
 /// Findings of one audit do not affect the next file.
 #[test]
-fn a_scratch_serves_one_file_after_the_other() {
+fn scratch_is_reused_for_next_file() {
     let tensor = Tensor::zstd("t", "uint8", &[300], &[7; 300]).checksum(Checksum::Crc32c);
     let sound = ztensor::File::of([tensor]).encode();
     let mut broken = sound.clone();
@@ -251,7 +251,7 @@ fn a_scratch_serves_one_file_after_the_other() {
 /// A host that holds only what was requested last may have to read data several times, which must
 /// not be mistaken for a lack of progress.
 #[test]
-fn entries_in_no_order_are_read_again() {
+fn unsorted_sparse_entries_are_read_again() {
     for count in 2..70_u64 {
         let entries: Vec<_> = (0..count).rev().map(|i| ([i, i % 3], [1_u8; 4])).collect();
         let entries: Vec<_> = entries.iter().map(|(i, v)| (&i[..], &v[..])).collect();

@@ -8,7 +8,7 @@ use weighbridge_tests::encode::bintensors::arbitrary;
 use weighbridge_tests::fixtures;
 
 #[test]
-fn fixtures_and_every_changed_byte() {
+fn bintensors_peer_agrees_on_changed_fixtures() {
     let mut accepted = 0;
     let mut refused = 0;
     for fixture in fixtures::bintensors::all() {

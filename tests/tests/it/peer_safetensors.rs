@@ -7,7 +7,7 @@ use weighbridge_tests::encode::safetensors::arbitrary;
 use weighbridge_tests::fixtures;
 
 #[test]
-fn fixtures_and_every_changed_byte() {
+fn safetensors_peer_agrees_on_changed_fixtures() {
     let mut seen = [0; 3];
     for fixture in fixtures::safetensors::all() {
         let mut note = |verdict| seen[verdict as usize] += 1;

@@ -10,7 +10,7 @@ use weighbridge_tests::fixtures;
 const MARKS: &[u8] = b"{}[]\":,0192-+.eE \\utfn\x00\x1F\x7F\x80\xC3\xED\xF4\xFF";
 
 #[test]
-fn fixtures_and_every_changed_byte() {
+fn shards_peer_agrees_on_changed_fixtures() {
     let (mut valid, mut other) = (0, 0);
     let mut note = |is_valid| if is_valid { valid += 1 } else { other += 1 };
     for fixture in fixtures::shards::all() {

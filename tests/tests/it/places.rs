@@ -27,7 +27,7 @@ fn marked(header: &str, data: usize, rule: &str) -> String {
 }
 
 #[test]
-fn values_of_fields_are_marked_and_nothing_else() {
+fn finding_covers_only_the_value_of_the_field() {
     let entry = |offsets: &str, shape: &str| {
         format!(r#"{{"a":{{"data_offsets":{offsets},"shape":{shape} ,"dtype":"U8"}}}}"#)
     };
@@ -47,7 +47,7 @@ fn values_of_fields_are_marked_and_nothing_else() {
 }
 
 #[test]
-fn metadata_that_occurs_twice_is_no_tensors_fault() {
+fn duplicate_metadata_blames_no_tensor() {
     for header in [
         r#"{"__metadata__":{},"__metadata__":{},"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}}"#,
         r#"{"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"__metadata__":{},"__metadata__":{}}"#,
@@ -74,7 +74,7 @@ fn four(offsets: [u64; 4]) -> Vec<u8> {
 
 /// ggml derives offsets from the sizes of tensors, wherever their data is recorded.
 #[test]
-fn only_data_out_of_order_is_said_to_be() {
+fn only_misplaced_tensor_breaks_offset_order() {
     for (offsets, astray) in [
         ([0, 32, 64, 96], &[][..]),
         ([0, 256, 64, 96], &[(1, 32)]),
@@ -93,7 +93,7 @@ fn only_data_out_of_order_is_said_to_be() {
 
 /// Padding ends at the next multiple of the alignment, and what follows is not padding.
 #[test]
-fn padding_and_what_follows_it() {
+fn padding_ends_at_alignment() {
     for alignment in [8, 24, 32, 1000] {
         let tensors = vec![gguf::Tensor::new("a", 24, &[5])];
         let stated = (b"general.alignment".to_vec(), gguf::Value::u32(alignment as u32));

@@ -40,7 +40,7 @@ fn dtype(ty: u32) -> DType {
 }
 
 #[test]
-fn blocks_are_taken_apart_as_the_reference_does() {
+fn quant_components_match_reference() {
     let cases = cases();
     assert_eq!(cases.len(), 23);
     let mut nans = 0;
@@ -63,7 +63,7 @@ fn blocks_are_taken_apart_as_the_reference_does() {
 
 /// Blocks in pieces, split anywhere, give the same statistics.
 #[test]
-fn statistics_of_blocks() {
+fn block_statistics_match_elements() {
     for Case { ty, blocks, values } in cases() {
         let stats = |size: usize| {
             let count = values.len() as u64;

@@ -4,7 +4,7 @@ use weighbridge_core::{Audit, File, Format, Severity, Slot, Source};
 use weighbridge_tests::fixtures;
 
 #[test]
-fn a_file_that_records_its_length_ends_there() {
+fn file_with_recorded_length_ends_there() {
     let mut seen = 0;
     for (name, fixtures) in fixtures::all() {
         let format = Format::by_name(name).unwrap();

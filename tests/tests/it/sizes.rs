@@ -4,7 +4,7 @@
 use weighbridge_core::*;
 
 #[test]
-fn public_types() {
+fn public_type_sizes_are_unchanged() {
     assert_eq!(size_of::<Rule>(), 2);
     assert_eq!(size_of::<Option<Rule>>(), 2);
     assert_eq!(size_of::<Finding>(), 40);

@@ -124,7 +124,7 @@ pub(super) fn bytes(dtype: DType, count: usize, random: &mut Random) -> Vec<u8> 
 }
 
 #[test]
-fn every_type_in_pieces_and_parts() {
+fn statistics_do_not_depend_on_pieces() {
     let mut random = Random::new(5);
     for dtype in NUMBERS {
         for count in [0, 1, 2, 7, 127, 128, 129, 1000, 5003] {
@@ -165,7 +165,7 @@ fn every_type_in_pieces_and_parts() {
 }
 
 #[test]
-fn big_endian_doubles() {
+fn statistics_of_big_endian_doubles() {
     let bytes: Vec<u8> = [1.0, -3.0, f64::NAN].iter().flat_map(|v: &f64| v.to_be_bytes()).collect();
     let mut stats = Stats::new(DType::F64, Endianness::Big, 0, 3).unwrap();
     stats.add(&bytes, None);
@@ -175,7 +175,7 @@ fn big_endian_doubles() {
 
 /// Values far from zero and close together: a plain sum of squares would lose all digits.
 #[test]
-fn small_deviation_far_from_zero() {
+fn small_deviation_far_from_zero_is_exact() {
     let bytes: Vec<u8> =
         (0..100_000).flat_map(|i| (1e9 + f64::from(i % 2)).to_le_bytes()).collect();
     let mut stats = Stats::new(DType::F64, Endianness::Little, 0, 100_000).unwrap();
@@ -279,7 +279,7 @@ pub(super) fn bytes_of(dtype: DType, values: &[f32]) -> Vec<u8> {
 
 /// The error bounds that `Stats` documents, compared with exact sums.
 #[test]
-fn errors_of_mean_and_deviation() {
+fn mean_and_deviation_stay_within_error() {
     let weights = weights_f32(100_000, 11);
     let map = |f: &dyn Fn(usize, f32) -> f32| -> Vec<f32> {
         weights.iter().enumerate().map(|(i, value)| f(i, *value)).collect()
@@ -336,7 +336,7 @@ fn errors_of_mean_and_deviation() {
 
 /// NaN and infinities anywhere in blocks that are otherwise summed in one pass.
 #[test]
-fn specials_in_whole_blocks() {
+fn special_values_in_blocks_are_counted() {
     for dtype in [DType::F32, DType::BF16, DType::F16] {
         let values = weights_f32(5000, 2);
         for at in [0, 15, 1023, 1024, 3000, 4999] {
@@ -369,7 +369,7 @@ fn specials_in_whole_blocks() {
 
 /// The largest doubles have a finite mean, but possibly an infinite standard deviation.
 #[test]
-fn largest_doubles() {
+fn statistics_of_largest_doubles() {
     for values in [[f64::MAX, -f64::MAX], [f64::MAX, f64::MAX], [1e200, 3e200], [1e200, 1e200]] {
         let bytes: Vec<u8> = (0..1500).flat_map(|i| values[i % 2].to_le_bytes()).collect();
         let mut stats = Stats::new(DType::F64, Endianness::Little, 0, 1500).unwrap();
@@ -385,7 +385,7 @@ fn largest_doubles() {
 
 /// The squares fit into single precision, but those of the deviations do not.
 #[test]
-fn a_far_one_whose_deviation_overflows() {
+fn statistics_survive_overflowing_deviation() {
     for far in [-1.5e19_f32, -1.8e19, -1.84e19] {
         for rows in [1, 3] {
             // Sums of 64 values each are just below the largest number.

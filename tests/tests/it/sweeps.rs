@@ -59,7 +59,7 @@ fn check(format: Format, name: &str, bytes: &[u8]) {
 }
 
 #[test]
-fn fixtures_one_by_one() {
+fn sweep_equals_careful_path_on_fixtures() {
     for fixture in fixtures::bintensors::all() {
         check(Format::BinTensors, fixture.name, &fixture.bytes);
     }

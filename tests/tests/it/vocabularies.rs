@@ -36,7 +36,7 @@ fn found(bytes: &[u8]) -> Vec<(&'static str, u64)> {
 }
 
 #[test]
-fn byte_tokens_wherever_they_are() {
+fn byte_token_is_found_at_any_position() {
     let places: [fn(usize) -> bool; 4] =
         [|_| true, |i| i % 37 == 5, |i| i + 1 == TOKENS, |i| (120..400).contains(&i)];
     for is_byte in places {
@@ -75,7 +75,7 @@ fn ends_with_metadata(metadata: &[(&str, Value)]) -> Vec<u8> {
 }
 
 #[test]
-fn a_finding_is_as_long_as_its_number() {
+fn finding_length_is_that_of_the_number() {
     for (key, rule) in [
         ("llama.block_count", "KEYS-BLOCK-COUNT"),
         ("llama.context_length", "KEYS-ZERO"),
@@ -90,7 +90,7 @@ fn a_finding_is_as_long_as_its_number() {
 }
 
 #[test]
-fn a_byte_token_without_text_may_be_the_last_bytes() {
+fn byte_token_may_end_the_file() {
     let mut words = vec!["word"; 200];
     words.push("");
     let types = (0..=200).map(|i| Value::Number(5, if i == 200 { 6 } else { 1 })).collect();
@@ -108,7 +108,7 @@ fn a_byte_token_without_text_may_be_the_last_bytes() {
 }
 
 #[test]
-fn of_two_tokenizers_the_first_counts() {
+fn first_of_two_tokenizers_counts() {
     let metadata = [
         ("general.architecture", Value::text("llama")),
         ("tokenizer.ggml.model", Value::text("llama")),

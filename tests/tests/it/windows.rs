@@ -14,7 +14,7 @@ fn each(mut check: impl FnMut(&str, &[u8], Option<Format>)) {
 }
 
 #[test]
-fn rounded_requests_give_the_same() {
+fn rounded_requests_give_same_findings() {
     each(|name, bytes, format| {
         let whole = survey_whole(bytes, format);
         for unit in [1, 7, 64, 4096] {
@@ -27,7 +27,7 @@ fn rounded_requests_give_the_same() {
 }
 
 #[test]
-fn one_small_buffer_gives_the_same() {
+fn one_small_buffer_gives_same_findings() {
     let mut fitted = 0;
     let mut all = 0;
     each(|name, bytes, format| {
@@ -45,7 +45,7 @@ fn one_small_buffer_gives_the_same() {
 
 /// Iterators report each finding once, however the bytes arrive.
 #[test]
-fn entries_report_once() {
+fn entry_reports_once_in_windows() {
     let listed = |bytes: &[u8], format: Option<Format>, access: Access| {
         let mut host = Host::new(bytes, access);
         let mut opening = Opening::of(format);
@@ -73,7 +73,7 @@ fn entries_report_once() {
 
 /// A host only has to provide the requested bytes, so nothing may depend on earlier requests.
 #[test]
-fn the_least_bytes_give_the_same() {
+fn least_bytes_give_same_findings() {
     each(|name, bytes, format| {
         let least = survey(&mut Host::new(bytes, Access::Least), format);
         assert_eq!(least.unwrap(), survey_whole(bytes, format), "{name}");
@@ -81,7 +81,7 @@ fn the_least_bytes_give_the_same() {
 }
 
 #[test]
-fn the_index_costs_few_rounds_and_no_payload() {
+fn index_takes_few_rounds_and_no_payload() {
     each(|name, bytes, format| {
         // The headers of an archive's arrays are inside its members.
         if format == Some(Format::Npz) {

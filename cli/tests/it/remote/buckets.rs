@@ -82,7 +82,7 @@ fn files(run: &Run) -> Vec<String> {
 }
 
 #[test]
-fn a_bucket_is_listed_and_a_prefix_too() {
+fn bucket_and_prefix_are_listed() {
     let (server, folder) = (bucket(), Folder::new());
     let run = check_s3(&server, &folder, &["s3://box", "--skip-unknown"]);
     let all = ["s3://box/a.stb", "s3://box/models/b c.stb", "s3://box/models/deep/x.safetensors"];
@@ -102,7 +102,7 @@ fn a_bucket_is_listed_and_a_prefix_too() {
 
 /// The listing says whether an object has changed, so unchanged ones are not even opened.
 #[test]
-fn a_scan_of_a_bucket_goes_on() {
+fn bucket_scan_resumes() {
     let (server, folder) = (bucket(), Folder::new());
     let args = ["s3://box", "--skip-unknown", "--resume", "journal"];
     let first = check_s3(&server, &folder, &args);
@@ -114,7 +114,7 @@ fn a_scan_of_a_bucket_goes_on() {
 }
 
 #[test]
-fn parts_of_a_bucket_are_all_of_it() {
+fn bucket_shards_cover_every_file() {
     let (server, folder) = (bucket(), Folder::new());
     let mut all = Vec::new();
     for shard in ["1/3", "2/3", "3/3"] {
@@ -128,7 +128,7 @@ fn parts_of_a_bucket_are_all_of_it() {
 
 /// No part knows what the rest of the listing would have contained.
 #[test]
-fn a_listing_that_breaks_off_fails_in_every_part() {
+fn broken_listing_fails_in_every_part() {
     let server = bucket_of(|query| match query.contains("continuation-token") {
         true => Answer::status(500),
         false => list(query),
@@ -142,7 +142,7 @@ fn a_listing_that_breaks_off_fails_in_every_part() {
 
 /// The library drops leading and trailing slashes of keys.
 #[test]
-fn names_that_differ_by_a_slash_are_not_taken_for_one_another() {
+fn keys_that_differ_by_a_slash_stay_distinct() {
     let folder = Folder::new();
     let run = check_s3(&bucket(), &folder, &["s3://box//a.stb"]);
     assert!(run.code == 2 && run.err.contains("begins with a slash"), "{run:?}");
@@ -159,7 +159,7 @@ fn names_that_differ_by_a_slash_are_not_taken_for_one_another() {
 }
 
 #[test]
-fn stores_of_others_are_read_too() {
+fn azure_and_google_buckets_are_read() {
     let server = bucket();
     let endpoint = format!("http://{}", server.address());
     for (url, variables) in [

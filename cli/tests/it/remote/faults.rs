@@ -32,7 +32,7 @@ fn fails(server: &Server, args: &[&str]) -> String {
 }
 
 #[test]
-fn a_server_without_ranges_is_named() {
+fn server_without_ranges_is_named() {
     let server = Server::new(|_| Answer::text(tensors(&["a"])));
     let why = fails(&server, &[]);
     assert!(why.contains(&format!("{} does not support ranges", server.address())), "{why}");
@@ -40,7 +40,7 @@ fn a_server_without_ranges_is_named() {
 }
 
 #[test]
-fn an_answer_that_is_an_error_is_said() {
+fn error_status_is_reported() {
     for status in [400, 401, 403, 404, 410] {
         let server = Server::new(move |_| Answer::status(status));
         let why = fails(&server, &[]);
@@ -54,7 +54,7 @@ fn an_answer_that_is_an_error_is_said() {
 }
 
 #[test]
-fn a_server_that_recovers_is_asked_again() {
+fn recovering_server_is_retried() {
     let count = AtomicUsize::new(0);
     let server = Server::new(move |request| match count.fetch_add(1, Ordering::Relaxed) {
         0 => Answer::status(500),
@@ -68,7 +68,7 @@ fn a_server_that_recovers_is_asked_again() {
 
 /// Without an ETag the library does not resume, so the whole range is requested again.
 #[test]
-fn a_server_that_breaks_off_is_asked_again() {
+fn broken_response_is_retried() {
     let count = AtomicUsize::new(0);
     let server = Server::new(move |request| {
         let mut answer = Answer::of(&tensors(&["a"]), request);
@@ -81,7 +81,7 @@ fn a_server_that_breaks_off_is_asked_again() {
 }
 
 #[test]
-fn a_server_that_fails_half_way_is_an_error() {
+fn server_failure_during_read_is_error() {
     let (bytes, len) = large();
     for tagged in [true, false] {
         let bytes = bytes.clone();
@@ -100,14 +100,14 @@ fn a_server_that_fails_half_way_is_an_error() {
 }
 
 #[test]
-fn a_server_that_does_not_answer_is_left() {
+fn silent_server_times_out() {
     let server = Server::new(|_| Answer { wait: Duration::from_secs(60), ..Answer::status(200) });
     let why = fails(&server, &[]);
     assert!(why.contains("did not answer in time"), "{why}");
 }
 
 #[test]
-fn a_server_that_is_not_there() {
+fn absent_server_is_error() {
     // A port that was free a moment ago.
     let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr();
     let url = format!("http://{}/a.gguf", port.expect("it is bound"));
@@ -116,7 +116,7 @@ fn a_server_that_is_not_there() {
 }
 
 #[test]
-fn lengths_that_are_not_true_are_errors() {
+fn wrong_content_length_is_error() {
     let file = tensors(&["a"]);
     let len = file.len();
     let content = |range: &str| vec![("Content-Range", format!("bytes {range}"))];
@@ -167,7 +167,7 @@ fn lengths_that_are_not_true_are_errors() {
 
 /// Half of one file and half of another is neither.
 #[test]
-fn a_file_that_is_replaced_while_it_is_read_is_an_error() {
+fn replaced_file_is_error() {
     let (bytes, len) = large();
     for header in ["ETag", "Content-Range", "Last-Modified"] {
         let bytes = bytes.clone();
@@ -197,7 +197,7 @@ fn a_file_that_is_replaced_while_it_is_read_is_an_error() {
 }
 
 #[test]
-fn urls_that_are_not_read_are_errors() {
+fn unsupported_url_is_error() {
     let long = format!("https://host/{}", "x".repeat(70_000));
     for (url, why) in [
         (&*long, "its name is too long"),
@@ -215,7 +215,7 @@ fn urls_that_are_not_read_are_errors() {
 
 /// The author of an index decides how many files it names.
 #[test]
-fn files_beside_the_one_that_was_named_are_bounded() {
+fn number_of_files_beside_the_named_file_is_bounded() {
     let names: Vec<_> = (0..4_100).map(|i| format!("{i:04}.safetensors")).collect();
     let entries: Vec<_> = names.iter().map(|name| (&name[..4], &**name)).collect();
     let index = Index::of(None, &entries).encode();
@@ -233,7 +233,7 @@ fn files_beside_the_one_that_was_named_are_bounded() {
 }
 
 #[test]
-fn a_server_that_lists_nothing_is_no_success() {
+fn empty_listing_is_failure() {
     let run = check(&["https://"]);
     assert_eq!(run.code, 2, "{run:?}");
     let folder = Folder::new();

@@ -62,7 +62,7 @@ fn verdicts(run: &Run) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_repository_is_listed_page_by_page() {
+fn repository_is_listed_page_by_page() {
     let content = content();
     let hub = hub(&content);
     let run = check_hub(&hub, &["hf://me/model"]);
@@ -100,7 +100,7 @@ fn files_and_folders_of_a_revision() {
 }
 
 #[test]
-fn the_token_is_for_the_hub_alone() {
+fn token_is_sent_to_the_hub_only() {
     let content = content();
     let hub = hub(&content);
     let run = check_hub(&hub, &["hf://me/model/a.stb", "hf://me/model/sub/"]);
@@ -114,7 +114,7 @@ fn the_token_is_for_the_hub_alone() {
 
 /// A listing that ends early would be reported as a success without the remaining files.
 #[test]
-fn a_next_page_that_cannot_be_read_is_an_error() {
+fn unreadable_next_page_is_error() {
     for (link, why) in [
         ("<https://hub.example/api>; rel=\"next\"", "another server"),
         ("</api/models/me/model/tree/main?cursor=2>; rel=next", "another server"),
@@ -131,7 +131,7 @@ fn a_next_page_that_cannot_be_read_is_an_error() {
 }
 
 #[test]
-fn a_hub_that_is_asked_too_often_is_asked_again() {
+fn rate_limited_hub_is_retried() {
     let count = std::sync::atomic::AtomicUsize::new(0);
     let hub = Server::new(move |request| {
         match count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
@@ -147,7 +147,7 @@ fn a_hub_that_is_asked_too_often_is_asked_again() {
 /// A branch may move, and the hub need not identify a file's content; a commit does not
 /// change.
 #[test]
-fn only_files_of_a_commit_are_known_again() {
+fn only_files_of_a_commit_have_stamps() {
     let hub = Server::new(|request| match request.target.contains("/tree/") {
         true => {
             let unnamed = json!({"type": "file", "path": "b.stb", "size": 1});
@@ -168,7 +168,7 @@ fn only_files_of_a_commit_are_known_again() {
 }
 
 #[test]
-fn a_hub_that_talks_nonsense_is_an_error() {
+fn malformed_hub_listing_is_error() {
     for answer in ["<html>", "{\"error\":\"x\"}", "[{\"type\":\"file\"}]"] {
         let hub = Server::new(move |_| Answer::text(answer));
         let run = check_hub(&hub, &["hf://me/model"]);

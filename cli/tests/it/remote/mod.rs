@@ -80,7 +80,7 @@ fn six_gigabytes() -> (Vec<u8>, u64) {
 }
 
 #[test]
-fn the_index_of_a_large_file_takes_few_round_trips() {
+fn index_of_large_file_takes_few_round_trips() {
     let (head, len) = six_gigabytes();
     let index = head.len() as u64;
     let server = Server::new(sparse(head, len));
@@ -103,7 +103,7 @@ fn the_index_of_a_large_file_takes_few_round_trips() {
 
 /// A vocabulary of several megabytes precedes the tensors.
 #[test]
-fn a_long_index_is_read_in_pieces_that_grow() {
+fn long_index_is_read_in_growing_pieces() {
     let words: Vec<_> = (0..150_000).map(|i| format!("a word of the vocabulary, {i:06}")).collect();
     let mut file =
         gguf::File { tensors: vec![gguf::Tensor::new("t", 0, &[8])], ..Default::default() };
@@ -155,7 +155,7 @@ fn round_trips_are_bounded() {
 }
 
 #[test]
-fn verdicts_are_those_of_the_same_file_on_disk() {
+fn remote_verdict_equals_local_verdict() {
     let folder = Folder::new();
     for (name, bytes) in [
         ("a.stb", sound().encode()),
@@ -182,7 +182,7 @@ fn verdicts_are_those_of_the_same_file_on_disk() {
 }
 
 #[test]
-fn digests_are_those_of_the_file() {
+fn remote_digest_equals_local_digest() {
     let server = Server::with(sound().encode());
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
@@ -192,7 +192,7 @@ fn digests_are_those_of_the_file() {
 }
 
 #[test]
-fn an_index_is_checked_with_its_shards() {
+fn remote_index_is_checked_with_its_shards() {
     const ONE: &str = "model-00001-of-00002.safetensors";
     const TWO: &str = "model-00002-of-00002.safetensors";
     let index = Index::of(Some(32), &[("a", ONE), ("b", ONE), ("c", TWO), ("d", TWO)]).encode();
@@ -215,7 +215,7 @@ fn an_index_is_checked_with_its_shards() {
 }
 
 #[test]
-fn a_model_in_parts_is_checked_with_the_others() {
+fn gguf_part_is_checked_with_its_set() {
     let serve = |missing: &'static str| {
         Server::new(move |request| {
             let no = (0..3).find(|no| request.target.contains(&format!("-{:05}-of-", no + 1)));
@@ -235,7 +235,7 @@ fn a_model_in_parts_is_checked_with_the_others() {
 }
 
 #[test]
-fn inspect_reads_the_index_and_what_is_shown() {
+fn inspect_reads_index_and_shown_values_only() {
     let (head, len) = six_gigabytes();
     let server = Server::new(sparse(head, len));
     let run = finish(ask(&Folder::new(), &["inspect", &server.url("a.safetensors"), "--json"]));
@@ -248,7 +248,7 @@ fn inspect_reads_the_index_and_what_is_shown() {
 }
 
 #[test]
-fn lists_name_files_on_servers_too() {
+fn file_list_may_name_urls() {
     let server = Server::with(sound().encode());
     let folder = Folder::new();
     folder.write("list", format!("{}\n{}\n", server.url("a.stb"), server.url("b")).as_bytes());
@@ -260,7 +260,7 @@ fn lists_name_files_on_servers_too() {
 /// A local folder whose name looks like a URL is not used.
 #[cfg(unix)]
 #[test]
-fn urls_are_not_looked_up_on_disk() {
+fn url_is_never_a_path_on_disk() {
     let server = Server::with(sound().encode());
     let (url, folder) = (server.url("a.stb"), Folder::new());
     let local = folder.path().join(url.replace("//", "/"));
@@ -279,7 +279,7 @@ fn urls_are_not_looked_up_on_disk() {
 
 /// The file name comes from the URL's path, whatever the query says.
 #[test]
-fn queries_are_no_part_of_a_name() {
+fn url_query_is_not_part_of_the_name() {
     let server = Server::with(b"nothing that is known".to_vec());
     let folder = Folder::new();
     folder.write("list", format!("{}?download=true\n", server.url("a.pkl")).as_bytes());
@@ -289,7 +289,7 @@ fn queries_are_no_part_of_a_name() {
 }
 
 #[test]
-fn every_cell_of_the_table_is_what_the_command_does() {
+fn remote_exit_code_table_matches_the_command() {
     let (unknown, pickle) = (with_unknown_type(), b"\x80\x02}q\0.".to_vec());
     let valid = Server::with(sound().encode());
     let invalid = Server::with(with_flags());
@@ -317,7 +317,7 @@ fn every_cell_of_the_table_is_what_the_command_does() {
 
 /// Queries and passwords may be secrets, and logs are public.
 #[test]
-fn secrets_of_a_url_are_sent_and_not_shown() {
+fn url_secrets_are_sent_but_not_shown() {
     let server = Server::with(sound().encode());
     let url = format!("http://{}/a%20b.stb?sig=SECRET", server.address());
     let run = check(&[&url, "--json"]);

@@ -135,7 +135,7 @@ mod tests {
 
     #[cfg(feature = "safetensors")]
     #[test]
-    fn slots_are_left_alone_until_the_first_name_is_at_hand() {
+    fn slots_are_untouched_before_first_name() {
         use crate::input::{Source, Window};
         use crate::parse::Stop;
 
@@ -186,7 +186,7 @@ mod tests {
 
     #[cfg(feature = "safetensors")]
     #[test]
-    fn names_made_to_collide_are_compared() {
+    fn colliding_names_are_compared() {
         use crate::input::Source;
         use crate::model::NameEncoding;
 
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_of_two_equal_hashes_is_seen() {
+    fn second_of_two_equal_hashes_is_found() {
         for len in 1..40_u64 {
             let hashes: Vec<_> = (1..=len).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
             assert_eq!(new(hashes.len(), &hashes), hashes.len());
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_not_new() {
+    fn full_table_reports_no_new_name() {
         assert_eq!(new(0, &[1]), 0);
         assert_eq!(new(4, &[0]), 0);
         // All select the last slot: the following slots hold some of them, then the search

@@ -90,7 +90,7 @@ fn audited_by(bytes: &[u8], numbered: bool) -> (Vec<(&'static str, u64, u32)>, u
 }
 
 #[test]
-fn what_is_in_order_takes_no_slots() {
+fn ascending_entries_take_no_slots() {
     for numbered in [false, true] {
         let audited = |bytes: &[u8]| audited_by(bytes, numbered);
         assert_eq!(audited(&file(&[(1, 0), (5, 1), (9, 2)])), (Vec::new(), 0));
@@ -98,7 +98,7 @@ fn what_is_in_order_takes_no_slots() {
 }
 
 #[test]
-fn equal_names_are_found_and_reported_once() {
+fn duplicate_name_is_reported_once() {
     for numbered in [false, true] {
         let audited = |bytes: &[u8]| audited_by(bytes, numbered);
         let (found, slots) = audited(&file(&[(9, 0), (5, 1), (9, 2), (9, 3)]));
@@ -109,7 +109,7 @@ fn equal_names_are_found_and_reported_once() {
 
 #[cfg(feature = "details")]
 #[test]
-fn an_equal_name_tells_which_entry_had_it_before() {
+fn duplicate_name_finding_has_first_entry() {
     for numbered in [false, true] {
         let bytes = file(&[(9, 0), (5, 1), (9, 2), (9, 3)]);
         let source = Source::whole(&bytes);
@@ -134,7 +134,7 @@ fn parts_out_of_order_are_compared_with_slots() {
 }
 
 #[test]
-fn entries_are_validated_once_however_often_slots_are_missing() {
+fn entry_is_validated_once_despite_missing_slots() {
     for numbered in [false, true] {
         let audited = |bytes: &[u8]| audited_by(bytes, numbered);
         // The second entry has a reserved type and the last the id of the first.
@@ -146,7 +146,7 @@ fn entries_are_validated_once_however_often_slots_are_missing() {
 }
 
 #[test]
-fn what_no_tensor_has_is_found_in_order_and_out_of_it() {
+fn bytes_of_no_tensor_are_found_in_any_order() {
     for numbered in [false, true] {
         let audited = |bytes: &[u8]| audited_by(bytes, numbered);
         for tensors in [&[(1, 0), (2, 2)][..], &[(2, 2), (1, 0)]] {
@@ -166,7 +166,7 @@ fn what_no_tensor_has_is_found_in_order_and_out_of_it() {
 }
 
 #[test]
-fn a_tensor_without_elements_takes_no_bytes() {
+fn empty_tensor_takes_no_bytes() {
     for numbered in [false, true] {
         let audited = |bytes: &[u8]| audited_by(bytes, numbered);
         // The empty tensor lies inside the previous tensor's data.
@@ -179,7 +179,7 @@ fn a_tensor_without_elements_takes_no_bytes() {
 }
 
 #[test]
-fn a_table_that_is_cut_off_is_reported_once() {
+fn truncated_table_is_reported_once() {
     for numbered in [false, true] {
         let audited = |bytes: &[u8]| audited_by(bytes, numbered);
         let mut bytes = file(&[(1, 0), (2, 1), (3, 2)]);
@@ -189,7 +189,7 @@ fn a_table_that_is_cut_off_is_reported_once() {
 }
 
 #[test]
-fn what_is_given_up_is_reported_as_not_checked() {
+fn skipped_stage_is_reported_unchecked() {
     for numbered in [false, true] {
         let bytes = file(&[(9, 1), (5, 0)]);
         let source = Source::whole(&bytes);

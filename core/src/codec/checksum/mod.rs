@@ -153,7 +153,7 @@ mod tests {
 
     /// RFC 3720 appendix B.4, and FIPS 180-4's examples.
     #[test]
-    fn known_values() {
+    fn checksums_match_known_values() {
         let rising: std::vec::Vec<u8> = (0..32).collect();
         assert_eq!(of(Algorithm::Crc32c, &[&[0; 32]]), "8a9136aa");
         assert_eq!(of(Algorithm::Crc32c, &[&rising]), "46dd794e");
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_do_not_matter() {
+    fn checksum_does_not_depend_on_pieces() {
         let bytes: std::vec::Vec<u8> = (0..5000_u32).map(|i| ((i * i) >> 3) as u8).collect();
         for algorithm in [Algorithm::Crc32c, Algorithm::Sha256] {
             let whole = of(algorithm, &[&bytes]);

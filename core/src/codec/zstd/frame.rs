@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows() {
+    fn zstd_window_size_is_read() {
         assert_eq!(window(0), 1 << 10);
         assert_eq!(window(0x58), 2 << 20);
         assert_eq!(window(0x68), 8 << 20);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn headers() {
+    fn zstd_frame_header_is_read() {
         let read = |bytes: &[u8]| {
             let descriptor = Descriptor::of(bytes[0]);
             assert_eq!(usize::from(descriptor.rest()), bytes.len() - 1);

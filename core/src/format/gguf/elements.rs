@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_those_of_the_types() {
+    fn block_sizes_match_types() {
         for code in 0..100 {
             let Some(stored) = stored(code) else { continue };
             let unit = stored.dtype.unit().map(|(count, _)| u64::from(count));
@@ -163,7 +163,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_type_is_as_in_ggml() {
+    fn type_numbers_match_ggml() {
         for (code, (name, count, bytes)) in (0..).zip(GGML) {
             let found = stored(code);
             assert_eq!(found.is_none(), name.is_empty(), "{code}");

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_end_where_the_bytes_do() {
+    fn string_ends_with_the_file() {
         let text = |text: &str| [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat();
         let bytes = list(field::STRING, 3, &[text("one"), text(""), text("three")].concat());
         let all = |bytes| Items::new(bytes, Endianness::Little);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_in_lists() {
+    fn nested_array_is_skipped() {
         let inner = list(0, 2, &[7, 8]);
         let bytes = list(field::ARRAY, 2, &[inner.clone(), inner].concat());
         let mut sum = 0.0;
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn no_list_is_without_an_end() {
+    fn array_always_ends() {
         // Arrays nested as deep as the bytes allow.
         let bytes: Vec<u8> =
             std::iter::repeat_n(list(field::ARRAY, 1, &[]), 100).flatten().collect();

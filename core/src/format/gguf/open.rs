@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_either_order() {
+    fn counts_are_read_in_both_byte_orders() {
         let bytes = [0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 9];
         let source = crate::input::Source::whole(&bytes);
         let mut sink = |_| {};

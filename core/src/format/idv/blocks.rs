@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_counted_is_too_much() {
+    fn uncountable_rows_overflow() {
         assert_eq!(broken(Measure::bits(128), u32::MAX, 1 << 31), ["B.short"]);
         assert_eq!(broken(Measure::TEXT, u32::MAX, 1 << 31), ["B.short"]);
     }

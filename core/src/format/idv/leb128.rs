@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_64_bits() {
+    fn leb128_reads_64_bits() {
         assert_eq!(sound(&[0]), Some(0));
         assert_eq!(sound(&[0x7F]), Some(127));
         assert_eq!(sound(&[0x80, 1]), Some(128));
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_takes_as_many_bytes_as_it_has() {
+    fn leb128_length_matches_value() {
         let taken = |bytes: &[u8], most| Leb::of(bytes, most).map(|leb| (leb.value, leb.len));
         assert_eq!(taken(&[0x80, 1, 7], NUMBER), Some((128, 2)));
         assert_eq!(taken(&[0x81, 0x80, 0, 7], NUMBER), Some((1, 3)));
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_not_negative() {
+    fn leb128_length_is_not_negative() {
         let whole = |bytes: &[u8]| Leb::of(bytes, LENGTH).map(|leb| leb.whole);
         assert_eq!(whole(&[0xFF, 0xFF, 0xFF, 0xFF, 0x07]), Some(true));
         assert_eq!(whole(&[0xFF, 0xFF, 0xFF, 0xFF, 0x0F]), Some(false));

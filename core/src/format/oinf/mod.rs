@@ -312,7 +312,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_those_of_the_types() {
+    fn element_sizes_match_types() {
         let counts = [0, 1, 7, 8, 9, 1 << 32, (1 << 61) - 1, 1 << 61, 1 << 63, u64::MAX - 8];
         for dtype in (0..=25).filter_map(element_type) {
             for count in counts {

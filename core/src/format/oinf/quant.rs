@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_fill_the_payload_or_are_none() {
+    fn quant_lists_fill_their_payload() {
         assert_eq!(lists(3, 2, 72), Some([12, 8]));
         assert_eq!(lists(4, 2, 72), Some([16, 8]));
         assert_eq!(lists(0, 0, 48), Some([0, 0]));
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn scales_that_are_no_numbers_are_found() {
+    fn non_finite_scale_is_found() {
         let bytes = |scales: &[f32]| -> std::vec::Vec<u8> {
             scales.iter().flat_map(|scale| scale.to_le_bytes()).collect()
         };

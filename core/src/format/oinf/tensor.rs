@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_do_not_depend_on_the_order_of_extents() {
+    fn element_count_does_not_depend_on_dim_order() {
         assert_eq!(product(&[]), Some(1));
         assert_eq!(product(&[3, 5]), Some(15));
         assert_eq!(product(&[0, 1 << 40]), Some(0));

@@ -61,7 +61,7 @@ mod tests {
     use super::is_no_name;
 
     #[test]
-    fn the_alphabet_of_names() {
+    fn name_alphabet_is_checked() {
         for byte in 0..=u8::MAX {
             let expected = byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
             assert_eq!(is_no_name(byte), !expected, "{byte:#x}");

@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_beyond_the_elements_are_not_elements() {
+    fn tail_bits_are_found() {
         assert_eq!(used_bits(DType::I4, 3), 4);
         assert_eq!(used_bits(DType::I4, 4), 0);
         assert_eq!(used_bits(DType::T2, 5), 2);
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn one_ternary_code_is_forbidden() {
+    fn forbidden_ternary_code_is_found() {
         for byte in 0..=u8::MAX {
             let codes = [byte & 3, (byte >> 2) & 3, (byte >> 4) & 3, byte >> 6];
             assert_eq!(is_no_ternary(byte), codes.contains(&0b10), "{byte:#010b}");

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts() {
+    fn malformed_checksum_is_found() {
         assert_eq!(parse(""), (None, Some("CHECKSUM-EMPTY")));
         assert_eq!(parse("deadbeef"), (None, Some("CHECKSUM-FORM")));
         assert_eq!(parse("xxh3:0011223344556677"), (None, Some("CHECKSUM-UNKNOWN")));

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind() {
+    fn cbor_item_of_every_kind_is_read() {
         let name = |bytes| Name::new(bytes, NameEncoding::Plain);
         let bytes = b"\x05\x20\x41a\x61b\x82\xA1\x9F\xFF\xC1\xF5\xF9\x3E\x00\xFA\x3F\xC0\0\0\
             \xFB\x3F\xF8\0\0\0\0\0\0\x7F\x61c\x61d\xFF\xF8\xFF";

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_in_different_forms() {
+    fn equal_cbor_keys_in_different_forms_are_equal() {
         let equal: &[(&[u8], &[u8])] = &[
             (b"\x05", b"\x19\x00\x05"),
             (b"\x25", b"\x38\x05"),
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn other_values() {
+    fn different_cbor_keys_are_not_equal() {
         let less: &[(&[u8], &[u8])] = &[
             (b"\x05", b"\x06"),
             (b"\x05", b"\x25"),
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_compared() {
+    fn nested_map_keys_are_not_compared() {
         // The same pairs in another order, or different pairs.
         assert_eq!(value(b"\xA2\x01\x02\x03\x04", b"\xA2\x03\x04\x01\x02"), None);
         assert_eq!(value(b"\xA2\x01\x02\x03\x04", b"\xA2\x01\x02\x03\x05"), None);

@@ -55,7 +55,7 @@ mod tests {
     /// the standard library's hasher, which has been 1-3 since Rust 1.13.
     #[test]
     #[allow(deprecated)]
-    fn agrees_with_siphash_1_3() {
+    fn hash_matches_siphash_1_3() {
         let bytes: std::vec::Vec<u8> = (0..100).collect();
         for len in 0..bytes.len() {
             let mut expected = std::collections::hash_map::DefaultHasher::new();
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn does_not_depend_on_how_the_name_is_stored() {
+    fn hash_does_not_depend_on_name_encoding() {
         let plain = Name::new(b"abcdefghijk", NameEncoding::Plain);
         let chunks = Name::new(b"\x63abc\x68defghijk", NameEncoding::Chunks);
         assert_eq!(hash(7, 1, &plain), hash(7, 1, &chunks));

@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_read_as_one_name() {
+    fn chunked_name_reads_as_one() {
         let chunked = Name::new(b"\x62ab\x60\x78\x01c", NameEncoding::Chunks);
         assert!(chunked == *"abc");
         assert!(chunked < Name::new(b"abd", NameEncoding::Plain));
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_read_as_what_they_stand_for() {
+    fn escapes_in_name_are_resolved() {
         let json = |text: &'static str| Name::new(text.as_bytes(), NameEncoding::Json);
         assert!(json(r"a\u0062\n\/\ud83d\ude00\u00e9") == *"ab\n/\u{1f600}\u{e9}");
         assert!(json("plain") == *"plain");

@@ -7,7 +7,7 @@ const CHATML: &str = "{%- if not add_generation_prompt is defined %}{% set add_g
 {{ raise_exception('Unknown role') }}{% endif %}{% endfor %}[INST]{{ strftime_now(format='%d') }}{{ bos_token }}";
 
 #[test]
-fn what_a_template_touches() {
+fn template_lists_what_it_reads() {
     let found = Template::of(CHATML);
     assert_eq!(found.variables, ["add_generation_prompt", "bos_token", "messages"]);
     assert_eq!(found.functions, ["raise_exception", "strftime_now"]);
@@ -18,7 +18,7 @@ fn what_a_template_touches() {
 }
 
 #[test]
-fn pieces_are_all_of_the_text() {
+fn template_pieces_join_to_the_text() {
     for text in
         [CHATML, "", "{{", "{% raw %}{{ x }}{% endraw %}y", "{{ 'a", "{# é", "{{ {'a': {}} }}é"]
     {
@@ -31,7 +31,7 @@ fn pieces_are_all_of_the_text() {
 }
 
 #[test]
-fn names_are_read_bound_or_neither() {
+fn template_names_are_read_or_bound() {
     let found = Template::of(
         "{% set messages = messages[1:] %}{% set ns = namespace(first=true, x=tools) %}\
              {% macro f(a, b=c) %}{{ a + b }}{% endmacro %}{{ f(1, b=d) }}\
@@ -44,7 +44,7 @@ fn names_are_read_bound_or_neither() {
 }
 
 #[test]
-fn attacks_are_named() {
+fn template_attack_is_named() {
     for (text, found) in [
         ("{{ ().__class__.__base__ }}", "__class__"),
         ("{{ x['__globals__'] }}", "'__globals__'"),
@@ -72,7 +72,7 @@ fn attacks_are_named() {
 }
 
 #[test]
-fn a_long_template_is_bounded() {
+fn long_template_is_bounded() {
     let long = "{{ x.__a__ }}<|b|>{% if".repeat(200_000);
     let found = Template::of(&long);
     assert_eq!((found.warnings.len(), found.markers.len()), (MOST, 1));
@@ -88,7 +88,7 @@ fn a_long_template_is_bounded() {
 
 /// No sequence of parts loses text or panics.
 #[test]
-fn any_text_is_taken_apart() {
+fn any_text_is_split_into_pieces() {
     const PARTS: &[&str] = &[
         "{{",
         "{%",

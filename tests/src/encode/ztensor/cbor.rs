@@ -180,7 +180,7 @@ mod tests {
 
     /// Examples from RFC 8949, appendix A.
     #[test]
-    fn examples_of_the_standard() {
+    fn cbor_encoder_matches_rfc_examples() {
         let cases: &[(Item, &[u8])] = &[
             (Item::Uint(23), &[0x17]),
             (Item::Uint(24), &[0x18, 0x18]),

@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_index_of_one_under_four_byte_values() {
+    fn sparse_encoder_packs_narrow_index() {
         let mut blob = coo(&[(&[1], &2.0_f32.to_le_bytes())]);
         swap_units(&mut blob, 4);
         assert_eq!(blob, [0, 0, 0, 1, 0, 0, 0, 0, 0x40, 0, 0, 0]);

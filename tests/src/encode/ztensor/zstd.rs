@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_by_hand_are_what_the_library_reads() {
+    fn handmade_zstd_frame_is_read_by_c_library() {
         let data: Vec<u8> = (0..24).collect();
         let by_hand = [
             Frame::raw(&data).encode(),
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn streamed_frames_look_like_those_of_real_files() {
+    fn streamed_frame_has_form_of_real_files() {
         let frame = compress(&[1; 1000]);
         assert_eq!(frame[..6], [0x28, 0xB5, 0x2F, 0xFD, 0x00, WINDOW_2_MIB]);
         assert_eq!(compress(&[]), [0x28, 0xB5, 0x2F, 0xFD, 0x20, 0x00, 0x01, 0x00, 0x00]);

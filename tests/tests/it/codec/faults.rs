@@ -39,7 +39,7 @@ fn streams() -> Vec<(Encoding, Vec<u8>)> {
 }
 
 #[test]
-fn more_and_fewer_bytes_than_declared() {
+fn wrong_decoded_length_is_found() {
     for (encoding, stored) in streams() {
         assert_eq!(fault(encoding, &stored, 50_001).1, Fault::Short, "{encoding:?}");
         for size in [0, 1, 49_999] {
@@ -55,7 +55,7 @@ fn more_and_fewer_bytes_than_declared() {
 }
 
 #[test]
-fn cut_off_anywhere() {
+fn truncated_stream_is_found() {
     for (encoding, stored) in streams() {
         let lengths = [0, 1, 2, 5, 9, stored.len() / 2, stored.len() - 4, stored.len() - 1];
         for len in lengths {
@@ -70,7 +70,7 @@ fn cut_off_anywhere() {
 }
 
 #[test]
-fn bytes_behind_the_stream() {
+fn bytes_after_stream_are_found() {
     for (encoding, stored) in streams() {
         let expected = match encoding {
             Encoding::Raw => Fault::Long,
@@ -86,7 +86,7 @@ fn bytes_behind_the_stream() {
 }
 
 #[test]
-fn checksums_inside_the_stream() {
+fn wrong_stream_checksum_is_found() {
     for (encoding, mut stored) in streams().into_iter().skip(3) {
         let sums = encoding == Encoding::Zlib || stored[4] & 4 != 0;
         if sums {
@@ -97,7 +97,7 @@ fn checksums_inside_the_stream() {
 }
 
 #[test]
-fn zlib_headers() {
+fn broken_zlib_header_is_found() {
     let stored = zlib(&data(), 6);
     // A method other than deflate, a window of 64 KiB, a wrong check, and a preset dictionary; the
     // first three bytes with a corrected check.
@@ -110,7 +110,7 @@ fn zlib_headers() {
 
 /// References before the first byte must not expose earlier contents of a ring.
 #[test]
-fn distances_before_the_start() {
+fn distance_before_start_is_found() {
     // Fixed codes: a literal "a", then a match of length 3 at distance 2.
     let stored = [0x4B, 0x04, 0x12, 0x00];
     for output in [WINDOW, usize::MAX] {
@@ -127,7 +127,7 @@ fn frame(descriptor: u8, fields: &[u8], tail: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn frame_headers() {
+fn broken_frame_header_is_found() {
     let ok = |stored: &[u8]| decode(Encoding::Zstd, stored, Size::Exactly(3), &Portions::WHOLE);
     let bad = |stored: &[u8]| fault(Encoding::Zstd, stored, 3).1;
     assert_eq!(ok(&frame(0, &[0x58], &[])), (b"abc".to_vec(), Ok(())));
@@ -175,7 +175,7 @@ fn frame_headers() {
 }
 
 #[test]
-fn mistakes_of_the_caller() {
+fn misuse_of_decoder_is_error() {
     let stored = deflate(&data(), 6);
     let portions = Portions { input: usize::MAX, output: WINDOW - 1 };
     let (out, end) = decode(Encoding::Deflate, &stored, Size::Exactly(50_000), &portions);

@@ -33,7 +33,7 @@ fn inputs() -> Vec<Vec<u8>> {
 /// Levels of every strategy with windows of every size: a ring of the window plus one block, plus
 /// two blocks, or slightly more, so that the window is moved or wraps around.
 #[test]
-fn rings_of_every_length() {
+fn zstd_decodes_into_ring_of_any_length() {
     let mut random = Random::new(3);
     for data in inputs() {
         for (level, log) in [(-5, 10), (1, 12), (3, 17), (5, 15), (9, 18), (13, 19), (19, 16)] {
@@ -67,7 +67,7 @@ fn picture(len: usize) -> Vec<u8> {
 /// The last block wraps around a small ring: its literals are kept where no match can refer to
 /// them.
 #[test]
-fn literals_wait_where_no_match_reaches() {
+fn zstd_literals_survive_overlapping_matches() {
     let mut random = Random::new(5);
     let noise: Vec<u8> = (0..2948).map(|_| random.number() as u8).collect();
     let (two, literals) = noise.split_at(2048);
@@ -89,7 +89,7 @@ fn literals_wait_where_no_match_reaches() {
 
 /// Every level and strategy on all kinds of data of random size, up to 20 MB in `make zstd`.
 #[test]
-fn every_level_and_strategy() {
+fn zstd_decodes_every_level_and_strategy() {
     let large = DEEP && !cfg!(debug_assertions);
     let largest = if large { 20_000_000 } else { 200_000 };
     let mut all = samples(largest);
@@ -140,7 +140,7 @@ fn every_level_and_strategy() {
 
 /// ruzstd decodes the same frames to the same bytes.
 #[test]
-fn as_the_second_opinion() {
+fn zstd_decoder_matches_ruzstd() {
     let (mut ours, mut other) = (Decoder::new(), Decoder::with_ruzstd());
     for data in inputs() {
         for level in [-3, 1, 3, 7, 16, 22] {
@@ -180,7 +180,7 @@ fn sequences(literals: u8, count: u8, codes: [u8; 3], bits: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn sequences_that_break_a_rule() {
+fn zstd_broken_sequence_is_found() {
     let bad = |block: &[u8]| fault(&one_block(0, block)).1;
     // One literal, offset code 0 (the previous offset, which is 1), a match of 3.
     let sound = sequences(1, 1, [1, 0, 0], &[1]);
@@ -219,7 +219,7 @@ fn sequences_that_break_a_rule() {
 
 /// A block decodes to at most the window size and at most 128 KiB.
 #[test]
-fn blocks_hold_no_more_than_a_block() {
+fn zstd_block_beyond_128_kib_is_refused() {
     let long = |code: u8, bits: &[u8]| one_block(0, &sequences(1, 1, [1, 0, code], bits));
     // Match code 43 is 131 plus 7 bits, code 46 is 1027 plus 10 bits.
     assert_eq!(fault(&long(43, &[0x80])).0.len(), 1 + 131);
@@ -238,7 +238,7 @@ fn blocks_hold_no_more_than_a_block() {
 
 /// A stream longer than declared first yields the declared bytes, however its literals are stored.
 #[test]
-fn what_is_too_long_begins_as_it_should() {
+fn zstd_overlong_block_keeps_its_declared_part() {
     for data in inputs() {
         for level in [1, 3, 19] {
             let stored = zstd(&data, Frame { level, ..Frame::default() });
@@ -256,7 +256,7 @@ fn what_is_too_long_begins_as_it_should() {
 
 /// A fault is located in the block at which reading stopped.
 #[test]
-fn the_place_of_a_fault() {
+fn zstd_fault_has_offset_of_block() {
     let data = repeats(400_000, 100_000, 1);
     let mut stored = zstd(&data, Frame { level: 3, ..Frame::default() });
     let mut at = 6;

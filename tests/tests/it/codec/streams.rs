@@ -33,7 +33,7 @@ fn each(mut test: impl FnMut(&str, Encoding, &[u8], &[u8])) {
 }
 
 #[test]
-fn whole_streams() {
+fn whole_stream_is_decoded() {
     let mut decoder = Decoder::new();
     each(|name, encoding, stored, data| {
         let size = Size::Exactly(data.len() as u64);
@@ -44,7 +44,7 @@ fn whole_streams() {
 }
 
 #[test]
-fn in_portions() {
+fn stream_is_decoded_in_portions() {
     each(|name, encoding, stored, data| {
         // One byte at a time costs one call per byte.
         for (input, output) in [(1, WINDOW), (4096, WINDOW + 5), (usize::MAX, 65_536)] {
@@ -61,7 +61,7 @@ fn in_portions() {
 }
 
 #[test]
-fn raw_takes_tiny_buffers_and_zstd_its_window() {
+fn decoder_buffer_size_depends_on_encoding() {
     let (_, data) = samples(5000).swap_remove(0);
     let stored = zstd(&data, Frame { level: 3, checksum: true, ..Frame::default() });
     for (encoding, stored) in [(Encoding::Raw, &data), (Encoding::Zstd, &stored)] {
@@ -82,7 +82,7 @@ fn raw_takes_tiny_buffers_and_zstd_its_window() {
 }
 
 #[test]
-fn frames_in_a_row() {
+fn consecutive_frames_are_decoded() {
     let (_, data) = samples(10_000).swap_remove(1);
     let frame = Frame { level: 3, checksum: true, content_size: true, window_log: None };
     let skipped = [&0x184D_2A53_u32.to_le_bytes()[..], &5_u32.to_le_bytes(), b"hello"].concat();
@@ -107,7 +107,7 @@ fn frames_in_a_row() {
 
 /// Decodes through a source with only one resident window at a time.
 #[test]
-fn windows_of_a_file() {
+fn stream_is_decoded_from_windows() {
     let (_, data) = samples(100_000).swap_remove(0);
     let stored = [
         (Encoding::Raw, data.clone()),

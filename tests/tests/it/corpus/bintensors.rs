@@ -81,7 +81,7 @@ fn check_facts(name: &str, bytes: &[u8], survey: &Survey, json: &Json) {
 }
 
 #[test]
-fn valid_files() {
+fn bintensors_valid_files_match_facts() {
     for path in corpus::files("bintensors/valid", "bt") {
         let name = path.display().to_string();
         let (bytes, survey) = read(&path);
@@ -94,7 +94,7 @@ fn valid_files() {
 /// Files that the published reader accepts have at most violations, and those it rejects are
 /// invalid. Only V4 and C1 leave a file valid.
 #[test]
-fn broken_files() {
+fn bintensors_broken_files_are_refused() {
     let Some(folder) = corpus::folder() else { return };
     let index = corpus::json(&folder.join("bintensors/invalid/index.json"));
     for (file, facts) in index["files"].as_object().unwrap() {

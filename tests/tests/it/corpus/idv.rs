@@ -173,7 +173,7 @@ fn check_version(name: &str, survey: &Survey, expected: &Value) {
 }
 
 #[test]
-fn valid_files() {
+fn idv_valid_files_match_facts() {
     for path in corpus::files("idv/valid", "idv") {
         let name = path.display().to_string();
         let (bytes, survey) = read(&path);
@@ -196,7 +196,7 @@ fn valid_files() {
 
 /// These files were legal when written; what later versions reject is a remark.
 #[test]
-fn historic_files() {
+fn idv_historic_files_are_read() {
     for path in corpus::files("idv/historic", "idv") {
         let name = path.display().to_string();
         let (bytes, survey) = read(&path);
@@ -218,7 +218,7 @@ fn historic_files() {
 }
 
 #[test]
-fn sound_twins() {
+fn idv_twins_are_valid() {
     for path in corpus::files("idv/twins", "idv") {
         let (_, survey) = read(&path);
         assert_eq!(survey.broken(), [""; 0], "{}: {:?}", path.display(), survey.findings);
@@ -226,7 +226,7 @@ fn sound_twins() {
 }
 
 #[test]
-fn synthetic_files() {
+fn idv_synthetic_files_are_read() {
     let Some(folder) = corpus::folder() else { return };
     for entry in corpus::json(&folder.join("idv/synthetic/index.json")).as_array().unwrap() {
         let name = entry["file"].as_str().unwrap();
@@ -265,7 +265,7 @@ fn remark(file: &str, rule: &str) -> Option<&'static str> {
 }
 
 #[test]
-fn broken_files() {
+fn idv_broken_files_are_refused() {
     let Some(folder) = corpus::folder() else { return };
     for entry in corpus::json(&folder.join("idv/invalid/index.json")).as_array().unwrap() {
         let file = entry["file"].as_str().unwrap();

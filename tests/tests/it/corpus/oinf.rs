@@ -135,7 +135,7 @@ fn check_facts(file: &[u8], survey: &Survey, json: &Json) {
 }
 
 #[test]
-fn valid_files() {
+fn oinf_valid_files_match_facts() {
     for path in corpus::files("oinf/valid", "oinf") {
         eprintln!("{}", path.display());
         let (bytes, survey) = read(&path);
@@ -147,7 +147,7 @@ fn valid_files() {
 }
 
 #[test]
-fn broken_files() {
+fn oinf_broken_files_are_refused() {
     let Some(folder) = corpus::folder() else { return };
     let folder = folder.join("oinf/invalid");
     for facts in corpus::json(&folder.join("index.json")).as_array().unwrap() {
@@ -175,7 +175,7 @@ fn broken_files() {
 
 /// Files that real tools wrote although they are faulty, or that are laid out as no tool does.
 #[test]
-fn odd_files() {
+fn oinf_quirks_have_expected_verdicts() {
     let expected: &[(&str, &[&str], Severity)] = &[
         ("canon_v1_names_unsorted", &[], Severity::Unchecked),
         ("canon_v1_payload_order", &[], Severity::Unchecked),
@@ -204,7 +204,7 @@ fn odd_files() {
 }
 
 #[test]
-fn files_in_parts() {
+fn oinf_files_in_windows_match_facts() {
     for folder in ["oinf/valid", "oinf/invalid", "oinf/quirks"] {
         for path in corpus::files(folder, "oinf") {
             super::check_in_parts(&path, Format::Oinf);

@@ -47,7 +47,7 @@ fn check_facts(name: &str, bytes: &[u8], survey: &Survey, json: &Value) {
 }
 
 #[test]
-fn valid_files() {
+fn stb_valid_files_match_facts() {
     for path in corpus::files("stb/valid", "stb") {
         let name = path.display().to_string();
         let (bytes, survey) = read(&path);
@@ -63,7 +63,7 @@ fn valid_files() {
 }
 
 #[test]
-fn ambiguous_files() {
+fn stb_ambiguous_files_have_expected_verdicts() {
     for path in corpus::files("stb/ambiguous", "stb") {
         let name = path.display().to_string();
         let (bytes, survey) = read(&path);
@@ -73,7 +73,7 @@ fn ambiguous_files() {
 }
 
 #[test]
-fn broken_files() {
+fn stb_broken_files_are_refused() {
     let Some(folder) = corpus::folder() else { return };
     let index = corpus::json(&folder.join("stb/invalid/index.json"));
     for (file, facts) in index["files"].as_object().unwrap() {

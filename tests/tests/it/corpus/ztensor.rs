@@ -121,7 +121,7 @@ fn check_sparse(name: &str, fact: &TensorFact, decoded: &[u8], expected: &Value)
 }
 
 #[test]
-fn valid_files() {
+fn ztensor_valid_files_match_facts() {
     for path in corpus::files("ztensor/valid", "zt") {
         let name = path.display().to_string();
         let json = corpus::json(&path.with_extension("json"));
@@ -170,7 +170,7 @@ const WIDE: &[&str] = &["y16_window_256_mib.zt"];
 const NULL: &[&str] = &["f30_endianness_null.zt", "f32_checksum_null.zt"];
 
 #[test]
-fn broken_files() {
+fn ztensor_broken_files_are_refused() {
     let Some(folder) = corpus::folder() else { return };
     let index = corpus::json(&folder.join("ztensor/invalid/index.json"));
     for facts in index.as_array().unwrap() {

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_serves_it_comes_to_the_end() {
+    fn watchdog_ends_every_audit_of_a_serving_host() {
         for idle in [Idle::Buffer, Idle::Room, Idle::Absent] {
             let findings = served(idle);
             assert!(findings.iter().any(|f| f.rule == general::INTERNAL), "{findings:?}");
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn cycles_come_to_light() {
+    fn watchdog_finds_cycle() {
         if !SWEEP {
             return;
         }
@@ -252,7 +252,7 @@ mod tests {
 
     /// A host that did not fetch what was requested may ask again.
     #[test]
-    fn a_host_may_ask_again() {
+    fn watchdog_accepts_repeated_request() {
         let bytes = file();
         let none = [];
         let source = Source::windows(bytes.len() as u64, &none);

@@ -98,14 +98,14 @@ mod tests {
     }
 
     #[test]
-    fn published_values() {
+    fn xxh64_matches_published_values() {
         assert_eq!(hash(&[]), 0xEF46_DB37_51D8_E999);
         assert_eq!(hash(&[b"a"]), 0xD24E_C4F1_A98C_6E5B);
         assert_eq!(hash(&[b"abc"]), 0x44BC_2CF5_AD77_0999);
     }
 
     #[test]
-    fn pieces_make_no_difference() {
+    fn xxh64_does_not_depend_on_pieces() {
         let bytes: [u8; 100] = core::array::from_fn(|i| u8::try_from(i * 7 % 256).unwrap());
         // Miri is slow.
         let step = if cfg!(miri) { 33 } else { 1 };

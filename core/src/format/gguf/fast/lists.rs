@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn every_text_is_validated_by_itself() {
+    fn each_string_is_validated_alone() {
         let long = [b'x'; 0xA9];
         let bad = [&[b'y'; 300][..], b"\xFF"].concat();
         for big in [false, true] {
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_of_long_lists() {
+    fn long_list_reports_its_faults() {
         let texts: Vec<_> = (0..3000).map(|i| std::format!("t{i}{}", "é".repeat(i % 3))).collect();
         for at in [0, 1, 511, 512, 1700, 2998, 2999] {
             let mut bytes: Vec<_> = texts.iter().map(|text| text.as_bytes()).collect();
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_lists() {
+    fn damaged_list_takes_careful_path() {
         let mut found = 0;
         for big in [false, true] {
             let flat = texts_of(&[b"one", "é".as_bytes(), b"", b"three"], big);
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_list_is_left_out() {
+    fn longest_list_is_skipped_by_listing() {
         let lists = [&[&b"a"[..], b"b"][..], &[b"longer", b"than"], &[b"c"]];
         let lists: Vec<_> = lists.iter().map(|texts| texts_of(texts, false)).collect();
         let bytes = file(&lists, false);

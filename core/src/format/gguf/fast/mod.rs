@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_plain_reads_as_with_care() {
+    fn gguf_fast_path_equals_careful_path() {
         let (mut plain, mut proved) = (0, 0);
         for big in [false, true] {
             let (file, tables) = file(big);
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn covered_is_only_what_ends_with_zeros() {
+    fn only_zero_padding_is_covered() {
         let (file, tables) = file(false);
         let data = tables.next_multiple_of(32);
         // Before the data, between the second and the third tensor, and after the third.
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn skimming_ends_where_reading_does() {
+    fn skimming_ends_at_the_end_of_the_entry() {
         for big in [false, true] {
             let (file, tables) = file(big);
             for at in 24..tables {

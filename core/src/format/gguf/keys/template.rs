@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_is_found() {
+    fn first_escape_in_template_is_found() {
         for (text, name) in [
             ("{{ x.__class__.__mro__ }}", "__class__"),
             ("___class__", "__class__"),
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_found() {
+    fn harmless_template_has_no_finding() {
         for text in [
             "{{ __class }} __init__ _ __Class__",
             "'__cl', 'ass__'",

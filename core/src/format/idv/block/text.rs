@@ -100,7 +100,7 @@ mod tests {
 
     /// Cutting a string into three parts anywhere preserves its units.
     #[test]
-    fn cuts_fall_anywhere() {
+    fn text_may_be_cut_at_any_byte() {
         for joined in ["", "a", "é🚢z", "🚢🚢", "x😀😀y", "日本語", "\u{0}\u{10FFFF}"]
         {
             let all: Vec<u16> = joined.encode_utf16().collect();
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_character_shows_as_a_replacement() {
+    fn lone_surrogate_shows_as_replacement() {
         let mut taken = Taken::default();
         let shown = |text: Text<'_>| std::format!("{text}");
         assert_eq!(shown(taken.next("a🚢b", 2)), "a\u{FFFD}");

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_plain_reads_as_with_care() {
+    fn safetensors_fast_path_equals_careful_path() {
         assert_eq!(compare(HEADER), 3);
         let mut plain = 0;
         for at in 0..HEADER.len() {
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_sweep_passes_over_the_same() {
+    fn second_sweep_accepts_the_same_members() {
         let mut all = 0;
         for at in 0..HEADER.len() {
             for byte in (b' '..=b'~').chain([0, 0x80]) {

@@ -118,7 +118,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn numbers_and_texts_end_where_they_end() {
+    fn number_and_string_end_at_delimiter() {
         for value in [0, 7, 10, 409, 1234, 99_999, 654_321, 9_999_999, 12_345_678, u64::MAX / 10] {
             for after in [&b""[..], b",", b"]}\"dtype\"", b"/12345678", b":\xFF1234567", b"\0\x80"]
             {

@@ -180,7 +180,7 @@ mod tests {
     use std::string::String;
 
     #[test]
-    fn what_doubles_hold() {
+    fn number_beyond_double_is_found() {
         let zeros = "0".repeat(400);
         let exceeds = |text: &str| exceeds_double(text.as_bytes());
         for (number, large) in [
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn every_power_of_ten_is_as_it_is_read() {
+    fn powers_of_ten_match_parsed_doubles() {
         for power in -330..330 {
             for digits in ["1", "9", "1.8", "17.9", "0.2", "0.0179", "1797", "1798"] {
                 let number: String = std::format!("{digits}e{power}");

@@ -112,7 +112,7 @@ mod tests {
 
     /// A fatal finding is kept, whatever was noted before.
     #[test]
-    fn what_is_fatal_is_never_lost() {
+    fn fatal_note_is_never_dropped() {
         let bearable = rules::RULES.iter().filter(|rule| rule.severity != Severity::Fatal);
         let bearable = bearable.count();
         assert!(bearable > NOTES);

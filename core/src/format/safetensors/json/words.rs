@@ -37,7 +37,7 @@ mod tests {
     use crate::parse::Reader;
 
     #[test]
-    fn a_string_is_the_word_that_it_reads_as() {
+    fn escaped_string_equals_its_word() {
         for (text, number) in [
             (r#""dtype""#, Some(0)),
             (r#" "shape""#, Some(1)),
