@@ -116,6 +116,17 @@ pub(super) const fn of(byte: u8) -> Option<(Argument, Effect)> {
 }
 
 impl Text {
+    /// Whether a line of this kind may begin with the byte.
+    pub(super) fn may_begin(self, byte: u8) -> bool {
+        let number = byte.is_ascii_whitespace() || byte.is_ascii_digit() || b"+-".contains(&byte);
+        match self {
+            Text::Any => true,
+            Text::Integer => number,
+            Text::Float => number || b".iInN".contains(&byte),
+            Text::Quoted => byte.is_ascii_whitespace() || matches!(byte, b'\'' | b'"'),
+        }
+    }
+
     /// Whether the unpickler accepts this line, without its line feed.
     pub(super) fn accepts(self, line: &[u8]) -> bool {
         let line = line.trim_ascii();

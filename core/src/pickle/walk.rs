@@ -137,10 +137,16 @@ impl PickleWalk {
         };
         let refused = Ok(Next::Ends(self.refused(Some(*byte))));
         let Some((argument, effect)) = operation::of(*byte) else { return refused };
-        // A line may be long: nothing is read for an operation that the stack refuses.
+        // A line may be long: it is read only if its first byte and the stack allow it.
+        let next = rest.first().copied();
+        let may_begin = match argument {
+            Argument::Line(text) => next.is_none_or(|byte| text.may_begin(byte)),
+            Argument::Names => next.is_none_or(|byte| byte > b' '),
+            Argument::Fixed(_) | Argument::Counted(_) => true,
+        };
         let is_line = matches!(argument, Argument::Line(_) | Argument::Names);
         let mut trial = *self;
-        if is_line && trial.perform(effect).is_none() {
+        if !may_begin || is_line && trial.perform(effect).is_none() {
             return refused;
         }
         let from = self.at.saturating_add(1);

@@ -165,3 +165,19 @@ fn bytes_that_arrive_late_change_nothing() {
     assert_eq!(found, read(bytes));
     assert_eq!(found, Pickled::Imports(6008));
 }
+
+#[test]
+fn file_whose_first_line_cannot_be_one_of_a_pickle_is_decided_by_its_head() {
+    // The magic of a tensor format, a count, and headers of tensor files whose length begins with
+    // an operation.
+    for head in [
+        &b"STB0\x01\0\0\0\0"[..],
+        b"p\x0B\0\0\0\0\0\0{",
+        b"I\0\0\0\0\0\0\0\0",
+        b"c\0\0\0\0\0\0\0\0",
+    ] {
+        let window = [crate::Window { offset: 0, bytes: head }];
+        let source = Source::windows(6_000_000_064, &window);
+        assert_eq!(PickleWalk::default().step(&source), Ok(Pickled::No), "{}", head.escape_ascii());
+    }
+}
