@@ -77,6 +77,14 @@ pub struct Layout {
 impl Layout {
     /// Lays out tensors with different names, and metadata.
     ///
+    /// ```
+    /// use weighbridge::save::Layout;
+    ///
+    /// let empty = Layout::new(&[], &Default::default())?;
+    /// assert_eq!(empty.header().len() % 8, 0);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Unsupported`] for a type that safetensors does not have, for data that does not
     /// fill whole bytes, and for a header that is longer than readers accept.

@@ -16,7 +16,13 @@ fn session_finds_the_findings_of_a_whole_file() {
             let options = Options::new().format(format).seed(7).work(1 << 24);
             let whole = check_with(&fixture.bytes, &options).expect("it is checked");
             let pieces = in_pieces(&fixture.bytes, options, 100);
-            assert_eq!(lines(&whole), lines(&pieces), "{} {}", format.name(), fixture.name);
+            let (mut expected, found) = (lines(&whole), lines(&pieces));
+            // A session knows nothing of files: its host looks for the other parts of a set.
+            expected.retain(|line| !line.starts_with("the other parts of its set"));
+            assert_eq!(expected, found, "{} {}", format.name(), fixture.name);
+            if expected.len() < lines(&whole).len() {
+                continue;
+            }
             for profile in [Profile::Strict, Profile::Lenient] {
                 assert_eq!(whole.verdict(profile), pieces.verdict(profile), "{}", fixture.name);
             }

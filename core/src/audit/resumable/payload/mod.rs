@@ -207,7 +207,8 @@ impl Audit {
         let stored = checksum_rule(file).is_some();
         match tensor.status {
             Status::Broken => Ok(false),
-            Status::Unsupported if !stored => Ok(false),
+            // Annotations of a column do not depend on its codec.
+            Status::Unsupported if !stored => Ok(tensor.layout == Layout::Blocks),
             _ => Ok(raw::has_rules(file, tensor)
                 || is_made(tensor)
                 || stored && tensor.chunks.count() > 0 && file.checksum(source, tensor)?.is_some()),
