@@ -70,12 +70,28 @@ export class OpenFile {
   /** Reopens the file. */
   readonly reload: () => void;
 
-  constructor(info: Opened, client: Client<Api>, tasks: Tasks, reload: () => void) {
+  /** What people call it: a model of several files by its folder, as all have the same file names. */
+  readonly name: string;
+
+  constructor(info: Opened, client: Client<Api>, tasks: Tasks, reload: () => void, folder?: string) {
     this.reload = reload;
     this.info = info;
+    this.name = (info.parts && folder) ?? info.name;
     this.parts = info.parts;
     this.client = client;
     this.tasks = tasks;
+  }
+
+  /** With the name of the main file. */
+  get fullName(): string {
+    const { name, info } = this;
+    return name === info.name ? name : `${name} (${info.name})`;
+  }
+
+  /** Whether it is an index without any of its files. */
+  get isAbsent(): boolean {
+    const { parts } = this;
+    return this.info.format === 'shards' && parts !== undefined && parts.length > 1 && parts.every(({ state }) => state === 'index' || state === 'missing');
   }
 
   get id(): number {
@@ -128,12 +144,12 @@ export class OpenFile {
     return !this.isTable && this.info.format !== 'shards' && !this.info.refused;
   }
 
-  /** Applies a `config.json`, which adds what names and shapes do not tell. */
-  configure(config: string): void {
+  /** Applies a `config.json`, which adds what names and shapes do not tell. `name` is the file's. */
+  configure(config: string, name = 'config.json'): void {
     try {
       JSON.parse(config);
     } catch {
-      this.tasks.fail('config.json is not valid JSON.');
+      this.tasks.fail(`${name} is not valid JSON.`);
       return;
     }
     this.config = config;

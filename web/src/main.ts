@@ -3,7 +3,8 @@
 import './style/viewer.css';
 import './style/start.css';
 import { hashOf, isPlain, type Place } from './address.ts';
-import { TENSORS, indexesFirst } from './names.ts';
+import { isShard, mayShareFolder, passedOver, sortOut } from './given.ts';
+import { TENSORS } from './names.ts';
 import { onDrop } from './drop.ts';
 import { OpenFile } from './file.ts';
 import { onKeys } from './shortcuts.ts';
@@ -128,11 +129,13 @@ interface Options {
   old?: Entry;
   /** Files that may belong to the same set. */
   others?: readonly Given[];
+  /** Whether a file that is not understood stays behind the one that is shown. */
+  behind?: boolean;
   link?: Link;
 }
 
 /** Opens a file and starts to check it. */
-async function open(what: Given | string, { origin = {}, old, others = [], link }: Options): Promise<Entry | undefined> {
+async function open(what: Given | string, { origin = {}, old, others = [], behind = false, link }: Options): Promise<Entry | undefined> {
   const source = typeof what === 'string' ? what : what.file;
   const name = typeof source === 'string' ? source : source.name;
   performance.mark('open');
@@ -145,17 +148,17 @@ async function open(what: Given | string, { origin = {}, old, others = [], link 
     void client.api.close(info.id);
     return undefined;
   }
-  const file = new OpenFile(info, client, tasks, () => void reload(entry));
+  const of = new Set(info.parts?.map(({ name }) => name));
+  const given = typeof what === 'string' ? [] : [what, ...others.filter((one) => one !== what && of.has(one.file.name))];
+  const file = new OpenFile(info, client, tasks, () => void reload(entry), given[0]?.folder);
   file.droppable = typeof what !== 'string';
   const view = new FileView(file, () => entries.filter((other) => other.file !== file).map((other) => other.file));
   const tab = h(
     'div',
     { class: 'file-tab' },
-    h('button', { type: 'button', class: 'file-name', title: info.name, onclick: () => show(entry) }, h('bdi', {}, info.name)),
-    iconButton('close', `Close ${info.name}`, () => close(entry)),
+    h('button', { type: 'button', class: 'file-name', title: file.fullName, onclick: () => show(entry) }, h('bdi', {}, file.name)),
+    iconButton('close', `Close ${file.name}`, () => close(entry)),
   );
-  const of = new Set(info.parts?.map(({ name }) => name));
-  const given = typeof what === 'string' ? [] : [what, ...others.filter((one) => one !== what && of.has(one.file.name))];
   const entry: Entry = { id: old?.id ?? file.id, file, view, tab, origin, given, checked: Promise.resolve() };
   const [{ handle } = {}] = given;
   // A handle reopens a single file only.
@@ -166,19 +169,20 @@ async function open(what: Given | string, { origin = {}, old, others = [], link 
     entries.splice(entries.indexOf(old), 1, entry);
     old.tab.replaceWith(tab);
     old.file.close();
+    file.config = old.file.config;
   } else {
     entries.push(entry);
     files.append(tab);
   }
   file.moved.on((replace) => entry === current && trail.note(replace));
-  file.validated.on(() => tab.setAttribute('data-state', file.outdated !== undefined ? 'outdated' : file.verdict === undefined ? '' : file.verdict.valid ? 'valid' : 'invalid'));
+  file.validated.on(() => tab.setAttribute('data-state', file.outdated !== undefined ? 'outdated' : file.verdict === undefined ? '' : file.isAbsent ? 'missing' : file.verdict.valid ? 'valid' : 'invalid'));
   const { awaited } = trail;
   // A link that names no file is for the first file.
   const nameless = awaited?.place.sample === undefined && awaited?.place.url === undefined;
   const placed = link !== undefined && hashOf(link.place) !== '';
   const followed = placed || !nameless ? link : awaited;
   const quiet = old !== undefined || (followed !== undefined && followed === awaited);
-  if (old === undefined || old === current) {
+  if (old === current || (old === undefined && !(behind && info.refused))) {
     show(entry, quiet);
   }
   entries.forEach((one) => one.view.filesChanged());
@@ -211,45 +215,53 @@ async function reload(entry: Entry): Promise<void> {
       });
     }
   } catch (error) {
-    tasks.fail(`Reloading ${file.info.name}: ${explain(error)}`);
+    tasks.fail(`Reloading ${file.name}: ${explain(error)}`);
   }
 }
 
 /** Opens files; the files of one model are opened as one. */
 async function openAll(list: Given[]): Promise<void> {
   tasks.dismiss();
-  // The settings of a model are not a file to show.
-  const config = list.find(({ file }) => file.name === 'config.json');
+  const { models, configs, beside } = sortOut(list);
   const before = new Set(entries);
-  const left = new Set(list.filter((given) => given !== config));
+  const left = new Set(models);
   // Files that an open model is missing.
   for (const entry of [...entries]) {
     const missing = new Set(entry.file.parts?.filter(({ state }) => state === 'missing').map(({ name }) => name));
-    const found = [...left].filter((one) => missing.has(one.file.name) && left.delete(one));
+    const found = [...left].filter((one) => missing.has(one.file.name) && mayShareFolder(entry.given[0], one) && left.delete(one));
     if (found.length > 0 && entry.given.length > 0) {
       const whole = await open(entry.given[0], { origin: entry.origin, old: entry, others: [...entry.given, ...found] });
       await whole?.checked;
     }
   }
-  const ordered = indexesFirst([...left], ({ file }) => file.name);
-  for (const given of ordered) {
+  for (const given of models) {
     if (!left.has(given)) {
       continue;
     }
-    const entry = await open(given, { others: ordered.filter(({ folder }) => folder === given.folder) });
+    // Shards that were opened before their index.
+    const alone = entries.filter(({ file, given: [own] }) => file.parts === undefined && own !== undefined && isShard(own) && mayShareFolder(own, given));
+    const others = [...models.filter(({ folder }) => folder === given.folder), ...alone.map(({ given: [own] }) => own)];
+    const behind = entries.some((one) => !before.has(one) && !one.file.info.refused);
+    const entry = await open(given, { others, behind });
     await entry?.checked;
     const surplus = new Set(entry?.file.parts?.filter(({ state }) => state === 'surplus').map(({ name }) => name));
     left.delete(given);
-    entry?.given.forEach((one) => surplus.has(one.file.name) || left.delete(one));
+    const joined = entry?.given.filter((one) => !surplus.has(one.file.name)) ?? [];
+    joined.forEach((one) => left.delete(one));
+    alone.filter((one) => one !== entry && joined.includes(one.given[0])).forEach(close);
   }
-  if (config !== undefined) {
-    const text = await config.file.text();
-    const opened = entries.filter((entry) => !before.has(entry));
-    const models = opened.length > 0 ? opened : current === undefined ? [] : [current];
-    models.forEach(({ file }) => file.configure(text));
-    if (models.length === 0) {
-      tasks.fail('A config.json contains the settings of a model: drop it together with the model or after it.');
-    }
+  const opened = entries.filter((entry) => !before.has(entry));
+  for (const [folder, config] of configs) {
+    const own = opened.filter(({ given: [first] }) => first?.folder === folder);
+    // Given alone, it is for the model that is shown.
+    const meant = opened.length === 0 && configs.size === 1 && current !== undefined ? [current] : own;
+    const text = meant.length === 0 ? '' : await config.file.text();
+    meant.forEach(({ file }) => file.configure(text, config.file.name));
+  }
+  if (opened.length === 0 && configs.size > 0 && current === undefined) {
+    tasks.fail('A config.json contains the settings of a model: drop it together with the model or after it.');
+  } else if (beside.length > 0) {
+    tasks.note(passedOver(beside));
   }
 }
 
@@ -312,7 +324,7 @@ function show(entry: Entry | undefined, replace = false): void {
   if (entry === undefined) {
     start.refresh();
   }
-  document.title = entry === undefined ? 'Weighbridge' : `${entry.file.info.name} · Weighbridge`;
+  document.title = entry === undefined ? 'Weighbridge' : `${entry.file.name} · Weighbridge`;
   // The element that had the focus was removed.
   if (held && entry !== undefined) {
     entry.view.focus();

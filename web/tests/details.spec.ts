@@ -3,18 +3,9 @@
 import { fileName } from '../src/views/export.ts';
 import { folder, safetensors, written } from './files.ts';
 import { holdBack } from './late.ts';
-import { expect, openFiles, openSample, openTensor, sampleFile, settled, test } from './page.ts';
+import { drop, expect, openFiles, openSample, openTensor, sampleFile, settled, test } from './page.ts';
 
 const f32 = (...values: number[]) => ({ dtype: 'F32', data: Float32Array.of(...values) });
-
-/** Drops files from disk as the system does. */
-async function drop(page: import('@playwright/test').Page, ...paths: string[]): Promise<void> {
-  const session = await page.context().newCDPSession(page);
-  const data = { items: [], files: paths, dragOperationsMask: 1 };
-  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
-    await session.send('Input.dispatchDragEvent', { type, x: 200, y: 200, data });
-  }
-}
 
 test('a dropped folder opens the tensor files in it', async ({ page }) => {
   const path = folder({

@@ -1,8 +1,8 @@
 /** Builds files for the tests. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 interface Entry {
   dtype: string;
@@ -32,11 +32,12 @@ export function safetensors(tensors: Record<string, Entry>, metadata?: Record<st
 /** The folders of the current test. */
 const folders: string[] = [];
 
-/** Creates a folder with these files; it is removed after the test. */
+/** Creates a folder with these files, which may be in folders of it; it is removed after the test. */
 export function folder(files: Record<string, Buffer | string>): string {
   const path = mkdtempSync(join(tmpdir(), 'weighbridge-'));
   folders.push(path);
   for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(path, name)), { recursive: true });
     writeFileSync(join(path, name), content);
   }
   return path;

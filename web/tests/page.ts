@@ -88,6 +88,15 @@ export async function openFiles(page: Page, paths: string | string[]): Promise<v
   await settled(page);
 }
 
+/** Drops files from disk as the system does. */
+export async function drop(page: Page, ...paths: string[]): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const data = { items: [], files: paths, dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+    await session.send('Input.dispatchDragEvent', { type, x: 200, y: 200, data });
+  }
+}
+
 export async function settled(page: Page): Promise<void> {
   await expect(page.locator('.verdict')).toHaveAttribute('data-state', /valid|invalid|remarks|unsupported/);
   await expect(page.locator('.verdict-checked .icon-busy')).toHaveCount(0);

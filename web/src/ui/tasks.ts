@@ -13,6 +13,7 @@ export class Tasks {
   /** Read out by screen readers. */
   readonly spoken = h('p', { class: 'visually-hidden', role: 'status' });
   readonly #alert = h('div', { class: 'alert', role: 'alert', hidden: true });
+  readonly #note = h('p', { class: 'task-label task-note' });
   #failures: string[] = [];
   /** Called if the question that is shown is not answered with yes. */
   #refused: (() => void) | undefined;
@@ -54,8 +55,17 @@ export class Tasks {
     this.#refused = refused;
   }
 
+  /** Shows a line at the foot of the page until it is dismissed. */
+  note(text: string): void {
+    this.#note.textContent = text;
+    this.#note.title = text;
+    this.element.append(this.#note);
+    this.say(text);
+  }
+
   dismiss(): void {
     this.#failures = [];
+    this.#note.remove();
     this.#show();
   }
 

@@ -120,7 +120,7 @@ export class CompareView {
   load(): Promise<void> {
     const others = this.#others();
     const chosen = this.#choice.value;
-    this.#choice.replaceChildren(...others.map((other) => h('option', { value: other.id, selected: String(other.id) === chosen }, other.info.name)));
+    this.#choice.replaceChildren(...others.map((other) => h('option', { value: other.id, selected: String(other.id) === chosen }, other.name)));
     const other = others.find(({ id }) => String(id) === this.#choice.value);
     if (other === undefined || other !== this.#other) {
       this.#other = other;
@@ -389,7 +389,7 @@ export class CompareView {
     await this.#settled();
     const other = this.#other;
     if (other !== undefined) {
-      const names = [this.#file, other].map(({ info }) => base(info.name));
+      const names = [this.#file, other].map(({ name }) => base(name));
       download(new Blob([csv(this.#lines)], { type: 'text/csv' }), `${names.join('-vs-')}.csv`);
     }
   }

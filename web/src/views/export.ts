@@ -64,7 +64,7 @@ export function base(name: string): string {
 }
 
 export function exportMenu(file: OpenFile): HTMLElement {
-  const name = base(file.info.name);
+  const name = base(file.name);
   const save = async (label: string, make: (api: OpenFile['api']) => Promise<Blob>, target: string) => {
     close();
     const blob = await file.tasks.run(label, (options) => make(file.client.with(options)), file.closing.signal);

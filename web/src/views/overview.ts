@@ -94,7 +94,7 @@ export function overview(file: OpenFile, { summary }: ModelFacts): HTMLElement {
     h(
       'div',
       { class: 'model-head' },
-      h('h2', {}, h('bdi', {}, text('name') ?? file.info.name)),
+      h('h2', {}, h('bdi', {}, text('name') ?? file.name)),
       h('p', { class: 'muted' }, ...[text('architecture') ?? 'Architecture not specified', text('size_label'), text('file_type')].filter((it) => it !== undefined).flatMap((it, i) => [i > 0 && ' · ', h('bdi', {}, it)])),
     ),
     notes.length > 0 && h('ul', { class: 'model-notes', 'aria-label': 'Inconsistencies' }, ...notes.map((note) => h('li', {}, icon('lint'), h('span', {}, visible(note), '.')))),
@@ -129,7 +129,10 @@ function architecture(file: OpenFile, facts: Fact[]): HTMLElement {
     return row;
   });
   const picker = h('input', { type: 'file', accept: '.json,application/json', hidden: true, 'aria-label': 'A config.json' });
-  picker.addEventListener('change', () => void picker.files?.[0]?.text().then((text) => file.configure(text)));
+  picker.addEventListener('change', () => {
+    const chosen = picker.files?.[0];
+    void chosen?.text().then((text) => file.configure(text, chosen.name));
+  });
   const told = facts.some(({ from, key }) => from === 'metadata' && key.includes('.') && !key.startsWith('general.') && !key.startsWith('modelspec.'));
   return section(
     'Architecture',

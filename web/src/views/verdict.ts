@@ -94,7 +94,13 @@ export class VerdictView {
       };
       const [state, mark, text] = states[verdict.verdict];
       this.element.dataset.state = state;
-      fill(this.#head, icon(mark), text);
+      const { isAbsent, parts: files = [] } = this.#file;
+      if (isAbsent && verdict.verdict === 'valid') {
+        this.element.dataset.state = 'remarks';
+        fill(this.#head, icon('unchecked'), `${count(files.length - 1)} of ${counted(files.length - 1, 'file')} missing`);
+      } else {
+        fill(this.#head, icon(mark), text);
+      }
       const parts = (['fatal', 'violation', 'lint', 'unchecked'] as const)
         .filter((severity) => verdict[severity] > 0)
         .map((severity) => counted(verdict[severity], SEVERITY[severity]));
@@ -110,10 +116,22 @@ export class VerdictView {
       !refused && (verdict?.checkable !== false || !verdict.valid || !done.includes('structure')) && this.#stage('Structure', done.includes('structure'), checking && depth === 'index'),
       !refused && verdict?.checkable === true && this.#stage('Payloads', done.includes('payloads'), checking && depth !== 'index'),
       !refused && done.includes('structure') && this.#weights(),
+      this.#share(),
       verdict !== undefined && verdict.unchecked > 0 &&
         h('li', { class: 'stage' }, icon('unchecked'), `${counted(verdict.unchecked, 'part')} that cannot be checked`),
       verdict?.leftOut !== undefined && (this.#file.info.format !== 'shards' || this.#file.parts?.some(({ state }) => state === 'unread')) &&
         h('li', { class: 'stage' }, icon('unchecked'), sentence(verdict.leftOut)),
+    );
+  }
+
+  /** Which file of a model this is, if the others are not open with it. */
+  #share(): HTMLElement | false {
+    const { parts, info } = this.#file;
+    const [, number, total] = /-(\d{5})-of-(\d{5})\.(?:gguf|safetensors)$/.exec(info.name) ?? [];
+    return (
+      parts === undefined &&
+      Number(total) > 1 &&
+      h('li', { class: 'stage' }, icon('unchecked'), `File ${Number(number)} of ${Number(total)} of a model: open ${info.name.endsWith('.gguf') ? 'all of them' : 'them with their index'}`)
     );
   }
 

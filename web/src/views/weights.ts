@@ -183,7 +183,7 @@ export class WeightsView {
   async #save(label: string, make: (id: number) => Promise<Blob>, extension: string): Promise<void> {
     const blob = await this.#file.tasks.run(label, () => make(this.#file.id), this.#file.closing.signal);
     if (blob !== undefined) {
-      download(blob, `${base(this.#file.info.name)}.weights.${extension}`);
+      download(blob, `${base(this.#file.name)}.weights.${extension}`);
     }
   }
 }

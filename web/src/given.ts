@@ -1,0 +1,52 @@
+/** Sorts given files: models, their settings, and what lies beside them. */
+
+import { TENSORS, indexesFirst } from './names.ts';
+import type { Given } from './picker.ts';
+
+/** Files that lie beside the weights and contain none: texts, tokenizers, pictures, code. */
+const COMPANION = /\.(?:gif|ipynb|jinja|jpe?g|json|jsonl|md|model|pdf|png|py|svg|tiktoken|txt|vocab|webp|ya?ml)$|^(?:licen[cs]e|notice|\.git\w+)/i;
+/** A shard, which belongs to an index. */
+const SHARD = /-\d{5}-of-\d{5}\.safetensors$/;
+/** Number of names in a line about several files. */
+const NAMED = 3;
+
+export interface Sorted {
+  /** What to open, indexes first. */
+  models: Given[];
+  /** The `config.json` of each folder. */
+  configs: Map<string | undefined, Given>;
+  /** What lies beside models and is not opened. */
+  beside: Given[];
+}
+
+/** A companion is passed over only beside models: given alone, it is what the user asked for. */
+export function sortOut(list: readonly Given[]): Sorted {
+  const configs = new Map<string | undefined, Given>();
+  const rest = list.filter((given) => {
+    const isConfig = given.file.name === 'config.json';
+    if (isConfig && !configs.has(given.folder)) {
+      configs.set(given.folder, given);
+    }
+    return !isConfig;
+  });
+  const some = rest.some(({ file }) => TENSORS.test(file.name));
+  const isBeside = ({ file: { name } }: Given) => some && !TENSORS.test(name) && COMPANION.test(name);
+  return { models: indexesFirst(rest.filter((given) => !isBeside(given)), ({ file }) => file.name), configs, beside: rest.filter(isBeside) };
+}
+
+/** One line about the files that were passed over. */
+export function passedOver(beside: readonly Given[]): string {
+  const names = beside.map(({ file }) => file.name).sort();
+  const [what, verb] = names.length === 1 ? ['1 file', 'was'] : [`${names.length} files`, 'were'];
+  return `${what} beside the model ${verb} not opened: ${names.slice(0, NAMED).join(', ')}${names.length > NAMED ? ', …' : ''}`;
+}
+
+/** Whether files may be of one folder; the folder of files chosen in a dialog is not known. */
+export function mayShareFolder(a: Given | undefined, b: Given): boolean {
+  return a?.folder === undefined || b.folder === undefined || a.folder === b.folder;
+}
+
+/** Whether an index may list this file. */
+export function isShard({ file }: Given): boolean {
+  return SHARD.test(file.name);
+}
