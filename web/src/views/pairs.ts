@@ -4,6 +4,7 @@ import { line } from '../csv.ts';
 import { accessOf } from '../storage.ts';
 import { count, counted, fit, real, size } from '../ui/format.ts';
 import type { DifferenceResult, Pair, StatisticsResult } from '../worker/jobs.ts';
+import type { Outcome } from '../worker/differences.ts';
 import { position } from './statistics.ts';
 
 const CHANGES = [
@@ -48,7 +49,11 @@ export function describe(pair: Pair): Line {
 }
 
 /** Records the result of a comparison of values. */
-export function settle(line: Line, values: DifferenceResult): void {
+export function settle(line: Line, values: Outcome): void {
+  if ('failure' in values) {
+    line.error = `The values could not be compared: ${values.failure}`;
+    return;
+  }
   const parts = CHANGES.filter(([bit]) => (line.pair.differs & bit) !== 0).map(([, text]) => text as string);
   line.values = values;
   line.error = undefined;
@@ -57,6 +62,24 @@ export function settle(line: Line, values: DifferenceResult): void {
   }
   line.kind = parts.length > 0 ? 'changed' : 'same';
   line.text = parts.join(', ');
+}
+
+/** Stored bytes of a pair. */
+export function weigh({ pair: { a, b } }: Line): number {
+  return Number((a?.stored ?? 0n) + (b?.stored ?? 0n));
+}
+
+/** Pairs up to this size are compared in one call with others, at most `TOGETHER` of them. */
+const SMALL = 128 << 10;
+const TOGETHER = 512;
+
+/** The lines from `from` on to compare in one call: small ones together, any other alone. */
+export function batch(lines: readonly Line[], from: number): Line[] {
+  let to = from;
+  while (to < lines.length && to - from < TOGETHER && weigh(lines[to]) <= SMALL) {
+    to++;
+  }
+  return lines.slice(from, Math.max(to, from + 1));
 }
 
 /** Whether the values of a pair can be compared element by element. */

@@ -8,6 +8,7 @@ import { matched, renamed, type Rename } from './matching.ts';
 import type { Context } from './rpc.ts';
 import { bitsOf, details, scan, scanBytes } from './scan.ts';
 import { computing, session, type Session } from './session.ts';
+import type { Source } from './sources.ts';
 
 /** Audits up to `goal`; other calls may run in between. */
 export async function audit(context: Context, id: number, goal: 'structure' | 'payloads'): Promise<void> {
@@ -261,6 +262,12 @@ async function number(file: Session, ending: string, context: Context): Promise<
   return Number.isInteger(value) && value > 0 ? value : undefined;
 }
 
+/** What was read of a file before. */
+export interface Read {
+  source: Source;
+  details: ReadonlyMap<number, Tensor>;
+}
+
 /** Compares values, streaming both sides in parallel. */
 export async function difference(
   context: Context,
@@ -268,12 +275,13 @@ export async function difference(
   tensorA: number,
   b: number,
   tensorB: number,
+  [readA, readB]: readonly [Read?, Read?] = [],
 ): Promise<DifferenceResult> {
   const { Difference } = await computing();
   const [first, second] = [session(a), session(b)];
   const [left, right] = await Promise.all([
-    details(first, tensorA, context),
-    details(second, tensorB, context),
+    readA?.details.get(tensorA) ?? details(first, tensorA, context),
+    readB?.details.get(tensorB) ?? details(second, tensorB, context),
   ]);
   if (accessOf(left) !== 'dense' || accessOf(right) !== 'dense') {
     throw new Error('only dense numeric tensors can be compared');
@@ -288,16 +296,16 @@ export async function difference(
     sums.push(new Difference(...types, left.elements, heads));
   }
   const balance = new Balance();
-  const side = (file: Session, tensor: number, which: 0 | 1, bits: number) =>
-    pull(file, tensor, context, async (bytes) => {
+  const side = (file: Session, source: Source, about: Tensor, which: 0 | 1, bits: number) =>
+    pull(file, source, about, context, async (bytes) => {
       await balance.turn(which);
       sums.forEach((one) => (which === 0 ? one.pushA(bytes) : one.pushB(bytes)));
       balance.add(which, (bytes.length * 8) / bits);
     }).finally(() => balance.end(which));
   try {
     await Promise.all([
-      side(first, tensorA, 0, width(left)),
-      side(second, tensorB, 1, width(right)),
+      side(first, readA?.source ?? first.source, left, 0, width(left)),
+      side(second, readB?.source ?? second.source, right, 1, width(right)),
     ]);
     // Some converters reorder rows: use the order with the smaller difference.
     const [plain, reordered] = sums.map((one) => one.summary());
@@ -315,17 +323,26 @@ export async function difference(
 /** Like `scan`, for a consumer that applies back pressure. */
 async function pull(
   file: Session,
-  tensor: number,
+  source: Source,
+  { index: tensor, stored, offset, encoding, chunks, checksum }: Tensor,
   context: Context,
   take: (bytes: Uint8Array) => Promise<void>,
 ): Promise<void> {
-  const { stored } = await details(file, tensor, context);
   let passed = 0;
+  if (encoding === 'raw' && chunks === 1n && checksum === undefined && offset !== undefined) {
+    // No decoder is needed, and no copy.
+    for await (const bytes of source.pieces(offset, stored, context.signal)) {
+      passed += bytes.length;
+      context.progress({ label: 'Comparing', done: passed / (Number(stored) || 1) });
+      await take(bytes);
+    }
+    return;
+  }
   const page = await file.settle(() => file.document.chunks(tensor, 0, 1), context);
   for (let i = 0; BigInt(i) < page.total; i++) {
     const decoder = await file.settle(() => file.document.decoder(tensor, i), context);
     try {
-      for await (const bytes of file.source.pieces(decoder.offset, decoder.stored, context.signal)) {
+      for await (const bytes of source.pieces(decoder.offset, decoder.stored, context.signal)) {
         passed += bytes.length;
         context.progress({ label: 'Comparing', done: passed / (Number(stored) || 1) });
         // Small files may decode to large ones: pieces wait for the other side.

@@ -3,6 +3,7 @@
 import * as exports from './exports.ts';
 import { direct, type Repository } from './hubs.ts';
 import { fetching } from './code.ts';
+import { differences } from './differences.ts';
 import { EXPRESSION, serveExpression } from './expression.ts';
 import { GAUGE, serveGauge } from './gauge.ts';
 import * as jobs from './jobs.ts';
@@ -111,7 +112,7 @@ const summaries = Object.fromEntries(
   SUMMARIES.map((name) => [name, async (...args: unknown[]) => ((await fetching(import('./summary.ts')))[name] as (...args: unknown[]) => unknown)(...args)]),
 ) as unknown as Summaries;
 
-const api = { ...tables, ...jobs, ...exports, ...swept, ...summaries, sweep, open, close, touch, parts, listing, settings, bytes, formats, memory };
+const api = { ...tables, ...jobs, ...exports, ...swept, ...summaries, differences, sweep, open, close, touch, parts, listing, settings, bytes, formats, memory };
 
 const calls = Object.fromEntries(
   Object.entries(api).filter(([, value]) => typeof value === 'function'),
