@@ -93,6 +93,49 @@ test('two of them on a page that is left alone', async ({ page, serve }) => {
   await expect.poll(() => page.workers().length).toBe(0);
 });
 
+test('styles of the page for all its elements do not reach the views', async ({ page, serve }) => {
+  const styles = `<style>* { font-size: 20px; letter-spacing: 2px; text-align: center; line-height: 3; text-transform: uppercase; --line: red } body { direction: rtl; color: red; word-spacing: 9px }</style>`;
+  const seen: unknown[] = [];
+  for (const around of ['', styles]) {
+    await page.goto(await serve(around + BODY, `${POLICY}; style-src 'unsafe-inline'`));
+    const one = page.locator('#one');
+    await settled(one, /^(valid|remarks)$/);
+    await one.locator('.tensor-table .v-list [role=row]:not([hidden])').first().click();
+    await expect(one.locator('.panel-name')).toBeVisible();
+    seen.push(
+      await one.evaluate((element) =>
+        [...element.shadowRoot!.querySelectorAll('.frame, .verdict-head, .v-list [role=row] .cell, .panel-name, .tab-bar button')].map((part) => {
+          const style = getComputedStyle(part);
+          return [part.className, ...['fontSize', 'letterSpacing', 'textAlign', 'lineHeight', 'textTransform', 'direction', 'color', 'wordSpacing', 'borderColor', 'height', 'colorScheme'].map((name) => style[name as 'color'])];
+        }),
+      ),
+    );
+  }
+  expect((seen[0] as unknown[]).length).toBeGreaterThan(5);
+  expect(seen[1]).toEqual(seen[0]);
+});
+
+test('a report waits until what was set is open and checked', async ({ page, serve }) => {
+  await page.goto(await serve('<weighbridge-viewer id="one"></weighbridge-viewer><script type="module" src="/element/weighbridge-viewer.js"></script>', POLICY));
+  const report = (id: string, then?: string) =>
+    page.locator('#one').evaluate(
+      async (element, paths) => {
+        await customElements.whenDefined('weighbridge-viewer');
+        const [first, second] = await Promise.all(paths.map(async (path) => new File([await (await fetch(path)).blob()], path.split('/').pop()!)));
+        (element as Viewer).file = first;
+        const report = (element as Viewer).report();
+        if (second !== undefined) {
+          (element as Viewer).file = second;
+        }
+        return await report;
+      },
+      [id, ...(then === undefined ? [] : [then])].map((one) => `/${sampleAt(one)}`),
+    );
+  expect(await report('gguf-broken')).toMatchObject({ format: 'gguf', verdict: 'invalid', checked: expect.arrayContaining(['structure']) });
+  expect(await report('gguf-broken', 'safetensors')).toMatchObject({ format: 'safetensors', verdict: 'valid' });
+  expect(await page.locator('#one').evaluate((element) => ((element as Viewer).file = null) ?? (element as Viewer).report())).toBeUndefined();
+});
+
 test('a histogram takes the colours of a new theme', async ({ page, serve }) => {
   await page.goto(await serve(BODY, POLICY));
   const one = page.locator('#one');

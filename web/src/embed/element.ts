@@ -55,6 +55,8 @@ export function viewer(start: () => Worker) {
     #entries: Entry[] = [];
     #current: Entry | undefined;
     #running: Running | undefined;
+    /** Settles once everything given is open and checked, or something else has been given. */
+    #opening: Promise<unknown> = Promise.resolve();
 
     constructor() {
       super();
@@ -95,8 +97,15 @@ export function viewer(start: () => Worker) {
       this.#give(ranges === null ? [] : [ranges]);
     }
 
-    /** The report on the current file, in the format of the command-line tool. */
+    /**
+     * The report on the current file, in the format of the command-line tool, once what was given
+     * has been opened and checked. `undefined` if nothing could be opened.
+     */
     async report(): Promise<unknown> {
+      for (let opening; opening !== this.#opening; ) {
+        opening = this.#opening;
+        await opening;
+      }
       const file = this.#current?.file;
       if (file === undefined) {
         return undefined;
@@ -141,7 +150,9 @@ export function viewer(start: () => Worker) {
       this.#running = { client, worker, stop: new AbortController() };
       this.#show(undefined);
       matchMedia('(prefers-color-scheme: dark)').addEventListener('change', recolour, { signal: this.#running.stop.signal });
-      void this.#open(this.#running);
+      const { signal } = this.#running.stop;
+      const stopped = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      this.#opening = Promise.race([this.#open(this.#running), stopped]);
     }
 
     #end(): void {
