@@ -1,11 +1,9 @@
 //! A file as a sequence of areas.
 
-use crate::error::Error;
-use crate::model::Model;
-use crate::table::sorted;
+use crate::sort::sorted;
 use alloc::vec;
 use alloc::vec::Vec;
-use weighbridge_core::{Cursor, EntryKind, Finding, Part, Region};
+use weighbridge_core::{EntryKind, Finding, Part, Region};
 
 /// Most areas to search back for one that reaches over those after it.
 const FAR: usize = 10_000;
@@ -47,38 +45,6 @@ impl Area {
 #[derive(Clone, Debug, Default)]
 pub struct FileMap {
     areas: Vec<Area>,
-}
-
-impl Model<'_> {
-    /// The layout of the file.
-    ///
-    /// ```
-    /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// let model = weighbridge::Model::from_bytes(&bytes)?;
-    /// let map = model.map()?;
-    /// let last = map.areas().last().unwrap();
-    /// assert_eq!(last.at + last.len, bytes.len() as u64);
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When the index cannot be read.
-    pub fn map(&self) -> Result<FileMap, Error> {
-        let (mut regions, mut cursor) = (Vec::new(), Cursor::default());
-        self.access.ask_or_end(|source| {
-            let mut next = cursor;
-            while regions.len() < FileMap::MOST
-                && let Some(region) = self.file.next_region(source, &mut next)?
-            {
-                if !region.span.is_empty() {
-                    regions.push(region);
-                }
-                cursor = next;
-            }
-            Ok(())
-        })?;
-        Ok(FileMap::of(&regions, self.len()))
-    }
 }
 
 impl FileMap {

@@ -1,6 +1,6 @@
 //! CBOR data items as values.
 
-use crate::table::sorted;
+use crate::sort::sorted;
 use crate::text::{Text, hex};
 use crate::value::Value;
 use alloc::borrow::ToOwned as _;

@@ -4,12 +4,12 @@
 use crate::diagnosis::Diagnosis;
 #[cfg(feature = "shards")]
 use crate::diagnosis::pickles::ListedFiles;
-use crate::gate::{HEAD, recognise_as};
 use crate::naming::Naming;
 use crate::options::{Goal, Options};
-use crate::report::{Collected, Report};
 #[cfg(feature = "gguf")]
-use crate::set::SetPart;
+use crate::part::SetPart;
+use crate::recognise::{HEAD, recognise_as};
+use crate::report::{Collected, Outcome, Report};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 #[cfg(feature = "gguf")]
@@ -249,8 +249,16 @@ impl Check {
     }
 
     pub(crate) fn report(&self, len: u64, options: &Options) -> Report {
-        let diagnosis = self.diagnosis(len);
-        Report::new(self, len, self.checked(), diagnosis, &self.naming, options)
+        let outcome = Outcome {
+            size: len,
+            format: self.format,
+            file: self.file,
+            refused: self.is_refused(),
+            checked: self.checked(),
+            diagnosis: self.diagnosis(len),
+            collected: &self.collected,
+        };
+        Report::new(outcome, &self.naming, options)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Tensor entries of an index, and lookup by name.
 
-use crate::access::within;
-use crate::options::Options;
+use crate::span::within;
 use crate::text::Text;
 use alloc::vec::Vec;
 use core::fmt;
@@ -351,7 +350,7 @@ impl Catalog {
         &mut self,
         file: &File,
         source: &Source<'_>,
-        options: &Options,
+        memory: u64,
     ) -> Result<(), Stop> {
         while !self.done {
             let mut next = self.cursor;
@@ -360,7 +359,7 @@ impl Catalog {
                 break;
             };
             let count = self.entries.len() as u64 + 1;
-            if count * Self::ENTRY > options.memory {
+            if count * Self::ENTRY > memory {
                 return Err(Stop::NeedSlots { needed: u32::try_from(count).unwrap_or(u32::MAX) });
             }
             let entry = Entry::new(source, found.tensor)?;

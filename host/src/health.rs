@@ -2,9 +2,10 @@
 
 mod gauge;
 
-pub(crate) use gauge::of;
 pub use gauge::{Gauge, Weights};
 
+use crate::error::Error;
+use crate::tensor::Tensor;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -274,5 +275,26 @@ impl fmt::Display for Health {
             write!(f, "; {} not scanned", plural(self.skipped, "tensor"))?;
         }
         Ok(())
+    }
+}
+
+impl Tensor<'_, '_> {
+    /// Statistics of the elements and their noteworthy properties; `None` if they are not
+    /// numbers. `seed` is for the digest that identifies equal tensors.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// let weights = emb.weights(0)?.unwrap();
+    /// assert_eq!((weights.stats().count(), weights.rows()), (6, (2, 0)));
+    /// assert_eq!(weights.signs(), weighbridge::Signs::default());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the data cannot be read or decoded.
+    pub fn weights(&self, seed: u64) -> Result<Option<Weights>, Error> {
+        gauge::of(&self.model.access, &self.model.file, &self.tensor, seed)
     }
 }

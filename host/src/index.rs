@@ -1,7 +1,7 @@
 //! The tensors of a file, for programs that keep them.
 
-use crate::access::within;
 use crate::entry::{Entry, Shape, read_extents};
+use crate::span::within;
 use crate::text::{Text, push_bytes};
 use alloc::vec::Vec;
 use weighbridge_core::{Chunks, Name, NameEncoding, Part, Region, Source, Stop, Tensor};

@@ -5,8 +5,9 @@ use serde_json::ser::{Formatter, Serializer};
 use std::io::{self, Write};
 use weighbridge_core::is_hidden;
 
-pub use crate::report::{SCHEMA_CHECK, TOOL, Tool};
+pub use crate::report::SCHEMA_CHECK;
 pub use crate::sweep::SCHEMA_STATS;
+pub use crate::tool::{TOOL, Tool};
 
 /// Writes `value` on one line, with control and other hidden characters as `\u` escapes, and a
 /// line feed.

@@ -108,14 +108,18 @@ mod options;
 mod outline;
 #[cfg(feature = "output")]
 pub mod output;
+#[cfg(feature = "gguf")]
+mod part;
 mod particulars;
 #[cfg(feature = "std")]
 mod parts;
 mod place;
 #[cfg(feature = "policy")]
 pub mod policy;
+mod preview;
 #[cfg(feature = "idv")]
 mod reading;
+mod recognise;
 #[cfg(feature = "std")]
 pub mod remote;
 mod report;
@@ -125,6 +129,8 @@ mod rows;
 pub mod save;
 mod session;
 mod set;
+mod sort;
+mod span;
 mod stats;
 mod store;
 mod summary;
@@ -132,8 +138,11 @@ mod sweep;
 pub mod table;
 mod tensor;
 pub mod text;
+#[cfg(feature = "serde")]
+mod tool;
 mod value;
 mod values;
+mod walk;
 
 pub use areas::{Area, FileMap};
 pub use convert::{Conversion, Number};
@@ -143,9 +152,9 @@ pub use difference::Difference;
 pub use entry::{Entry, Piece, Shape};
 pub use error::{Error, ReadError};
 pub use feed::Feed;
-pub use gate::{check, check_at, check_input, check_with, recognise};
+pub use gate::{check, check_at, check_input, check_with};
 #[cfg(feature = "std")]
-pub use gate::{check_path, check_reader, recognise_path};
+pub use gate::{check_path, check_reader};
 pub use gguf_names::gguf_names;
 pub use health::{Gauge, Health, Sign, Signs, Weights};
 pub use index::Index;
@@ -157,30 +166,36 @@ pub use model::Model;
 pub use npy::Npy;
 pub use options::{Goal, Options, Progress};
 pub use outline::{Outline, OutlinePair, Outlined};
+#[cfg(feature = "gguf")]
+pub use part::SetPart;
 pub use particulars::{Particulars, Quantization};
 #[cfg(feature = "std")]
 pub use parts::{Parts, Placed};
 pub use place::Place;
+pub use preview::Preview;
 #[cfg(feature = "idv")]
 pub use reading::{Annotation, RowReader};
+pub use recognise::recognise;
+#[cfg(feature = "std")]
+pub use recognise::recognise_path;
 pub use report::{Found, NotListed, Report, Unchecked, Verdict};
 #[cfg(feature = "idv")]
 pub use rows::RowView;
 pub use session::{Poll, Session};
 #[cfg(feature = "shards")]
 pub use set::ShardSet;
+#[cfg(feature = "gguf")]
+pub use set::SplitSet;
 pub use set::{Find, Member};
 #[cfg(all(feature = "gguf", feature = "shards"))]
 pub use set::{SetCheck, SetFile, SetPlace};
-#[cfg(feature = "gguf")]
-pub use set::{SetPart, SplitSet};
 pub use stats::Summary;
 pub use summary::{
     Cache, CacheGroup, CacheState, Fact, ModelBlock, ModelPart, ModelSummary, Origin, Share,
     Summariser, Template, TemplatePiece, TemplateWarning, TokenKind, Vocabulary,
 };
 pub use sweep::{Measured, Sweep, TensorWeights};
-pub use tensor::{Preview, Tensor};
+pub use tensor::Tensor;
 pub use text::Text;
 pub use value::Value;
 pub use values::Shown;

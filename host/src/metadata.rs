@@ -1,7 +1,8 @@
 //! Metadata entries with their values.
 
-use crate::access::{Access, bytes, within};
+use crate::access::Access;
 use crate::error::Error;
+use crate::span::{bytes, within};
 use crate::text::Text;
 use crate::value::{Value, elements};
 use alloc::vec;

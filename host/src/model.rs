@@ -1,17 +1,16 @@
-//! An open file with tensors to read by name.
+//! An open file: its metadata, its index, its layout.
 
 use crate::access::Access;
-use crate::entry::{Catalog, Entry};
+use crate::areas::FileMap;
+use crate::entry::Catalog;
 use crate::error::Error;
-use crate::gate::report_on;
 use crate::index::Index;
 use crate::metadata::{Entries, Meta};
 use crate::options::Goal;
 use crate::report::Report;
-use crate::tensor::Tensor;
-use crate::text::Text;
+use alloc::vec::Vec;
 use core::fmt;
-use weighbridge_core::{Cursor, File, Format, Name, NameEncoding, Stop, Version};
+use weighbridge_core::{Cursor, File, Format, Stop, Version};
 
 /// In most formats the entry of a tensor with a name, a type and a shape takes at least this
 /// many bytes. It limits the memory reserved for the tensors that a file declares.
@@ -125,7 +124,7 @@ impl<'a> Model<'a> {
     /// # Errors
     /// When bytes cannot be read.
     pub fn check(&self, goal: Goal) -> Result<Report, Error> {
-        let mut report = report_on(&self.access, None, goal)?;
+        let mut report = self.access.report(goal)?;
         report.name = self.access.name().cloned();
         Ok(report)
     }
@@ -143,48 +142,6 @@ impl<'a> Model<'a> {
     /// ```
     pub fn metadata(&self) -> impl Iterator<Item = Result<Meta, Error>> + '_ {
         Entries::new(&self.access, self.file, None)
-    }
-
-    /// The tensors, in index order. None is kept, so memory does not grow with their number.
-    ///
-    /// ```
-    /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// let model = weighbridge::Model::from_bytes(&bytes)?;
-    /// let mut largest = 0;
-    /// for tensor in model.tensors() {
-    ///     largest = largest.max(tensor?.elements());
-    /// }
-    /// assert_eq!(largest, 6);
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    pub fn tensors(&self) -> impl Iterator<Item = Result<Tensor<'_, 'a>, Error>> + '_ {
-        Tensors { model: self, cursor: Cursor::default(), over: false }
-    }
-
-    /// The tensor with this name, or with this number if tensors have numbers. If there are
-    /// several, the first.
-    ///
-    /// The first call reads the index; after that, the time of a lookup does not depend on the
-    /// number of tensors.
-    ///
-    /// ```
-    /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// let model = weighbridge::Model::from_bytes(&bytes)?;
-    /// assert_eq!(model.tensor("emb")?.shape(), [2, 3]);
-    /// assert_eq!(model.tensor("emd").unwrap_err().to_string(), "there is no tensor \"emd\"");
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::NoTensor`], or when the index cannot be read.
-    pub fn tensor(&self, name: impl Into<Text>) -> Result<Tensor<'_, 'a>, Error> {
-        let name = name.into();
-        self.access.reach(Goal::Index)?;
-        let found = self.access.with(|session| session.catalog()?.find(&name).cloned());
-        match found {
-            Some(entry) => Ok(Tensor { model: self, entry }),
-            None => Err(Error::NoTensor(name)),
-        }
     }
 
     /// All tensors, for programs that keep them. A broken file may have fewer than it declares.
@@ -218,52 +175,34 @@ impl<'a> Model<'a> {
         Ok(index)
     }
 
-    /// The tensor of an entry from this model.
+    /// The layout of the file.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
     /// let model = weighbridge::Model::from_bytes(&bytes)?;
-    /// let kept: weighbridge::Entry = (*model.tensor("emb")?).clone();
-    /// assert_eq!(model.tensor_of(&kept).to_vec::<f32>()?.len(), 6);
+    /// let map = model.map()?;
+    /// let last = map.areas().last().unwrap();
+    /// assert_eq!(last.at + last.len, bytes.len() as u64);
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
-    pub fn tensor_of(&self, entry: &Entry) -> Tensor<'_, 'a> {
-        Tensor { model: self, entry: entry.clone() }
-    }
-
-    /// All tensors with this name; there should be only one. Reads the entries in order and
-    /// keeps none.
     ///
-    /// ```
-    /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// let model = weighbridge::Model::from_bytes(&bytes)?;
-    /// assert_eq!(model.tensors_named("emb").count(), 1);
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    pub fn tensors_named(
-        &self,
-        name: impl Into<Text>,
-    ) -> impl Iterator<Item = Result<Tensor<'_, 'a>, Error>> + '_ {
-        let name = name.into();
-        let mut cursor = Cursor::default();
-        let mut over = false;
-        core::iter::from_fn(move || {
-            if over {
-                return None;
-            }
-            let wanted = Name::new(name.as_bytes(), NameEncoding::Plain);
-            let found = self.access.ask_or_end(|source| {
-                let mut next = cursor;
-                let found =
-                    self.file.find(source, &wanted, &mut next).inspect_err(|_| cursor = next);
-                let entry = found?.map(|tensor| Entry::new(source, tensor)).transpose()?;
+    /// # Errors
+    /// When the index cannot be read.
+    pub fn map(&self) -> Result<FileMap, Error> {
+        let (mut regions, mut cursor) = (Vec::new(), Cursor::default());
+        self.access.ask_or_end(|source| {
+            let mut next = cursor;
+            while regions.len() < FileMap::MOST
+                && let Some(region) = self.file.next_region(source, &mut next)?
+            {
+                if !region.span.is_empty() {
+                    regions.push(region);
+                }
                 cursor = next;
-                Ok(entry)
-            });
-            let found = found.map(|entry| entry.map(|entry| Tensor { model: self, entry }));
-            over = !matches!(found, Ok(Some(_)));
-            found.transpose()
-        })
+            }
+            Ok(())
+        })?;
+        Ok(FileMap::of(&regions, self.len()))
     }
 
     /// Resets the count of bytes that were looked at to show entries, for a second pass over
@@ -325,35 +264,5 @@ impl<'a> Model<'a> {
     /// [`ReadError::Changed`](crate::ReadError::Changed).
     pub fn verify_unchanged(&self) -> Result<(), Error> {
         self.access.verify_unchanged()
-    }
-}
-
-/// The tensors of a model, in order.
-struct Tensors<'m, 'a> {
-    model: &'m Model<'a>,
-    cursor: Cursor,
-    over: bool,
-}
-
-impl<'m, 'a> Iterator for Tensors<'m, 'a> {
-    type Item = Result<Tensor<'m, 'a>, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.over {
-            return None;
-        }
-        let Tensors { model, cursor, .. } = self;
-        let found = model.access.ask_or_end(|source| {
-            let mut next = *cursor;
-            let Some(found) = model.file.next_tensor(source, &mut next, &mut |_| {})? else {
-                return Ok(None);
-            };
-            let entry = Entry::new(source, found.tensor)?;
-            *cursor = next;
-            Ok(Some(entry))
-        });
-        let found = found.map(|entry| entry.map(|entry| Tensor { model, entry })).transpose();
-        self.over = !matches!(found, Some(Ok(_)));
-        found
     }
 }

@@ -1,10 +1,14 @@
 //! The names of entries that findings are about.
 
-use crate::report::MOST_NAME;
+use crate::span::within;
 use crate::text::Text;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use weighbridge_core::{Absent, Cursor, EntryKind, File, Finding, Source, Stop};
+
+/// Maximum number of bytes of a name shown with a finding: there may be as many findings as a
+/// name has bytes.
+pub(crate) const MOST_NAME: usize = 512;
 
 /// The kind of an entry, and its position.
 type Key = (EntryKind, u32);
@@ -101,7 +105,7 @@ impl Wanted {
                 break;
             };
             if let Ok(i) = self.left.binary_search_by(|wanted| key.cmp(wanted)) {
-                if crate::access::within(source, name.span()) {
+                if within(source, name.span()) {
                     found(key, Text::start_of(&name.read(source)?, MOST_NAME));
                 }
                 self.left.remove(i);

@@ -28,6 +28,27 @@ const MOST: u64 = 16 << 30;
 /// and numbers compress to a tenth.
 const TIMES: u64 = 64;
 
+impl<'m, 'a> Tensor<'m, 'a> {
+    /// The tensor as a NumPy file.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let mut file = Vec::new();
+    /// let npy = model.tensor("emb")?.npy()?;
+    /// npy.write(|bytes| Ok::<(), weighbridge::Error>(file.extend_from_slice(bytes)))?;
+    /// assert!(file.starts_with(b"\x93NUMPY\x01\0"));
+    /// assert_eq!(npy.notes(), ["bf16 elements are written as <f4"]);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if NumPy has no such array.
+    pub fn npy(&self) -> Result<Npy<'m, 'a>, Error> {
+        Npy::of(self)
+    }
+}
+
 impl<'m, 'a> Npy<'m, 'a> {
     pub(crate) fn of(tensor: &Tensor<'m, 'a>) -> Result<Self, Error> {
         let (model, unsupported) = (tensor.model, |why| Err(Error::NoArray(why)));

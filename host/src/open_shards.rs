@@ -2,11 +2,12 @@
 
 use crate::access::Access;
 use crate::error::{Error, ReadError};
-use crate::options::{Goal, Options};
+use crate::options::Options;
 use crate::place::Place;
 use crate::report::{Report, Unchecked};
-use crate::set::{Member, ShardSet, Walk};
+use crate::set::{Member, ShardSet};
 use crate::text::Text;
+use crate::walk::Walk;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -121,8 +122,7 @@ impl Shard {
     ) -> Result<Shard, Error> {
         let options = options.clone().format(Format::Safetensors);
         let access = Access::new(place.open()?, Some(place.name()), &options);
-        access.reach(options.goal.max(Goal::Structure))?;
-        let report = access.with(|session| session.report());
+        let report = access.report(options.goal)?;
         let mut shard = Shard {
             valid: report.passes(),
             unchecked: Vec::new(),

@@ -156,7 +156,7 @@ impl Options {
     /// ```
     #[must_use]
     pub fn file_name(mut self, name: &str) -> Self {
-        self.named = crate::gate::by_file_name(name);
+        self.named = crate::recognise::by_file_name(name);
         self
     }
 

@@ -1,7 +1,7 @@
 //! Outlines of a file's tensors, to compare them with another file's.
 
 use crate::index::Index;
-use crate::table::sorted;
+use crate::sort::sorted;
 use crate::text::natural;
 use alloc::vec::Vec;
 use core::cmp::Ordering;

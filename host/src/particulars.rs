@@ -1,7 +1,7 @@
 //! Format-specific properties of a tensor. Everything else in this crate works on the common
 //! model.
 
-use crate::access::{bytes, within};
+use crate::span::{bytes, within};
 use crate::text::Text;
 use crate::value::Value;
 use alloc::format;

@@ -4,7 +4,6 @@ use crate::access::Access;
 use crate::data::decode;
 use crate::error::Error;
 use crate::value::Value;
-use crate::values::Shown;
 use alloc::string::String;
 use alloc::vec::Vec;
 use weighbridge_core::format::idv::Header;
@@ -38,10 +37,10 @@ pub(crate) fn first<E: From<Error>>(
     header: &Header,
     tensor: &Tensor,
     limit: u64,
-    take: &mut dyn FnMut(&Shown<'_>) -> Result<(), E>,
+    take: &mut dyn FnMut(RowView<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut show = |row: &Row<'_>| {
-        take(&Shown::Row(RowView { row, count: usize::MAX }))?;
+        take(RowView { row, count: usize::MAX })?;
         Ok::<bool, E>(true)
     };
     rows(access, header, tensor, limit, false, &mut show).map(|_| ())

@@ -6,8 +6,8 @@ use crate::check::Check;
 use crate::entry::Catalog;
 use crate::error::{Error, ReadError};
 use crate::memory::Bytes;
+use crate::naming::MOST_NAME;
 use crate::options::{Goal, Options};
-use crate::report::MOST_NAME;
 use crate::store::Store;
 use crate::text::Text;
 use alloc::vec::Vec;
@@ -120,7 +120,7 @@ impl<'a> Session<'a> {
             let Session { store, options, check, catalog } = self;
             let Some(file) = check.file else { return Ok(Poll::Done) };
             let catalog = catalog.get_or_insert_with(Catalog::default);
-            match store.ask(|source| catalog.step(&file, source, options)) {
+            match store.ask(|source| catalog.step(&file, source, options.memory)) {
                 Ok(()) => {}
                 Err(Stop::NeedBytes(absent)) => {
                     self.lack(absent);

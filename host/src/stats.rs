@@ -81,6 +81,25 @@ impl serde::Serialize for Summary {
     }
 }
 
+impl crate::tensor::Tensor<'_, '_> {
+    /// Statistics of the elements; `None` if they are not numbers.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// let stats = emb.stats()?.unwrap();
+    /// assert_eq!((stats.mean, stats.nan, stats.zeros), (Some(2.5), 0, 1));
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the data cannot be read or decoded.
+    pub fn stats(&self) -> Result<Option<Summary>, Error> {
+        of(&self.model.access, &self.model.file, &self.tensor)
+    }
+}
+
 /// Whether a tensor has statistics. Encoded data is decoded to find out.
 pub(crate) fn can_show(access: &Access<'_>, file: &File, tensor: &Tensor) -> Result<bool, Error> {
     if !data::is_plain(tensor)

@@ -113,7 +113,7 @@ pub(crate) fn first<E: From<Error>>(
 ) -> Result<(), E> {
     #[cfg(feature = "idv")]
     if let File::Idv(header) = file {
-        return rows::first(access, header, tensor, limit, take);
+        return rows::first(access, header, tensor, limit, &mut |row| take(&Shown::Row(row)));
     }
     if is_empty(tensor) {
         return Ok(());

@@ -1,6 +1,6 @@
 //! Recognises the index of a model whose shards are pickles.
 
-use crate::set::Walk;
+use crate::walk::Walk;
 use alloc::string::ToString as _;
 use weighbridge_core::{Absent, File, Metadata, Source, Status, Stop, Value};
 

@@ -2,8 +2,8 @@
 //! members are part of the interface.
 
 use super::{Change, Comparison, Digests, Pair, TensorDigest};
-use crate::report::TOOL;
 use crate::text::{Text, hex};
+use crate::tool::TOOL;
 use alloc::collections::BTreeMap;
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};

@@ -6,10 +6,11 @@
 mod objects;
 
 use super::{Seen, unchecked};
-use crate::json::{self, TOOL};
+use crate::json;
 use crate::report::{Found, Report, Verdict};
 use crate::repository::{Class, Examined};
 use crate::text::{Text, hex};
+use crate::tool::TOOL;
 use alloc::borrow::ToOwned as _;
 use alloc::collections::BTreeMap;
 use alloc::format;

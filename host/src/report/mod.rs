@@ -7,9 +7,8 @@ mod written;
 
 pub use found::{Found, NotListed, Unchecked, Verdict};
 #[cfg(feature = "serde")]
-pub use written::{SCHEMA_CHECK, TOOL, Tool};
+pub use written::SCHEMA_CHECK;
 
-use crate::check::Check;
 use crate::criteria::Criteria;
 use crate::diagnosis::Diagnosis;
 use crate::naming::Naming;
@@ -20,10 +19,6 @@ use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use weighbridge_core::{File, Finding, Format, Profile, Severity, Tally, Version, limits};
-
-/// Maximum number of bytes of a name shown with a finding: there may be as many findings as a
-/// name has bytes.
-pub(crate) const MOST_NAME: usize = 512;
 
 /// The result of checking a file: a verdict, and the findings it is based on.
 ///
@@ -74,6 +69,20 @@ pub(crate) struct Collected {
     pub(crate) tally: Tally,
 }
 
+/// How far a check came, and what it found.
+#[derive(Debug)]
+pub(crate) struct Outcome<'c> {
+    /// Length of the file in bytes.
+    pub(crate) size: u64,
+    pub(crate) format: Option<Format>,
+    pub(crate) file: Option<File>,
+    /// Whether the file could not be opened.
+    pub(crate) refused: bool,
+    pub(crate) checked: &'static [&'static str],
+    pub(crate) diagnosis: Option<Diagnosis>,
+    pub(crate) collected: &'c Collected,
+}
+
 impl Collected {
     pub(crate) fn push(&mut self, finding: Finding) {
         if self.tally.add(&finding) {
@@ -83,36 +92,30 @@ impl Collected {
 }
 
 impl Report {
-    pub(crate) fn new(
-        check: &Check,
-        size: u64,
-        checked: &'static [&'static str],
-        diagnosis: Option<Diagnosis>,
-        names: &Naming,
-        options: &Options,
-    ) -> Self {
-        let magic = check.format.is_some_and(Format::has_magic);
+    pub(crate) fn new(outcome: Outcome<'_>, names: &Naming, options: &Options) -> Self {
+        let Outcome { size, format, file, refused, checked, diagnosis, collected } = outcome;
+        let magic = format.is_some_and(Format::has_magic);
         let recognised = options.format.is_some() || options.named.is_some() || magic;
         let unknown = options.criteria.unknown && !recognised;
         let mut report = Report {
             name: None,
             size,
-            format: check.format,
-            file: check.file,
+            format,
+            file,
             checked,
             unchecked: Vec::new(),
             unchecked_more: 0,
             findings: Vec::new(),
-            tally: check.collected.tally,
+            tally: collected.tally,
             criteria: options.criteria.clone(),
             diagnosis: diagnosis.or(unknown.then_some(Diagnosis::Unknown)),
             chosen: options.format.is_some(),
             recognised,
         };
-        if check.is_refused() {
+        if refused {
             report.unchecked.push(Unchecked::new(None, "the file could not be opened", true));
         }
-        report.enter(check.collected.kept.clone(), names);
+        report.enter(collected.kept.clone(), names);
         if report.file.is_some_and(|file| file.format() == Format::Shards) {
             let why = "the files it lists were not checked";
             report.unchecked.push(Unchecked::new(None, why, true));

@@ -3,24 +3,13 @@
 
 use super::{Found, Report, Unchecked};
 use crate::text::Text;
+use crate::tool::TOOL;
 use alloc::string::{String, ToString as _};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// The schema of a report, `docs/schema/check-1.json` in the repository. Members may be added;
 /// existing ones keep their meaning.
 pub const SCHEMA_CHECK: &str = "weighbridge/check-1";
-
-/// The program that wrote a report.
-#[derive(Clone, Copy, Debug, serde::Serialize)]
-pub struct Tool {
-    /// Its name.
-    pub name: &'static str,
-    /// Its version.
-    pub version: &'static str,
-}
-
-/// This release.
-pub const TOOL: Tool = Tool { name: "weighbridge", version: env!("CARGO_PKG_VERSION") };
 
 impl Serialize for Report {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

@@ -107,7 +107,7 @@ impl Part {
         let open = || -> Result<Part, Error> {
             let input = Box::new(FileInput::open(&path)?);
             let access = Access::new(input, Some(Text::from(path.as_path())), options);
-            let mut report = report_on(&access, None, Goal::Payloads)?;
+            let mut report = access.report(Goal::Payloads)?;
             report.name = access.name().cloned();
             let why = "it cannot be opened".to_string();
             let file = access.file().ok_or(Error::NotOpened { why, unsupported: false })?;

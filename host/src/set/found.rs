@@ -1,8 +1,9 @@
 //! The findings of all files of a model, at offsets as if the files were concatenated.
 
-use super::{SetPart, named};
+use super::named;
 use crate::areas::FileMap;
 use crate::index::Index;
+use crate::part::SetPart;
 use crate::session::Session;
 use crate::text::Text;
 use alloc::vec::Vec;

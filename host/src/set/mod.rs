@@ -4,8 +4,6 @@
 mod check;
 #[cfg(all(feature = "gguf", feature = "shards"))]
 mod found;
-#[cfg(feature = "gguf")]
-mod part;
 #[cfg(feature = "shards")]
 mod shards;
 #[cfg(feature = "gguf")]
@@ -15,10 +13,6 @@ mod splits;
 pub use check::SetCheck;
 #[cfg(all(feature = "gguf", feature = "shards"))]
 pub use found::{SetFile, SetPlace};
-#[cfg(feature = "gguf")]
-pub(crate) use part::Number;
-#[cfg(feature = "gguf")]
-pub use part::SetPart;
 #[cfg(feature = "shards")]
 pub use shards::ShardSet;
 #[cfg(feature = "gguf")]
@@ -26,11 +20,11 @@ pub(crate) use splits::PartName;
 #[cfg(feature = "gguf")]
 pub use splits::SplitSet;
 
-use crate::report::MOST_NAME;
+use crate::naming::MOST_NAME;
 use crate::text::Text;
 use core::hash::Hasher as _;
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
-use weighbridge_core::{Cursor, File, Finding, Metadata, Name, Source, Stop};
+use weighbridge_core::{Finding, Name};
 
 /// The state of a file in a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,52 +54,4 @@ fn hash(seed: u64, name: &Name<'_>) -> u128 {
     let mut hasher = SipHasher13::new_with_keys(seed, 1);
     name.bytes().for_each(|byte| hasher.write_u8(byte));
     hasher.finish128().as_u128()
-}
-
-/// A resumable pass over a file's metadata, which need not be fully in memory.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Walk {
-    cursor: Cursor,
-    /// The current entry. It is not read again when its name or value is missing: its own bytes
-    /// may be gone by then.
-    at_hand: Option<Metadata>,
-}
-
-impl Walk {
-    /// Calls `take` with each remaining entry.
-    ///
-    /// # Errors
-    /// [`Stop::NeedBytes`]; call again when the bytes are available.
-    pub(crate) fn each(
-        &mut self,
-        source: &Source<'_>,
-        file: &File,
-        mut take: impl FnMut(&Metadata) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
-        self.all(source, file, |meta| take(meta).map(|()| true)).map(|_| ())
-    }
-
-    /// Whether `is` returns true for all remaining entries. Stops at the first for which it does
-    /// not.
-    ///
-    /// # Errors
-    /// [`Stop::NeedBytes`]; call again when the bytes are available.
-    pub(crate) fn all(
-        &mut self,
-        source: &Source<'_>,
-        file: &File,
-        mut is: impl FnMut(&Metadata) -> Result<bool, Stop>,
-    ) -> Result<bool, Stop> {
-        loop {
-            if self.at_hand.is_none() {
-                let next = file.next_meta(source, &mut self.cursor, &mut |_| {})?;
-                self.at_hand = next.map(|entry| entry.metadata);
-            }
-            let Some(meta) = &self.at_hand else { return Ok(true) };
-            if !is(meta)? {
-                return Ok(false);
-            }
-            self.at_hand = None;
-        }
-    }
 }

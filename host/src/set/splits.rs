@@ -3,8 +3,8 @@
 //! A part knows its number and the number of parts. The others lie beside it, under names that
 //! end with both: `-00001-of-00003.gguf`. The first part that is present describes the set.
 
-use super::part::Number;
-use super::{Find, Member, SetPart, hash, named};
+use super::{Find, Member, hash, named};
+use crate::part::{Number, SetPart};
 use crate::text::Text;
 use alloc::borrow::ToOwned as _;
 use alloc::collections::BTreeSet;

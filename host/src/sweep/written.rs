@@ -4,8 +4,8 @@
 use super::{Measured, Sweep, TensorWeights};
 use crate::entry::Shape;
 use crate::health::{Health, Sign};
-use crate::report::TOOL;
 use crate::text::Text;
+use crate::tool::TOOL;
 use crate::value::Value;
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;

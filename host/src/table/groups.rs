@@ -1,8 +1,8 @@
 //! Groups tensors by levels of their names, and sums them by type.
 
 use super::Selection;
-use super::sort::sorted;
 use crate::index::Index;
+use crate::sort::sorted;
 use crate::text::natural;
 use alloc::vec::Vec;
 use core::ops::Range;

@@ -1,16 +1,14 @@
 //! Tables of tensors for viewers: sorted, filtered, and grouped by name.
 
 mod groups;
-mod sort;
 
 pub use groups::{Group, Total};
-pub(crate) use sort::sorted;
 
 use crate::index::Index;
+use crate::sort::{sort, sorted};
 use crate::text::natural;
 use alloc::vec;
 use alloc::vec::Vec;
-use sort::sort;
 use weighbridge_core::{DType, EntryKind, Finding};
 
 /// Returns the positions of findings, sorted by offset.

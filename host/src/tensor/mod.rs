@@ -1,23 +1,18 @@
 //! Access to the data of one tensor.
 
 mod canonical;
+mod find;
 mod numbers;
-mod preview;
-
-pub use preview::Preview;
 
 use crate::check::FileAudit;
 use crate::data;
 use crate::entry::{Entry, Piece};
 use crate::error::Error;
-use crate::health::{self, Weights};
 use crate::metadata::{Entries, Meta};
 use crate::model::Model;
-use crate::npy::Npy;
 use crate::options::Goal;
 use crate::particulars::Particulars;
 use crate::report::Collected;
-use crate::stats::{self, Summary};
 use crate::values::{self, Shown};
 use alloc::format;
 use alloc::vec::Vec;
@@ -104,61 +99,6 @@ impl<'m, 'a> Tensor<'m, 'a> {
     /// When the data cannot be read.
     pub fn has_values(&self, limit: u64) -> Result<bool, Error> {
         values::can_show(&self.model.access, &self.model.file, &self.tensor, limit)
-    }
-
-    /// Statistics of the elements; `None` if they are not numbers.
-    ///
-    /// ```
-    /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
-    /// let emb = model.tensor("emb")?;
-    /// let stats = emb.stats()?.unwrap();
-    /// assert_eq!((stats.mean, stats.nan, stats.zeros), (Some(2.5), 0, 1));
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When the data cannot be read or decoded.
-    pub fn stats(&self) -> Result<Option<Summary>, Error> {
-        stats::of(&self.model.access, &self.model.file, &self.tensor)
-    }
-
-    /// Statistics of the elements and their noteworthy properties; `None` if they are not
-    /// numbers. `seed` is for the digest that identifies equal tensors.
-    ///
-    /// ```
-    /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
-    /// let emb = model.tensor("emb")?;
-    /// let weights = emb.weights(0)?.unwrap();
-    /// assert_eq!((weights.stats().count(), weights.rows()), (6, (2, 0)));
-    /// assert_eq!(weights.signs(), weighbridge::Signs::default());
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When the data cannot be read or decoded.
-    pub fn weights(&self, seed: u64) -> Result<Option<Weights>, Error> {
-        health::of(&self.model.access, &self.model.file, &self.tensor, seed)
-    }
-
-    /// The tensor as a NumPy file.
-    ///
-    /// ```
-    /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// let model = weighbridge::Model::from_bytes(&bytes)?;
-    /// let mut file = Vec::new();
-    /// let npy = model.tensor("emb")?.npy()?;
-    /// npy.write(|bytes| Ok::<(), weighbridge::Error>(file.extend_from_slice(bytes)))?;
-    /// assert!(file.starts_with(b"\x93NUMPY\x01\0"));
-    /// assert_eq!(npy.notes(), ["bf16 elements are written as <f4"]);
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] if NumPy has no such array.
-    pub fn npy(&self) -> Result<Npy<'m, 'a>, Error> {
-        Npy::of(self)
     }
 
     /// Calls `take` with the decoded bytes of all elements, in file order.

@@ -1,10 +1,10 @@
 //! Reads elements as numbers of one type.
 
 use super::Tensor;
-use crate::access::zeros;
 use crate::convert::{Conversion, Number, Run, accept};
 use crate::data::{self, Order};
 use crate::error::Error;
+use crate::span::zeros;
 use alloc::format;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -286,7 +286,7 @@ impl<'a> Tensor<'_, 'a> {
         }
     }
 
-    pub(super) fn order(&self) -> Result<Order, Error> {
+    pub(crate) fn order(&self) -> Result<Order, Error> {
         data::order(&self.model.access, &self.tensor)
     }
 

@@ -1,10 +1,10 @@
 //! Decides which elements can be shown without checking all data of a tensor.
 
-use super::Tensor;
 use crate::data::{self, Order};
 use crate::error::Error;
 use crate::report::Unchecked;
 use crate::stats;
+use crate::tensor::Tensor;
 use alloc::borrow::ToOwned as _;
 use alloc::format;
 use weighbridge_core::Status;

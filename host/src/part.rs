@@ -1,6 +1,6 @@
 //! Reads what a GGUF file states about the split set it belongs to.
 
-use super::Walk;
+use crate::walk::Walk;
 use weighbridge_core::{Element, File, Metadata, Source, Span, Stop, Value};
 
 /// What a GGUF file states about the split set it belongs to, for hosts that list its metadata
