@@ -1,4 +1,4 @@
-"""Compares host/src/gguf_names.rs with gguf-py: its converter must produce each name for
+"""Compares host/src/analyse/gguf_names.rs with gguf-py: its converter must produce each name for
 some architecture."""
 
 import re
@@ -16,7 +16,7 @@ for architecture in gguf.MODEL_TENSORS:
         for i in range(len(parts)):
             known[".".join(parts[i:])].add(name.removeprefix("blk.0."))
 
-source = Path("host/src/gguf_names.rs").read_text()
+source = Path("host/src/analyse/gguf_names.rs").read_text()
 rows = re.findall(r'^    \("([^"]+)", "([^"]+)"\),$', source, re.MULTILINE)
 wrong = [(theirs, ours) for theirs, ours in rows if ours not in known[theirs]]
 for theirs, ours in wrong:

@@ -67,138 +67,93 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-mod access;
-mod areas;
-#[cfg(feature = "ztensor")]
-mod cbor;
+mod analyse;
+mod base;
 mod check;
-#[cfg(feature = "idv")]
-mod column;
-mod convert;
-mod criteria;
-mod data;
-mod diagnosis;
-mod difference;
-#[cfg(feature = "digest")]
-pub mod digest;
-mod entry;
-mod error;
-mod feed;
-mod form;
-mod gate;
-mod gguf_names;
-mod health;
-pub mod heatmap;
-mod index;
 mod input;
-#[cfg(all(feature = "serde", feature = "std"))]
-pub mod json;
-mod lock;
-mod memory;
-mod metadata;
-mod model;
-mod naming;
-mod npy;
-#[cfg(all(feature = "shards", feature = "std"))]
-mod open_shards;
-#[cfg(all(feature = "gguf", feature = "std"))]
-mod open_splits;
-mod opening;
-mod options;
-mod outline;
+mod list;
 #[cfg(feature = "output")]
 pub mod output;
-#[cfg(feature = "gguf")]
-mod part;
-mod particulars;
-#[cfg(feature = "std")]
-mod parts;
-mod place;
-#[cfg(feature = "policy")]
-pub mod policy;
-mod preview;
-#[cfg(feature = "idv")]
-mod reading;
-mod recognise;
+mod read;
 #[cfg(feature = "std")]
 pub mod remote;
-mod report;
 pub mod repository;
-#[cfg(feature = "idv")]
-mod rows;
 pub mod save;
-mod session;
 mod set;
-mod sort;
-mod span;
-mod stats;
-mod store;
-mod summary;
-mod sweep;
-pub mod table;
-mod tensor;
-pub mod text;
-#[cfg(feature = "serde")]
-mod tool;
-mod value;
-mod values;
-mod walk;
 
-pub use areas::{Area, FileMap};
-pub use convert::{Conversion, Number};
-pub use data::{Block, ChunkStream, Decoding, Trouble, column_major, sparse_entries, sparse_len};
-pub use diagnosis::Diagnosis;
-pub use difference::Difference;
-pub use entry::{Entry, Piece, Shape};
-pub use error::{Error, ReadError};
-pub use feed::Feed;
-pub use gate::{check, check_at, check_input, check_with};
+pub use analyse::difference::Difference;
+#[cfg(feature = "digest")]
+pub use analyse::digest;
+pub use analyse::feed::Feed;
+pub use analyse::gguf_names::gguf_names;
+pub use analyse::health::{Gauge, Health, Sign, Signs, Weights};
+pub use analyse::heatmap;
+pub use analyse::outline::{Outline, OutlinePair, Outlined};
+pub use analyse::preview::Preview;
+pub use analyse::stats::Summary;
+pub use analyse::summary::{
+    Cache, CacheGroup, CacheState, Fact, ModelBlock, ModelPart, ModelSummary, Origin, Share,
+    Summariser, Template, TemplatePiece, TemplateWarning, TokenKind, Vocabulary,
+};
+pub use analyse::sweep::{Measured, Sweep, TensorWeights};
+pub use analyse::table;
+pub use base::error::{Error, ReadError};
+pub use base::text;
+pub use base::text::Text;
+pub use base::value::Value;
+pub use check::diagnosis::Diagnosis;
+pub use check::options::{Goal, Options, Progress};
+#[cfg(feature = "policy")]
+pub use check::policy;
+pub use check::recognise::recognise;
 #[cfg(feature = "std")]
-pub use gate::{check_path, check_reader};
-pub use gguf_names::gguf_names;
-pub use health::{Gauge, Health, Sign, Signs, Weights};
-pub use index::Index;
+pub use check::recognise::recognise_path;
+pub use check::report::{Found, NotListed, Report, Unchecked, Verdict};
+pub use check::session::{Poll, Session};
+pub use input::place::Place;
 #[cfg(feature = "std")]
-pub use input::FileInput;
-pub use input::Input;
-pub use metadata::Meta;
-pub use model::Model;
-pub use npy::Npy;
-pub use options::{Goal, Options, Progress};
-pub use outline::{Outline, OutlinePair, Outlined};
+pub use input::reader::FileInput;
+pub use input::reader::Input;
+pub use list::areas::{Area, FileMap};
+pub use list::entry::{Entry, Piece, Shape};
+pub use list::index::Index;
 #[cfg(feature = "gguf")]
-pub use part::SetPart;
-pub use particulars::{Particulars, Quantization};
+pub use list::part::SetPart;
+pub use read::convert::{Conversion, Number};
+pub use read::data::{
+    Block, ChunkStream, Decoding, Trouble, column_major, sparse_entries, sparse_len,
+};
+pub use read::metadata::Meta;
+pub use read::model::Model;
+pub use read::npy::Npy;
+pub use read::particulars::{Particulars, Quantization};
 #[cfg(feature = "std")]
-pub use parts::{Parts, Placed};
-pub use place::Place;
-pub use preview::Preview;
+pub use read::parts::{Parts, Placed};
 #[cfg(feature = "idv")]
-pub use reading::{Annotation, RowReader};
-pub use recognise::recognise;
-#[cfg(feature = "std")]
-pub use recognise::recognise_path;
-pub use report::{Found, NotListed, Report, Unchecked, Verdict};
+pub use read::reading::{Annotation, RowReader};
 #[cfg(feature = "idv")]
-pub use rows::RowView;
-pub use session::{Poll, Session};
+pub use read::rows::RowView;
+pub use read::tensor::Tensor;
+pub use read::values::Shown;
 #[cfg(feature = "shards")]
 pub use set::ShardSet;
 #[cfg(feature = "gguf")]
 pub use set::SplitSet;
+pub use set::gate::{check, check_at, check_input, check_with};
+#[cfg(feature = "std")]
+pub use set::gate::{check_path, check_reader};
 pub use set::{Find, Member};
 #[cfg(all(feature = "gguf", feature = "shards"))]
 pub use set::{SetCheck, SetFile, SetPlace};
-pub use stats::Summary;
-pub use summary::{
-    Cache, CacheGroup, CacheState, Fact, ModelBlock, ModelPart, ModelSummary, Origin, Share,
-    Summariser, Template, TemplatePiece, TemplateWarning, TokenKind, Vocabulary,
-};
-pub use sweep::{Measured, Sweep, TensorWeights};
-pub use tensor::Tensor;
-pub use text::Text;
-pub use value::Value;
-pub use values::Shown;
+
+/// JSON that is safe to print.
+#[cfg(all(feature = "serde", feature = "std"))]
+pub mod json {
+    pub use crate::analyse::sweep::SCHEMA_STATS;
+    pub use crate::base::json::{line, write};
+    pub use crate::base::tool::{TOOL, Tool};
+    pub use crate::check::report::SCHEMA_CHECK;
+}
 
 pub use half::{bf16, f16};
 /// The core, which needs neither an allocator nor the standard library.

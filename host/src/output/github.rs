@@ -1,8 +1,8 @@
 //! GitHub Actions annotations.
 
 use super::{Seen, ignored, unchecked, verdict};
-use crate::report::{Found, Verdict};
-use crate::text::Text;
+use crate::base::text::Text;
+use crate::check::report::{Found, Verdict};
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;

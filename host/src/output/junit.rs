@@ -2,8 +2,8 @@
 //! next file is checked.
 
 use super::{Seen, unchecked, verdict};
-use crate::report::Verdict;
-use crate::text::Text;
+use crate::base::text::Text;
+use crate::check::report::Verdict;
 use alloc::borrow::ToOwned as _;
 use alloc::format;
 use alloc::string::{String, ToString as _};

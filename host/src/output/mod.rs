@@ -6,7 +6,7 @@ pub mod github;
 pub mod junit;
 pub mod sarif;
 
-use crate::report::{NotListed, Report, Unchecked, Verdict};
+use crate::check::report::{NotListed, Report, Unchecked, Verdict};
 use crate::repository::Examined;
 use alloc::vec::Vec;
 use core::fmt;

@@ -4,7 +4,7 @@
 use super::meter::{Connector, Token, root};
 use super::stores::Stores;
 use super::{Listed, Listing};
-use crate::text::thousands;
+use crate::base::text::thousands;
 use futures_util::StreamExt as _;
 use http::header::LINK;
 use http::uri::Authority;

@@ -1,8 +1,8 @@
 //! Counts requests, and records why the last one failed.
 
 use super::Traffic;
-use crate::error::ReadError;
-use crate::text::{Text, thousands};
+use crate::base::error::ReadError;
+use crate::base::text::{Text, thousands};
 use async_trait::async_trait;
 use http::header::{AUTHORIZATION, CONTENT_RANGE, RANGE};
 use http::uri::Authority;

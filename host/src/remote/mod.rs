@@ -17,10 +17,10 @@ mod without;
 
 pub use url::{Url, shown};
 
-use crate::error::{Error, ReadError};
-use crate::input::{FileInput, Input};
-use crate::options::Options;
-use crate::place::Place;
+use crate::base::error::{Error, ReadError};
+use crate::check::options::Options;
+use crate::input::place::Place;
+use crate::input::reader::{FileInput, Input};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::string::String;

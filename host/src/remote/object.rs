@@ -3,10 +3,10 @@
 use super::meter::{Meter, Trouble, root};
 use super::stores::{Located, Stores};
 use super::{Traffic, Url};
-use crate::error::ReadError;
-use crate::input::Input;
-use crate::place::Place;
-use crate::text::{Text, thousands};
+use crate::base::error::ReadError;
+use crate::base::text::{Text, thousands};
+use crate::input::place::Place;
+use crate::input::reader::Input;
 use bytes::Bytes;
 use core::fmt;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};

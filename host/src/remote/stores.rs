@@ -3,7 +3,7 @@
 use super::hub::Hub;
 use super::meter::{Connector, root};
 use super::{Limits, Listed, Listing, Url};
-use crate::text::Text;
+use crate::base::text::Text;
 use futures_util::StreamExt as _;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};

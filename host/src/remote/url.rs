@@ -1,6 +1,6 @@
 //! Paths that name a file or folder on a server.
 
-use crate::text::Text;
+use crate::base::text::Text;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;

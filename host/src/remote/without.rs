@@ -1,10 +1,10 @@
 //! Replaces stores and objects in a build without the feature `remote`: neither can exist.
 
 use super::{Limits, Listing, Traffic, Url};
-use crate::error::ReadError;
-use crate::input::Input;
-use crate::place::Place;
-use crate::text::Text;
+use crate::base::error::ReadError;
+use crate::base::text::Text;
+use crate::input::place::Place;
+use crate::input::reader::Input;
 use std::convert::Infallible;
 use std::prelude::rust_2024::*;
 use std::sync::Arc;

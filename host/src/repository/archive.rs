@@ -2,9 +2,9 @@
 
 use super::content::{PIECE, native};
 use super::names::{extension, is_code, is_pickled};
-use crate::diagnosis::Diagnosis;
-use crate::error::ReadError;
-use crate::input::Input;
+use crate::base::error::ReadError;
+use crate::check::diagnosis::Diagnosis;
+use crate::input::reader::Input;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;

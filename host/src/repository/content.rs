@@ -1,7 +1,7 @@
 //! What a file is by its content: text, media, native code, tokenizer models.
 
-use crate::error::ReadError;
-use crate::input::Input;
+use crate::base::error::ReadError;
+use crate::input::reader::Input;
 use alloc::vec;
 use alloc::vec::Vec;
 

@@ -1,8 +1,8 @@
 //! Names that are digests: the blobs of huggingface_hub's cache and of an Ollama store.
 
 use super::content::PIECE;
-use crate::error::ReadError;
-use crate::input::Input;
+use crate::base::error::ReadError;
+use crate::input::reader::Input;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -97,13 +97,13 @@ impl BlobDigest {
             BlobDigest::Sha256(_) => {
                 let mut hasher = Sha256::new();
                 each_piece(input, |piece| hasher.update(piece))?;
-                crate::text::hex(&hasher.finalize())
+                crate::base::text::hex(&hasher.finalize())
             }
             BlobDigest::GitSha1(_) => {
                 let mut hasher = Sha1::new();
                 hasher.update(format!("blob {}\0", input.len()).as_bytes());
                 each_piece(input, |piece| hasher.update(piece))?;
-                crate::text::hex(&hasher.finish())
+                crate::base::text::hex(&hasher.finish())
             }
         };
         Ok(found == self.hex())
@@ -202,7 +202,7 @@ mod tests {
         let of = |bytes: &[u8]| {
             let mut hasher = Sha1::new();
             bytes.chunks(7).for_each(|piece| hasher.update(piece));
-            crate::text::hex(&hasher.finish())
+            crate::base::text::hex(&hasher.finish())
         };
         assert_eq!(of(b"abc"), "a9993e364706816aba3e25717850c26c9cd0d89d");
         let long = b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";

@@ -1,7 +1,7 @@
 //! The class of a file, and what it is.
 
-use crate::diagnosis::Diagnosis;
-use crate::report::Verdict;
+use crate::check::diagnosis::Diagnosis;
+use crate::check::report::Verdict;
 use alloc::borrow::ToOwned as _;
 use alloc::format;
 use alloc::string::{String, ToString as _};

@@ -15,17 +15,17 @@ mod names;
 mod pieces;
 mod settings;
 
-use crate::diagnosis::Diagnosis;
-use crate::error::ReadError;
-use crate::input::Input;
-use crate::lock::Lock;
-use crate::place::Place;
+use crate::analyse::summary::Template;
+use crate::base::error::ReadError;
+use crate::base::lock::Lock;
+use crate::base::text::{Text, plural};
+use crate::check::diagnosis::Diagnosis;
+use crate::input::place::Place;
 #[cfg(feature = "std")]
-pub use crate::place::is_hub_link;
+pub use crate::input::place::is_hub_link;
 #[cfg(feature = "digest")]
-use crate::place::is_hub_repository;
-use crate::summary::Template;
-use crate::text::{Text, plural};
+use crate::input::place::is_hub_repository;
+use crate::input::reader::Input;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;

@@ -1,8 +1,8 @@
 //! Files that were split by bytes, and are read as the file that they make when joined.
 
 use super::names::piece;
-use crate::error::ReadError;
-use crate::input::{FileInput, Input};
+use crate::base::error::ReadError;
+use crate::input::reader::{FileInput, Input};
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use std::fs;

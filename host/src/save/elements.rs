@@ -2,9 +2,9 @@
 
 use super::layout::Item;
 use super::{Float, types};
-use crate::data::{self, Order};
-use crate::error::Error;
-use crate::tensor::Tensor;
+use crate::base::error::Error;
+use crate::read::data::{self, Order};
+use crate::read::tensor::Tensor;
 use alloc::borrow::ToOwned as _;
 use alloc::format;
 use alloc::string::ToString as _;
@@ -108,7 +108,7 @@ fn dequantisable(tensor: &Tensor<'_, '_>) -> Result<(), Error> {
 /// Reads a column once, because only its values say whether it is an array.
 #[cfg(feature = "idv")]
 fn rows(tensor: &Tensor<'_, '_>) -> Result<Form, Error> {
-    let (length, width) = crate::npy::row(tensor)?;
+    let (length, width) = crate::read::npy::row(tensor)?;
     let form = Form::Rows(length, width);
     write(tensor, form, |_| Ok::<(), Error>(()))?;
     Ok(form)
@@ -165,7 +165,7 @@ pub(super) fn write<E: From<Error>>(
         #[cfg(feature = "idv")]
         (Form::Rows(length, width), File::Idv(header)) => {
             let row = (length, width);
-            crate::column::write(&model.access, header, &tensor.tensor, row, &mut take)?;
+            crate::read::column::write(&model.access, header, &tensor.tensor, row, &mut take)?;
             Ok(0)
         }
         (Form::Rows(..), _) => Err(no("its elements are not an array").into()),

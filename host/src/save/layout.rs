@@ -1,8 +1,8 @@
 //! The bytes of a safetensors file before its data: which tensor lies where.
 
 use super::types;
-use crate::error::Error;
-use crate::text::quote;
+use crate::base::error::Error;
+use crate::base::text::quote;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString as _};

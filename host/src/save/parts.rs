@@ -1,15 +1,15 @@
 //! The files of a model that is converted: one, the shards of an index, or the parts of a split.
 
-use crate::access::Access;
-use crate::error::Error;
-use crate::gate::report_on;
-use crate::input::FileInput;
-use crate::model::Model;
-use crate::options::{Goal, Options};
-use crate::parts::Parts;
-use crate::place::Place as _;
-use crate::report::{Report, Verdict};
-use crate::text::Text;
+use crate::base::error::Error;
+use crate::base::text::Text;
+use crate::check::access::Access;
+use crate::check::options::{Goal, Options};
+use crate::check::report::{Report, Verdict};
+use crate::input::place::Place as _;
+use crate::input::reader::FileInput;
+use crate::read::model::Model;
+use crate::read::parts::Parts;
+use crate::set::gate::report_on;
 use alloc::boxed::Box;
 use alloc::string::ToString as _;
 use alloc::vec;

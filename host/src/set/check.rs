@@ -3,10 +3,10 @@
 
 use super::found::{Found, SetFile, SetPlace};
 use super::{Member, ShardSet, SplitSet};
-use crate::areas::FileMap;
-use crate::diagnosis::Diagnosis;
-use crate::session::Session;
-use crate::text::Text;
+use crate::base::text::Text;
+use crate::check::diagnosis::Diagnosis;
+use crate::check::session::Session;
+use crate::list::areas::FileMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use weighbridge_core::{Chunks, File, Finding, Name, NameEncoding, Profile, Severity, Stop, Tally};

@@ -1,11 +1,11 @@
 //! The findings of all files of a model, at offsets as if the files were concatenated.
 
 use super::named;
-use crate::areas::FileMap;
-use crate::index::Index;
-use crate::part::SetPart;
-use crate::session::Session;
-use crate::text::Text;
+use crate::base::text::Text;
+use crate::check::session::Session;
+use crate::list::areas::FileMap;
+use crate::list::index::Index;
+use crate::list::part::SetPart;
 use alloc::vec::Vec;
 use weighbridge_core::{EntryKind, Finding, Metadata, Tally};
 

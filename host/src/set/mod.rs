@@ -4,6 +4,11 @@
 mod check;
 #[cfg(all(feature = "gguf", feature = "shards"))]
 mod found;
+pub(crate) mod gate;
+#[cfg(all(feature = "shards", feature = "std"))]
+pub(crate) mod open_shards;
+#[cfg(all(feature = "gguf", feature = "std"))]
+pub(crate) mod open_splits;
 #[cfg(feature = "shards")]
 mod shards;
 #[cfg(feature = "gguf")]
@@ -20,8 +25,8 @@ pub(crate) use splits::PartName;
 #[cfg(feature = "gguf")]
 pub use splits::SplitSet;
 
-use crate::naming::MOST_NAME;
-use crate::text::Text;
+use crate::base::text::Text;
+use crate::check::naming::MOST_NAME;
 use core::hash::Hasher as _;
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
 use weighbridge_core::{Finding, Name};

@@ -1,8 +1,8 @@
 //! Whether the shards of a checkpoint match their index, from what is known of each file.
 
 use super::{Find, Member, hash, named};
-use crate::text::Text;
-use crate::walk::Walk;
+use crate::base::text::Text;
+use crate::list::walk::Walk;
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;

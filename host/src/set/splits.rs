@@ -4,8 +4,8 @@
 //! end with both: `-00001-of-00003.gguf`. The first part that is present describes the set.
 
 use super::{Find, Member, hash, named};
-use crate::part::{Number, SetPart};
-use crate::text::Text;
+use crate::base::text::Text;
+use crate::list::part::{Number, SetPart};
 use alloc::borrow::ToOwned as _;
 use alloc::collections::BTreeSet;
 use alloc::format;

@@ -1,0 +1,160 @@
+//! Groups tensors by levels of their names, and sums them by type.
+
+use super::Selection;
+use crate::base::sort::sorted;
+use crate::base::text::natural;
+use crate::list::index::Index;
+use alloc::vec::Vec;
+use core::ops::Range;
+use weighbridge_core::DType;
+
+/// A node in the tree of names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Group {
+    /// Range of this node's segment in the name of `first`.
+    pub segment: Range<usize>,
+    /// The first tensor in the group.
+    pub first: u32,
+    /// Number of tensors.
+    pub count: u32,
+    /// Stored bytes.
+    pub stored: u64,
+    /// Number of elements.
+    pub elements: u64,
+    /// Number of findings.
+    pub findings: u32,
+    /// The type of all tensors, if they have the same.
+    pub dtype: Option<DType>,
+    /// Whether the node is a single tensor, whose name ends here.
+    pub leaf: bool,
+    /// Length of the prefix that all names in the group share.
+    common: usize,
+}
+
+/// The totals of one element type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Total {
+    /// The type.
+    pub dtype: DType,
+    /// Number of tensors.
+    pub count: u64,
+    /// Number of elements.
+    pub elements: u64,
+    /// Stored bytes.
+    pub stored: u64,
+}
+
+impl Selection {
+    /// Groups the rows of the last query by their names after the first `prefix` bytes, up to
+    /// and including the next separator (a dot or a slash), or a later one if all names in the
+    /// group share it. A tensor alone in its group is shown by itself.
+    ///
+    /// ```
+    /// use weighbridge::table::{Filter, Selection, Sort};
+    ///
+    /// # let bytes = weighbridge_tests::samples::unsorted();
+    /// let index = weighbridge::Model::from_bytes(&bytes)?.index()?; // c, a, b
+    /// let mut selection = Selection::default();
+    /// selection.select(&index, Sort::default(), Filter::default(), &[]);
+    /// let first: Vec<u32> = selection.groups(&index, 0).iter().map(|group| group.first).collect();
+    /// assert_eq!(first, [1, 2, 0]); // each for itself, by name
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn groups(&self, index: &Index, prefix: usize) -> Vec<Group> {
+        let segment = |group: &Group| {
+            let name = index.name_bytes(group.first as usize);
+            name.get(group.segment.clone()).unwrap_or_default()
+        };
+        let join = |groups: &mut Vec<Group>, next: Group| match groups.last_mut() {
+            Some(group) if !next.leaf && !group.leaf && segment(&next) == segment(group) => {
+                let name = |group: &Group| index.name_bytes(group.first as usize).iter();
+                let same = name(group).zip(name(&next)).take_while(|(a, b)| a == b).count();
+                group.common = group.common.min(next.common).min(same);
+                group.count += next.count;
+                group.stored = group.stored.saturating_add(next.stored);
+                group.elements = group.elements.saturating_add(next.elements);
+                group.findings = group.findings.saturating_add(next.findings);
+                group.dtype = group.dtype.filter(|dtype| next.dtype == Some(*dtype));
+            }
+            _ => groups.push(next),
+        };
+        // Rows of a group are mostly adjacent, so that few runs remain to be sorted.
+        let mut runs: Vec<Group> = Vec::new();
+        for row in self.rows() {
+            let i = *row as usize;
+            let (name, tensor) = (index.name_bytes(i), index.tensors().get(i));
+            let rest = name.get(prefix..).unwrap_or_default();
+            let end = rest.iter().position(|byte| matches!(byte, b'.' | b'/'));
+            let next = Group {
+                segment: prefix..end.map_or(name.len(), |end| prefix + end + 1),
+                first: *row,
+                count: 1,
+                stored: index.stored(i),
+                elements: tensor.map_or(0, |tensor| tensor.elements),
+                findings: self.findings(*row),
+                dtype: tensor.map(|tensor| tensor.dtype),
+                leaf: end.is_none(),
+                common: name.len(),
+            };
+            join(&mut runs, next);
+        }
+        let order = sorted(runs.len(), &mut |a, b| {
+            let segment = |i: u32| runs.get(i as usize).map_or(&[][..], segment);
+            natural(segment(a), segment(b)).is_lt()
+        });
+        let mut groups: Vec<Group> = Vec::new();
+        for next in order.iter().filter_map(|i| runs.get(*i as usize)) {
+            join(&mut groups, next.clone());
+        }
+        for group in &mut groups {
+            let name = index.name_bytes(group.first as usize);
+            if group.count == 1 {
+                (group.leaf, group.segment.end) = (true, name.len());
+            } else if !group.leaf {
+                let common = name.get(..group.common).unwrap_or_default();
+                let last = common.iter().rposition(|byte| matches!(byte, b'.' | b'/'));
+                group.segment.end = group.segment.end.max(last.map_or(0, |last| last + 1));
+            }
+        }
+        groups
+    }
+
+    /// The totals of the last query's rows by type, in descending order of stored bytes.
+    ///
+    /// ```
+    /// use weighbridge::table::{Filter, Selection, Sort};
+    ///
+    /// # let bytes = weighbridge_tests::samples::unsorted();
+    /// let index = weighbridge::Model::from_bytes(&bytes)?.index()?; // three of type u8
+    /// let mut selection = Selection::default();
+    /// selection.select(&index, Sort::default(), Filter::default(), &[]);
+    /// assert_eq!(selection.totals(&index)[0].count, 3);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn totals(&self, index: &Index) -> Vec<Total> {
+        let mut totals: Vec<Total> = Vec::new();
+        for i in self.rows().iter().map(|row| *row as usize) {
+            let tensor = index.tensors().get(i).copied().unwrap_or_default();
+            let (dtype, elements, stored) = (tensor.dtype, tensor.elements, index.stored(i));
+            match totals.iter_mut().find(|total| total.dtype == dtype) {
+                Some(total) => {
+                    total.count += 1;
+                    total.elements = total.elements.saturating_add(elements);
+                    total.stored = total.stored.saturating_add(stored);
+                }
+                None => totals.push(Total { dtype, count: 1, elements, stored }),
+            }
+        }
+        // There are few types, so an insertion sort suffices.
+        for end in 1..totals.len() {
+            let mut at = end;
+            while at > 0 && totals[at - 1].stored < totals[at].stored {
+                totals.swap(at - 1, at);
+                at -= 1;
+            }
+        }
+        totals
+    }
+}

@@ -1,0 +1,13 @@
+//! What every other layer uses: errors, texts, values, JSON, and small helpers.
+
+pub(crate) mod error;
+#[cfg(all(feature = "serde", feature = "std"))]
+pub(crate) mod json;
+pub(crate) mod lock;
+pub(crate) mod memory;
+pub(crate) mod sort;
+pub(crate) mod span;
+pub mod text;
+#[cfg(feature = "serde")]
+pub(crate) mod tool;
+pub(crate) mod value;

@@ -1,0 +1,13 @@
+//! The check of one file: options, steps, session, findings, report.
+
+pub(crate) mod access;
+pub(crate) mod criteria;
+pub(crate) mod diagnosis;
+pub(crate) mod naming;
+pub(crate) mod options;
+#[cfg(feature = "policy")]
+pub mod policy;
+pub(crate) mod recognise;
+pub(crate) mod report;
+pub(crate) mod session;
+pub(crate) mod steps;

@@ -1,0 +1,428 @@
+//! Checks a file step by step, from its first bytes to the end of the audit. The only place
+//! that gives the core the slots and buffers it asks for, within the limits.
+
+use crate::check::diagnosis::Diagnosis;
+#[cfg(feature = "shards")]
+use crate::check::diagnosis::pickles::ListedFiles;
+use crate::check::naming::Naming;
+use crate::check::options::{Goal, Options};
+use crate::check::recognise::{HEAD, recognise_as};
+use crate::check::report::{Collected, Outcome, Report};
+#[cfg(feature = "gguf")]
+use crate::list::part::SetPart;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+#[cfg(feature = "gguf")]
+use weighbridge_core::format::gguf::rules as gguf;
+use weighbridge_core::format::{PickleWalk, Pickled};
+use weighbridge_core::{
+    Absent, Audit, EntryKind, File, Finding, Format, Opening, Paused, Rule, Scratch, Slot, Source,
+    Span, Stage, Stop, Subject, general,
+};
+
+/// The most slots for the entries of a sparse tensor, unless the file itself is large: a few
+/// bytes may decompress to many entries.
+const MOST_ENTRIES: u64 = 1 << 20;
+/// Payload bytes decoded at a time.
+const PIECE: usize = 256 << 10;
+
+/// The check of one file. Between steps it is plain data.
+#[derive(Debug, Default)]
+pub(crate) struct Check {
+    step: Step,
+    pub(crate) format: Option<Format>,
+    pub(crate) file: Option<File>,
+    opening: Opening,
+    /// An index that may list pickles, until that is known.
+    #[cfg(feature = "shards")]
+    listed: Option<Box<ListedFiles>>,
+    audit: Option<Box<FileAudit>>,
+    pub(crate) collected: Collected,
+    /// The walk over the file as a pickle, and whether an open file has been walked.
+    pickle: Box<PickleWalk>,
+    walked: bool,
+    /// What is after the last tensor of a file that may have other parts joined to it.
+    #[cfg(feature = "gguf")]
+    behind: Behind,
+    /// The diagnosis of a file that could not be opened, once it has been made.
+    other: Option<Option<Diagnosis>>,
+    naming: Naming,
+    /// The goal reached so far, and the goal up to which names were looked for.
+    reached: Option<Goal>,
+    named: Option<Goal>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Step {
+    #[default]
+    Recognise,
+    Open,
+    #[cfg(feature = "shards")]
+    Examine,
+    Refused,
+    Opened,
+}
+
+/// What is after the last tensor.
+#[cfg(feature = "gguf")]
+#[derive(Debug, Default)]
+enum Behind {
+    #[default]
+    Unknown,
+    /// Another GGUF file from this offset on; what this one states about its set is being read.
+    Another(u64, SetPart),
+    Known,
+}
+
+impl Check {
+    pub(crate) fn new(options: &Options) -> Self {
+        Check { format: options.format, ..Check::default() }
+    }
+
+    /// Whether the file could not be opened.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.step == Step::Refused
+    }
+
+    /// Advances until `goal` is reached or bytes are missing.
+    pub(crate) fn step(
+        &mut self,
+        source: &Source<'_>,
+        goal: Goal,
+        options: &Options,
+    ) -> Result<(), Absent> {
+        loop {
+            match self.step {
+                Step::Recognise => {
+                    if self.format.is_none() {
+                        let head = source.get(Span::new(0, source.len().min(HEAD as u64)))?;
+                        self.format = recognise_as(head, source.len(), options.named);
+                    }
+                    self.opening = Opening::of(self.format);
+                    self.step = Step::Open;
+                }
+                Step::Open => match self.open(source) {
+                    #[cfg(feature = "shards")]
+                    Ok(file) if may_list_pickles(&file, options) => {
+                        self.listed = Some(Box::new(ListedFiles::of(file)));
+                        self.step = Step::Examine;
+                    }
+                    Ok(file) => {
+                        self.file = Some(file);
+                        self.step = Step::Opened;
+                    }
+                    Err(Stop::NeedBytes(absent)) => return Err(absent),
+                    Err(_) => self.step = Step::Refused,
+                },
+                #[cfg(feature = "shards")]
+                Step::Examine => self.examine(source)?,
+                Step::Refused => return Ok(()),
+                Step::Opened => return self.proceed(source, goal, options),
+            }
+        }
+    }
+
+    fn open(&mut self, source: &Source<'_>) -> Result<File, Stop> {
+        let Check { opening, collected, .. } = self;
+        opening.step(source, &mut |finding| collected.push(finding))
+    }
+
+    /// Opens an index, or refuses it if all files that it lists are pickles.
+    #[cfg(feature = "shards")]
+    fn examine(&mut self, source: &Source<'_>) -> Result<(), Absent> {
+        let opened = match &mut self.listed {
+            Some(listed) => (!listed.are_pickles(source)?).then_some(listed.index),
+            None => None,
+        };
+        (self.file, self.listed, self.step) = (opened, None, Step::Opened);
+        if opened.is_none() {
+            self.step = Step::Refused;
+            self.format = None;
+            self.other = Some(Some(Diagnosis::PickleIndex));
+            self.collected = Collected::default();
+            self.collected.push(unknown_format(source.len()));
+        }
+        Ok(())
+    }
+
+    /// Audits an open file up to `goal`.
+    fn proceed(
+        &mut self,
+        source: &Source<'_>,
+        goal: Goal,
+        options: &Options,
+    ) -> Result<(), Absent> {
+        let Some(file) = self.file.filter(|_| goal >= Goal::Structure) else { return Ok(()) };
+        if !self.walked {
+            let pickled = self.pickle.step(source)?;
+            if let Pickled::Imports(at) | Pickled::Unfinished(at) = pickled {
+                self.collected.push(finding(general::PICKLE_POLYGLOT, at, 1));
+            }
+            self.walked = true;
+        }
+        if self.reached < Some(goal) {
+            let Check { audit, collected, .. } = self;
+            let running = audit.get_or_insert_with(|| Box::new(FileAudit::new(file, options)));
+            running.go_on(source, goal, options, &mut |finding| collected.push(finding))?;
+            #[cfg(feature = "gguf")]
+            self.look_behind(source, &file)?;
+            self.reached = Some(goal);
+            if goal == Goal::Payloads {
+                self.audit = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds parts of a split model that were joined to this one.
+    #[cfg(feature = "gguf")]
+    fn look_behind(&mut self, source: &Source<'_>, file: &File) -> Result<(), Absent> {
+        if let Behind::Unknown = &self.behind {
+            let kept = &self.collected.kept;
+            let trailing = kept.iter().find(|it| it.rule == gguf::TRAILING).map(|it| it.offset);
+            let magic = |at| Span::new(at, source.len().saturating_sub(at).min(4));
+            self.behind = match trailing {
+                Some(at) if source.get(magic(at))? == b"GGUF" => {
+                    Behind::Another(at, SetPart::default())
+                }
+                _ => Behind::Known,
+            };
+        }
+        if let Behind::Another(at, stated) = &mut self.behind {
+            if let Err(Stop::NeedBytes(absent)) = stated.read(source, file) {
+                return Err(absent);
+            }
+            if stated.is_one_of_many() {
+                self.collected.push(finding(gguf::SPLIT_JOINED, *at, 4));
+            }
+            self.behind = Behind::Known;
+        }
+        Ok(())
+    }
+
+    /// Diagnoses a file that could not be opened.
+    pub(crate) fn diagnose(&mut self, source: &Source<'_>) -> Result<(), Absent> {
+        if self.is_refused() && self.other.is_none() {
+            let found = Diagnosis::walking(source, &self.collected.kept, &mut self.pickle)?;
+            self.other = Some(found);
+        }
+        Ok(())
+    }
+
+    /// Reads the names of the entries that findings are about.
+    pub(crate) fn name(&mut self, source: &Source<'_>) -> Result<(), Absent> {
+        let Some(file) = self.file else { return Ok(()) };
+        if self.named < self.reached {
+            self.naming.begin(&self.collected.kept);
+            self.named = self.reached;
+        }
+        self.naming.step(&file, source)
+    }
+
+    /// The diagnosis, if the file was cut off or could not be opened.
+    pub(crate) fn diagnosis(&self, len: u64) -> Option<Diagnosis> {
+        let Collected { kept, tally } = &self.collected;
+        match &self.file {
+            Some(file) => Diagnosis::cut_off(file, len, kept, tally),
+            None => self.other.clone().flatten(),
+        }
+    }
+
+    /// Whether the file could not be opened because this build does not read its format or
+    /// generation.
+    pub(crate) fn is_unsupported(&self) -> bool {
+        self.is_refused() && matches!(&self.other, Some(Some(other)) if other.is_unsupported())
+    }
+
+    /// Number of entries that the current stage has passed.
+    pub(crate) fn position(&self) -> u32 {
+        self.audit.as_ref().map_or(0, |running| running.audit.position())
+    }
+
+    /// The checks that were completed.
+    pub(crate) fn checked(&self) -> &'static [&'static str] {
+        match self.reached {
+            None => &[],
+            Some(Goal::Payloads) => &["structure", "payloads"],
+            Some(_) => &["structure"],
+        }
+    }
+
+    pub(crate) fn report(&self, len: u64, options: &Options) -> Report {
+        let outcome = Outcome {
+            size: len,
+            format: self.format,
+            file: self.file,
+            refused: self.is_refused(),
+            checked: self.checked(),
+            diagnosis: self.diagnosis(len),
+            collected: &self.collected,
+        };
+        Report::new(outcome, &self.naming, options)
+    }
+}
+
+/// Whether neither the options nor the name of an index say that its shards are safetensors files.
+#[cfg(feature = "shards")]
+fn may_list_pickles(file: &File, options: &Options) -> bool {
+    let shards = file.format() == Format::Shards;
+    shards && options.format.is_none() && options.named != Some(Format::Shards)
+}
+
+/// The finding on a file of `len` bytes that has no format of this build.
+#[cfg(feature = "shards")]
+fn unknown_format(len: u64) -> Finding {
+    // As many bytes as decide on a format.
+    finding(general::UNKNOWN_FORMAT, 0, len.min(9) as u32)
+}
+
+/// A finding on the file as a whole.
+fn finding(rule: Rule, offset: u64, len: u32) -> Finding {
+    Finding {
+        offset,
+        expected: 0,
+        found: 0,
+        len,
+        entry: 0,
+        part: Subject::NO_PART,
+        rule,
+        kind: EntryKind::File,
+    }
+}
+
+/// An audit of a file, with its working memory: slots and buffers are allocated within the
+/// limits of the options.
+#[derive(Debug)]
+pub(crate) struct FileAudit {
+    audit: Audit,
+    slots: Vec<Slot>,
+    buffer: Vec<u8>,
+    paused: Option<Box<Paused>>,
+    /// It cannot continue, and another step would return the same error.
+    over: bool,
+}
+
+impl FileAudit {
+    /// Audits an open file from the start.
+    fn new(file: File, options: &Options) -> Self {
+        FileAudit::of(Audit::new(file).structure_only(), options)
+    }
+
+    /// Audits the data of one tensor, and nothing before it.
+    pub(crate) fn of_payload(file: File, tensor: u32, options: &Options) -> Self {
+        FileAudit::of(Audit::payload_of(file, tensor), options)
+    }
+
+    pub(crate) fn of(mut audit: Audit, options: &Options) -> Self {
+        if let Some(work) = options.work {
+            audit = audit.max_work(work);
+        }
+        let audit = audit.seeded(options.seed_or_random());
+        FileAudit { audit, slots: Vec::new(), buffer: Vec::new(), paused: None, over: false }
+    }
+
+    /// Runs up to `goal`, or until bytes are missing, and continues once they are there.
+    pub(crate) fn go_on(
+        &mut self,
+        source: &Source<'_>,
+        goal: Goal,
+        options: &Options,
+        mut sink: &mut dyn FnMut(Finding),
+    ) -> Result<(), Absent> {
+        if goal == Goal::Payloads {
+            self.audit = self.audit.with_payloads();
+        }
+        while !self.over {
+            match self.step(source, goal, &mut sink) {
+                Ok(()) => break,
+                Err(Stop::Invalid(_)) => self.over = true,
+                Err(Stop::NeedBytes(absent)) => return Err(absent),
+                Err(Stop::NeedSlots { needed }) => {
+                    if !self.make_room(needed, source.len(), options) {
+                        self.audit.skip(&mut sink);
+                    }
+                }
+                // The tensor is restarted with a larger buffer, or skipped.
+                Err(Stop::NeedBuffer { needed }) => {
+                    self.paused = None;
+                    if !self.make_buffer(needed, options) {
+                        self.audit.skip(&mut sink);
+                    }
+                }
+            }
+        }
+        self.slots = Vec::new();
+        Ok(())
+    }
+
+    #[cfg(any(
+        feature = "bintensors",
+        feature = "gguf",
+        feature = "idv",
+        feature = "npz",
+        feature = "safetensors",
+        feature = "ztensor"
+    ))]
+    fn step(
+        &mut self,
+        source: &Source<'_>,
+        goal: Goal,
+        sink: &mut dyn FnMut(Finding),
+    ) -> Result<(), Stop> {
+        let FileAudit { audit, slots, buffer, paused, .. } = self;
+        if goal == Goal::Payloads {
+            buffer.resize(buffer.len().max(PIECE), 0);
+        }
+        let mut scratch = match paused.take() {
+            Some(paused) => paused.resume(buffer),
+            None => Scratch::new(buffer),
+        };
+        let result = audit.step_with(source, slots, &mut scratch, sink);
+        *paused = Some(Box::new(scratch.pause()));
+        result
+    }
+
+    /// The remaining formats, such as OINF and STB, store raw data: nothing is decoded.
+    #[cfg(not(any(
+        feature = "bintensors",
+        feature = "gguf",
+        feature = "idv",
+        feature = "npz",
+        feature = "safetensors",
+        feature = "ztensor"
+    )))]
+    fn step(
+        &mut self,
+        source: &Source<'_>,
+        _: Goal,
+        sink: &mut dyn FnMut(Finding),
+    ) -> Result<(), Stop> {
+        self.audit.step(source, &mut self.slots, sink)
+    }
+
+    /// Gives the audit more slots, if the limits allow.
+    fn make_room(&mut self, needed: u32, len: u64, options: &Options) -> bool {
+        let bomb =
+            self.audit.stage() == Stage::Payloads && u64::from(needed) > MOST_ENTRIES.max(len / 8);
+        let needed_len = usize::try_from(needed).unwrap_or(usize::MAX);
+        let more = needed_len.saturating_sub(self.slots.len());
+        let fits = u64::from(needed) <= options.slots() && more > 0 && !bomb;
+        let grows = fits && self.slots.try_reserve_exact(more).is_ok();
+        if grows {
+            self.slots.resize(needed_len, Slot::EMPTY);
+        }
+        grows
+    }
+
+    /// Gives the audit a larger buffer, if the limits allow.
+    fn make_buffer(&mut self, needed: u64, options: &Options) -> bool {
+        let needed_len = usize::try_from(needed).unwrap_or(usize::MAX);
+        let more = needed_len.saturating_sub(self.buffer.len());
+        let fits = needed <= options.buffer && more > 0;
+        let grows = fits && self.buffer.try_reserve_exact(more).is_ok();
+        if grows {
+            self.buffer.resize(needed_len, 0);
+        }
+        grows
+    }
+}

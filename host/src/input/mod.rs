@@ -1,0 +1,5 @@
+//! Where bytes come from, and the windows that are in memory.
+
+pub(crate) mod place;
+pub(crate) mod reader;
+pub(crate) mod store;

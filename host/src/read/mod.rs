@@ -1,0 +1,22 @@
+//! An open model: its tensors, their data, its metadata.
+
+#[cfg(feature = "ztensor")]
+pub(crate) mod cbor;
+#[cfg(feature = "idv")]
+pub(crate) mod column;
+pub(crate) mod convert;
+pub(crate) mod data;
+pub(crate) mod form;
+pub(crate) mod metadata;
+pub(crate) mod model;
+pub(crate) mod npy;
+pub(crate) mod opening;
+pub(crate) mod particulars;
+#[cfg(feature = "std")]
+pub(crate) mod parts;
+#[cfg(feature = "idv")]
+pub(crate) mod reading;
+#[cfg(feature = "idv")]
+pub(crate) mod rows;
+pub(crate) mod tensor;
+pub(crate) mod values;
