@@ -1,6 +1,5 @@
 //! JSON objects that are streamed member by member, and never held in memory as a whole.
 
-use crate::print::Sorted;
 use serde::Serialize;
 use std::io::{self, Write};
 pub(crate) use weighbridge::json::{SCHEMA_CHECK, SCHEMA_STATS, TOOL, Tool, line, write};
@@ -77,42 +76,6 @@ pub(crate) fn unchecked<'o>(
     list.end()?;
     object.list("findings")?.end()?;
     object.optional("error", error)?;
-    Ok(object)
-}
-
-/// The members of a file of a repository that is no tensor file. The caller must end the object.
-pub(crate) fn sorted<'o>(
-    out: &'o mut dyn Write,
-    file: &Text,
-    sorted: &Sorted,
-) -> io::Result<Object<'o>> {
-    let mut object = Object::begin(out)?;
-    object.member("file", &file.lossy())?;
-    object.optional("file_hex", file.hex())?;
-    object.member("format", &None::<u8>)?;
-    object.member("version", &None::<u8>)?;
-    object.member("size", &sorted.size)?;
-    // What could not be verified is neither valid nor invalid: as for other files, `unchecked`
-    // says so.
-    let verdict = match sorted.verdict() {
-        Verdict::Unchecked => Verdict::Unsupported,
-        verdict => verdict,
-    };
-    object.member("verdict", verdict.name())?;
-    object.member("diagnosis", &sorted.examined.sentence())?;
-    object.member("class", sorted.class().name())?;
-    object.member("kind", sorted.examined.kind)?;
-    object.optional("rule", sorted.examined.rule)?;
-    if sorted.allowed {
-        object.member("allowed", &true)?;
-    }
-    object.list("checked")?.end()?;
-    let mut list = object.list("unchecked")?;
-    if verdict == Verdict::Unsupported {
-        list.item(&Unchecked::new(None, "the file was not examined", true))?;
-    }
-    list.end()?;
-    object.list("findings")?.end()?;
     Ok(object)
 }
 

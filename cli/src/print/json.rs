@@ -1,11 +1,11 @@
 //! JSON output: one object and one line per file.
 
-use super::{Context, Done, Seen};
-use crate::json::{self, SCHEMA_CHECK, TOOL};
+use super::{Context, Done, Seen, Sorted};
+use crate::json::{self, Object, SCHEMA_CHECK, TOOL};
 use serde::Serialize;
 use std::io::{self, Write};
-use weighbridge::Report;
 use weighbridge::remote::Traffic;
+use weighbridge::{Report, Text, Unchecked, Verdict};
 
 /// The line of a file that was read.
 #[derive(Serialize)]
@@ -58,7 +58,7 @@ pub(super) fn line(out: &mut dyn Write, done: &Done, context: &Context) -> io::R
             return json::line(out, &line);
         }
         Seen::Sorted(sorted) => {
-            let mut object = json::sorted(out, &done.file, sorted)?;
+            let mut object = sorted_object(out, &done.file, sorted)?;
             object.optional("sha256", sorted.sha256.as_deref())?;
             object
         }
@@ -70,4 +70,40 @@ pub(super) fn line(out: &mut dyn Write, done: &Done, context: &Context) -> io::R
     object.optional("config", config)?;
     object.end()?;
     out.write_all(b"\n")
+}
+
+/// The members of a file of a repository that is no tensor file. The caller must end the object.
+fn sorted_object<'o>(
+    out: &'o mut dyn Write,
+    file: &Text,
+    sorted: &Sorted,
+) -> io::Result<Object<'o>> {
+    let mut object = Object::begin(out)?;
+    object.member("file", &file.lossy())?;
+    object.optional("file_hex", file.hex())?;
+    object.member("format", &None::<u8>)?;
+    object.member("version", &None::<u8>)?;
+    object.member("size", &sorted.size)?;
+    // What could not be verified is neither valid nor invalid: as for other files, `unchecked`
+    // says so.
+    let verdict = match sorted.verdict() {
+        Verdict::Unchecked => Verdict::Unsupported,
+        verdict => verdict,
+    };
+    object.member("verdict", verdict.name())?;
+    object.member("diagnosis", &sorted.examined.sentence())?;
+    object.member("class", sorted.class().name())?;
+    object.member("kind", sorted.examined.kind)?;
+    object.optional("rule", sorted.examined.rule)?;
+    if sorted.allowed {
+        object.member("allowed", &true)?;
+    }
+    object.list("checked")?.end()?;
+    let mut list = object.list("unchecked")?;
+    if verdict == Verdict::Unsupported {
+        list.item(&Unchecked::new(None, "the file was not examined", true))?;
+    }
+    list.end()?;
+    object.list("findings")?.end()?;
+    Ok(object)
 }

@@ -10,6 +10,8 @@ mod meter;
 #[cfg(feature = "remote")]
 mod object;
 #[cfg(feature = "remote")]
+mod pages;
+#[cfg(feature = "remote")]
 mod stores;
 mod url;
 #[cfg(not(feature = "remote"))]
@@ -247,7 +249,12 @@ impl Servers {
     /// assert!(Servers::default().list(url).is_err());
     /// ```
     pub fn list(&self, url: Url<'_>) -> Result<Listing, String> {
-        self.stores()?.list(url)
+        let stores = self.stores()?;
+        #[cfg(feature = "remote")]
+        if url.scheme == "hf" {
+            return pages::list(stores, url.rest);
+        }
+        stores.list(url)
     }
 
     fn stores(&self) -> Result<Arc<Stores>, String> {

@@ -150,9 +150,6 @@ impl Stores {
     /// # Errors
     /// A message if the folder cannot be listed.
     pub(super) fn list(self: Arc<Self>, url: Url<'_>) -> Result<Listing, String> {
-        if url.scheme == "hf" {
-            return super::hub::list(self, url.rest);
-        }
         let Located { store, path } = self.locate(url)?;
         let prefix = Some(&path).filter(|path| !path.as_ref().is_empty());
         let mut objects = store.list(prefix);
