@@ -15,6 +15,7 @@ mod idv;
 mod idv_blocks;
 mod large;
 mod layers;
+mod lists;
 mod manifests;
 mod mutants;
 mod mutants_cbor;

@@ -7,6 +7,7 @@ import { differences } from './differences.ts';
 import { EXPRESSION, serveExpression } from './expression.ts';
 import { GAUGE, serveGauge } from './gauge.ts';
 import * as jobs from './jobs.ts';
+import { FULL } from '../names.ts';
 import { serve, type Context } from './rpc.ts';
 import type { Listing } from './repository.ts';
 import { everyFormat, library, session, start, stop } from './session.ts';
@@ -15,9 +16,6 @@ import { sweep } from './sweep.ts';
 import { fromPort, type Offer } from './port.ts';
 import { fromFile, fromUrl, touch as look } from './sources.ts';
 import * as tables from './tables.ts';
-
-/** Files that only the full module can read. */
-const FULL = /\.(?:bt|idv|json|npy|npz|oinf|stb|zt)$|-of-\d{5}\.gguf$/i;
 
 /** Opens a file together with the files of its set among `others`. */
 async function open(context: Context, what: File | Offer | string, others: readonly File[] = []) {
