@@ -99,7 +99,7 @@ const PAGE: Layers = Layers {
         "worker",
         "ui",
         "file.ts history.ts hub.ts picker.ts",
-        "drop.ts recent.ts",
+        "drop.ts given.ts recent.ts",
         "views",
         "embed shortcuts.ts",
         "main.ts",
