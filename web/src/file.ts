@@ -203,6 +203,9 @@ export class OpenFile {
     }
     if (done === true) {
       this.depth = depth;
+    } else {
+      // Nothing is being checked any more, even if there will be no verdict.
+      this.validated.emit();
     }
     await this.validate();
     if (this.#further && this.depth === 'structure') {
@@ -224,6 +227,7 @@ export class OpenFile {
     this.swept.emit();
     await this.tasks.run('Scanning weights', (options) => this.client.with(options).sweep(this.id), this.closing.signal);
     this.sweeping = false;
+    this.swept.emit();
     if (!this.closing.signal.aborted) {
       this.health = await this.api.health(this.id);
       this.swept.emit();

@@ -26,12 +26,21 @@ import { Client } from './worker/rpc.ts';
 const WITH_URL = import.meta.env.MODE === 'url';
 
 const tasks = new Tasks(() => (current === undefined ? start.element.querySelector('button')?.focus() : current.view.focus()));
-const worker = new Worker(new URL('./worker/main.ts', import.meta.url), { type: 'module', name: 'weighbridge' });
 const client = new Client<Api>(
-  worker,
-  (message) => tasks.fail(`The worker failed: ${message}. Reload the page.`),
+  () => new Worker(new URL('./worker/main.ts', import.meta.url), { type: 'module', name: 'weighbridge' }),
+  (message) => tasks.ask(`The worker that reads the files failed: ${message}.`, 'Restart', () => void restart(), () => undefined),
   ({ changed, message }) => entries.find(({ file }) => file.id === changed)?.file.outdate(message),
 );
+
+/** Starts the worker anew and opens all files again. */
+async function restart(): Promise<void> {
+  client.restart();
+  entries.forEach(({ file }) => file.closing.abort());
+  for (const old of [...entries]) {
+    const [first, ...others] = old.given;
+    await open(first ?? old.file.info.address!, { origin: old.origin, old, others, link: old.view });
+  }
+}
 
 interface Entry {
   /** The file's number in the history, the same after it is reloaded. */

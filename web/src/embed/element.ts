@@ -32,7 +32,6 @@ interface Entry {
 /** State that exists while the element is connected to a document. */
 interface Running {
   client: Client<Api>;
-  worker: Worker;
   /** Aborted when the element is disconnected or its file is replaced. */
   stop: AbortController;
 }
@@ -141,13 +140,12 @@ export function viewer(start: () => Worker) {
     }
 
     #begin(): void {
-      const worker = start();
       const client = new Client<Api>(
-        worker,
-        (message) => this.#tasks.fail(`The worker failed: ${message}.`),
+        start,
+        (message) => this.#tasks.ask(`The worker that reads the file failed: ${message}.`, 'Restart', () => this.#give(this.#given), () => undefined),
         ({ changed, message }) => this.#entries.find(({ file }) => file.id === changed)?.file.outdate(message),
       );
-      this.#running = { client, worker, stop: new AbortController() };
+      this.#running = { client, stop: new AbortController() };
       this.#show(undefined);
       matchMedia('(prefers-color-scheme: dark)').addEventListener('change', recolour, { signal: this.#running.stop.signal });
       const { signal } = this.#running.stop;
@@ -157,7 +155,7 @@ export function viewer(start: () => Worker) {
 
     #end(): void {
       this.#running?.stop.abort();
-      this.#running?.worker.terminate();
+      this.#running?.client.stop();
       this.#running = undefined;
       this.#entries.forEach(({ file }) => file.closing.abort());
       this.#entries = [];

@@ -24,7 +24,11 @@ export interface Notice {
   message: string;
 }
 
+/** Prefix of the names of locks that workers hold as long as they run. */
+const ALIVE = 'weighbridge-worker-';
+
 export type Response =
+  | { alive: string }
   | { event: Notice }
   | { id: number; progress: Report }
   | { id: number; result: unknown }
@@ -46,8 +50,24 @@ export function tell(event: Notice): void {
   self.postMessage({ event } satisfies Response);
 }
 
+/**
+ * Holds a lock until this worker ends. A worker may end without an event for its page, but the
+ * browser then gives the lock to the page that waits for it.
+ */
+function live(): void {
+  // Some pages have no locks: those without https, and sandboxed ones.
+  const alive = ALIVE + Math.random();
+  navigator.locks
+    ?.request(alive, () => {
+      self.postMessage({ alive } satisfies Response);
+      return new Promise(() => undefined);
+    })
+    .catch(() => undefined);
+}
+
 /** Answers requests with the functions of `api`. */
 export function serve(api: Record<string, Handler>): void {
+  live();
   const running = new Map<number, AbortController>();
   const post = (response: Response) => self.postMessage(response);
   self.addEventListener('message', async (event: MessageEvent<Request>) => {
@@ -102,17 +122,63 @@ export interface CallOptions {
 
 /** The page's end. */
 export class Client<T> {
-  readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
+  readonly #start: () => Worker;
+  readonly #onCrash: (message: string) => void;
+  readonly #onEvent: (event: Notice) => void;
+  #worker!: Worker;
   #next = 1;
+  /** Aborted when the worker is no longer used. */
+  #stop = new AbortController();
   /** All functions, without options. */
   readonly api: Remote<T>;
 
-  constructor(worker: Worker, onCrash: (message: string) => void, onEvent: (event: Notice) => void) {
-    this.#worker = worker;
-    worker.addEventListener('message', ({ data }: MessageEvent<Response>) => ('event' in data ? onEvent(data.event) : this.#take(data)));
-    worker.addEventListener('error', (event) => onCrash(event.message || 'the worker stopped'));
+  /** `onCrash` is called when the worker fails or ends by itself, and on each call after that. */
+  constructor(start: () => Worker, onCrash: (message: string) => void, onEvent: (event: Notice) => void) {
+    this.#start = start;
+    this.#onCrash = onCrash;
+    this.#onEvent = onEvent;
     this.api = this.with({});
+    this.restart();
+  }
+
+  /** Starts the worker anew. Its files have to be opened again. */
+  restart(): void {
+    this.stop();
+    this.#stop = new AbortController();
+    this.#worker = this.#start();
+    const { signal } = this.#stop;
+    const take = ({ data }: MessageEvent<Response>) => ('event' in data ? this.#onEvent(data.event) : 'alive' in data ? void this.#watch(data.alive, signal) : this.#take(data));
+    this.#worker.addEventListener('message', take, { signal });
+    this.#worker.addEventListener('error', ({ message }) => this.#onCrash(message || 'it could not be loaded'), { signal });
+  }
+
+  /** Ends the worker and all calls. */
+  stop(): void {
+    this.#stop.abort();
+    (this.#worker as Worker | undefined)?.terminate();
+    this.#end();
+  }
+
+  /** Waits for the lock that the worker holds. */
+  async #watch(alive: string, signal: AbortSignal): Promise<void> {
+    await navigator.locks.request(alive, { signal }, () => undefined).catch(() => undefined);
+    if (!signal.aborted) {
+      this.#stop.abort();
+      this.#end();
+      this.#onCrash('it has ended');
+    }
+  }
+
+  /** Ends calls that can be cancelled: nothing will answer them. */
+  #end(): void {
+    for (const [id, { settle, reject, cancellable }] of this.#waiting) {
+      if (cancellable) {
+        this.#waiting.delete(id);
+        settle();
+        reject(aborted());
+      }
+    }
   }
 
   /** All functions, with a signal or a progress listener. */
@@ -131,6 +197,13 @@ export class Client<T> {
         reject(aborted());
         return;
       }
+      if (this.#stop.signal.aborted) {
+        this.#onCrash('it has ended');
+        if (signal !== undefined) {
+          reject(aborted());
+        }
+        return;
+      }
       const id = this.#next++;
       const cancel = () => {
         this.#worker.postMessage({ cancel: id });
@@ -139,12 +212,12 @@ export class Client<T> {
       };
       signal?.addEventListener('abort', cancel, { once: true });
       const settle = () => signal?.removeEventListener('abort', cancel);
-      this.#waiting.set(id, { resolve, reject, progress, settle });
+      this.#waiting.set(id, { resolve, reject, progress, settle, cancellable: signal !== undefined });
       this.#worker.postMessage({ id, method, args }, ports(args));
     });
   }
 
-  #take(response: Exclude<Response, { event: Notice }>): void {
+  #take(response: Exclude<Response, { event: Notice } | { alive: string }>): void {
     const waiting = this.#waiting.get(response.id);
     if (waiting === undefined) {
       return;
@@ -168,6 +241,7 @@ interface Waiting {
   reject(error: Error): void;
   progress: ((report: Report) => void) | undefined;
   settle(): void;
+  cancellable: boolean;
 }
 
 /** Ports to transfer. */

@@ -93,7 +93,8 @@ export class Session {
 }
 
 const sessions = new Map<number, Session>();
-let next = 1;
+/** The next file's number. The worker that replaces this one must give others. */
+let next = Math.round(performance.timeOrigin);
 
 /** Wraps a source so that any read that detects a changed file notifies the page. */
 function observed(source: Source, changed: (message: string) => void): Source {
