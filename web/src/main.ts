@@ -138,13 +138,13 @@ interface Options {
   old?: Entry;
   /** Files that may belong to the same set. */
   others?: readonly Given[];
-  /** Whether a file that is not understood stays behind the one that is shown. */
-  behind?: boolean;
+  /** Whether the file stays behind the one that is shown. */
+  behind?: (info: OpenFile['info']) => boolean;
   link?: Link;
 }
 
 /** Opens a file and starts to check it. */
-async function open(what: Given | string, { origin = {}, old, others = [], behind = false, link }: Options): Promise<Entry | undefined> {
+async function open(what: Given | string, { origin = {}, old, others = [], behind, link }: Options): Promise<Entry | undefined> {
   const source = typeof what === 'string' ? what : what.file;
   const name = typeof source === 'string' ? source : source.name;
   performance.mark('open');
@@ -191,7 +191,7 @@ async function open(what: Given | string, { origin = {}, old, others = [], behin
   const placed = link !== undefined && hashOf(link.place) !== '';
   const followed = placed || !nameless ? link : awaited;
   const quiet = old !== undefined || (followed !== undefined && followed === awaited);
-  if (old === current || (old === undefined && !(behind && info.refused))) {
+  if (old === current || (old === undefined && behind?.(info) !== true)) {
     show(entry, quiet);
   }
   entries.forEach((one) => one.view.filesChanged());
@@ -228,9 +228,29 @@ async function reload(entry: Entry): Promise<void> {
   }
 }
 
+/** Number of lists of files that are being opened. */
+let lists = 0;
+
 /** Opens files; the files of one model are opened as one. */
 async function openAll(list: Given[]): Promise<void> {
   tasks.dismiss();
+  // The user may begin to work with the first file before the last one is open.
+  const working = new AbortController();
+  const note = () => current !== undefined && working.abort();
+  ['keydown', 'pointerdown', 'input'].forEach((type) => addEventListener(type, note, { capture: true, signal: working.signal }));
+  lists++;
+  files.ariaBusy = 'true';
+  try {
+    await openEach(list, working.signal);
+  } finally {
+    lists--;
+    files.ariaBusy = String(lists > 0);
+    working.abort();
+  }
+}
+
+/** Opens files one after the other. Each takes the front, unless the user is at `work` with another. */
+async function openEach(list: Given[], work: AbortSignal): Promise<void> {
   const { models, configs, beside } = sortOut(list);
   const before = new Set(entries);
   const left = new Set(models);
@@ -250,8 +270,8 @@ async function openAll(list: Given[]): Promise<void> {
     // Shards that were opened before their index.
     const alone = entries.filter(({ file, given: [own] }) => file.parts === undefined && own !== undefined && isShard(own) && mayShareFolder(own, given));
     const others = [...models.filter(({ folder }) => folder === given.folder), ...alone.map(({ given: [own] }) => own)];
-    const behind = entries.some((one) => !before.has(one) && !one.file.info.refused);
-    const entry = await open(given, { others, behind });
+    const shown = entries.some((one) => !before.has(one) && !one.file.info.refused);
+    const entry = await open(given, { others, behind: (info) => work.aborted || (shown && info.refused) });
     await entry?.checked;
     const surplus = new Set(entry?.file.parts?.filter(({ state }) => state === 'surplus').map(({ name }) => name));
     left.delete(given);

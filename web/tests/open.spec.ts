@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { OpenFile } from '../src/file.ts';
+import { safetensors, written } from './files.ts';
 import { expect, openFiles, openSample, openTensor, panelTab, sampleFile, samples, settled, test } from './page.ts';
 
 const formats = [...new Set(samples.map(({ format }) => format))];
@@ -214,4 +215,32 @@ test('lenient accepts what is forbidden but readable', async ({ page }) => {
     const fatal = await page.locator('.finding[data-severity=fatal]').count();
     expect(await page.locator('.verdict').getAttribute('data-state')).toBe(fatal > 0 ? 'invalid' : 'remarks');
   }).toPass();
+});
+
+test('a file that opens does not take the front from one that is in use', async ({ page }) => {
+  const tensors = (name: string) => safetensors({ [`${name}.bias`]: { dtype: 'F32', data: Float32Array.of(1) } });
+  await page.goto('./');
+  await expect.poll(() => page.workers().length).toBe(1);
+  // The second file cannot be read until the user has begun to type.
+  await page.workers()[0].evaluate(() => {
+    const { slice } = Blob.prototype;
+    const freed = new Promise((free) => Object.assign(self, { free }));
+    File.prototype.slice = function (...range) {
+      const part = slice.apply(this, range);
+      return this.name !== 'b.safetensors' ? part : ({ arrayBuffer: async () => freed.then(() => part.arrayBuffer()) } as Blob);
+    };
+  });
+  await page.locator('input[type=file]').setInputFiles(written({ 'a.safetensors': tensors('a'), 'b.safetensors': tensors('b'), 'c.safetensors': tensors('c') }));
+  await expect(page.locator('.verdict')).toHaveAttribute('data-state', 'valid');
+  await expect(page.locator('#files')).toHaveAttribute('aria-busy', 'true');
+  await page.getByRole('searchbox').fill('bias');
+  await page.workers()[0].evaluate(() => (self as unknown as { free(): void }).free());
+  await expect(page.locator('.file-name')).toHaveText(['a.safetensors', 'b.safetensors', 'c.safetensors']);
+  await settled(page);
+  await expect(page.locator('.file-name[aria-current=true]')).toHaveText('a.safetensors');
+  await expect(page.getByRole('searchbox')).toHaveValue('bias');
+  await expect(page.getByRole('searchbox')).toBeFocused();
+  // Nothing is in use any more: the next file is shown.
+  await page.locator('input[type=file]').setInputFiles(written({ 'd.safetensors': tensors('d') }));
+  await expect(page.locator('.file-name[aria-current=true]')).toHaveText('d.safetensors');
 });

@@ -97,7 +97,9 @@ export async function drop(page: Page, ...paths: string[]): Promise<void> {
   }
 }
 
+/** Waits until all given files are open and the one in front is checked. */
 export async function settled(page: Page): Promise<void> {
+  await expect(page.locator('#files[aria-busy=true]')).toHaveCount(0);
   await expect(page.locator('.verdict')).toHaveAttribute('data-state', /valid|invalid|remarks|unsupported/);
   await expect(page.locator('.verdict-checked .icon-busy')).toHaveCount(0);
 }
