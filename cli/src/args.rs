@@ -193,6 +193,9 @@ pub(crate) struct CheckArgs {
     /// for each byte of the file]; the rest is not checked
     #[arg(long, value_name = "N", conflicts_with = "structure")]
     pub(crate) max_work: Option<u64>,
+    /// Decode zstd streams with a second decoder as well, and report differences
+    #[arg(long, conflicts_with = "structure")]
+    pub(crate) second_opinion: bool,
     /// Treat as faults: `lint` for all lints, `pickle` for files that can run code when
     /// loaded, or the id of a rule
     #[arg(long, value_name = "lint|pickle|RULE", value_parser = rules(&["lint", "pickle"]))]

@@ -178,6 +178,9 @@ fn options(
     if let Some(work) = args.max_work {
         options = options.work(work);
     }
+    if args.second_opinion {
+        options = options.second_opinion();
+    }
     Ok((options, exceptions))
 }
 

@@ -47,6 +47,7 @@
 //! | `output` | no | reports as SARIF, GitHub Actions annotations and JUnit |
 //! | `digest` | no | SHA-256 of files and tensors, and the differences between two files |
 //! | `policy` | no | `weighbridge.toml`: what a project denies and ignores |
+//! | `second-opinion` | no | zstd streams decoded by a second decoder as well |
 //! | `remote` | no | remote files: `https://`, `hf://`, `s3://`, `gs://`, `az://` |
 //!
 //! Without `std` the crate needs only an allocator. [`core`](mod@core) does not need even that,

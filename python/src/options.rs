@@ -22,6 +22,7 @@ pub(crate) struct Asked {
     deny: Vec<String>,
     max_work: Option<u64>,
     memory: Option<u64>,
+    second_opinion: bool,
     granule: Option<u64>,
     name: Option<String>,
     progress: Option<Py<PyAny>>,
@@ -62,6 +63,9 @@ impl Asked {
         }
         if let Some(memory) = self.memory {
             options = options.memory(memory);
+        }
+        if self.second_opinion {
+            options = options.second_opinion();
         }
         if let Some(granule) = self.granule {
             options = options.granule(granule);

@@ -112,6 +112,12 @@ def test_a_limit_is_not_a_verdict(fixtures: Path) -> None:
     assert met > 0
 
 
+def test_second_opinion_changes_no_verdict(fixtures: Path) -> None:
+    for path in sorted((fixtures / "ztensor").iterdir()):
+        one, two = wb.check(path), wb.check(path, second_opinion=True)
+        assert (one.verdict, one.to_json()) == (two.verdict, two.to_json()), path
+
+
 def test_what_a_notebook_shows(broken: Path) -> None:
     report = wb.check(broken)
     assert repr(report).startswith("<Report ") and "invalid, 1 finding>" in repr(report)

@@ -41,6 +41,7 @@ def check(
     deny: Union[str, Iterable[str]] = (),
     max_work: Optional[int] = None,
     memory: Optional[int] = None,
+    second_opinion: bool = False,
     progress: Optional[Progress] = None,
     tqdm: bool = False,
     storage_options: Optional[Mapping[str, Any]] = None,
@@ -56,6 +57,7 @@ def check(
         deny: Treat remarks as faults: `lint` for all of them, or rule ids.
         max_work: Limit on decoding, in decoded bytes.
         memory: Bytes of memory for comparing names and regions.
+        second_opinion: Decode zstd streams with a second decoder as well, and report differences.
         progress: Called with the number of bytes read so far and the size of the file.
         tqdm: Show a tqdm bar.
         storage_options: Options of the file system, for a URL.
@@ -63,7 +65,7 @@ def check(
     Raises:
         OSError: The bytes cannot be read.
     """
-    options = Options(format, lenient, structure, rules(deny), max_work, memory)
+    options = Options(format, lenient, structure, rules(deny), max_work, memory, second_opinion=second_opinion)
     with Bar(progress, tqdm, source if isinstance(source, str) else None) as bar:
         found = find(source, storage_options)
         return check_source(found, options._replace(progress=bar.callback))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         deny: Union[str, Iterable[str]]
         max_work: Optional[int]
         memory: Optional[int]
+        second_opinion: bool
         storage_options: Optional[Mapping[str, Any]]
 
 
@@ -34,6 +35,7 @@ class Options(NamedTuple):
     granule: Optional[int] = None
     name: Optional[str] = None
     progress: Optional[Progress] = None
+    second_opinion: bool = False
 
 
 def rules(deny: Union[str, Iterable[str]]) -> Tuple[str, ...]:

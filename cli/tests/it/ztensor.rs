@@ -4,6 +4,7 @@
 use super::*;
 use serde_json::json;
 use weighbridge_tests::encode::ztensor::{Checksum, File, Item, Tensor, sparse, zstd};
+use weighbridge_tests::fixtures;
 
 fn write(folder: &Folder, tensors: Vec<Tensor>) {
     folder.write("a.zt", &File::of(tensors).encode());
@@ -159,4 +160,26 @@ fn large_windows_are_decoded_in_one_piece() {
     assert_eq!(run.code, 0, "{run:?}");
     assert_eq!(super::run(&folder, &["extract", "a.zt", "z", "--raw", "-o", "z.bin"]).code, 0);
     assert!(std::fs::read(folder.path().join("z.bin")).expect("it was written") == data);
+}
+
+#[test]
+fn second_opinion_changes_no_verdict_of_fixtures() {
+    let folder = Folder::new();
+    let fixtures = fixtures::all().into_iter().find(|(name, _)| *name == "ztensor");
+    for fixture in fixtures.expect("zTensor has fixtures").1 {
+        folder.write(&format!("{}.zt", fixture.name), &fixture.bytes);
+    }
+    let checked = |more: &[&str]| run(&folder, &[&["check", ".", "--json"], more].concat());
+    let (one, two) = (checked(&[]), checked(&["--second-opinion"]));
+    assert!(one.lines().len() > 100, "{}", one.lines().len());
+    assert_eq!((one.code, one.lines()), (two.code, two.lines()));
+}
+
+#[test]
+fn second_opinion_accepts_large_tensor() {
+    let folder = Folder::new();
+    write(&folder, vec![Tensor::zstd("z", "uint8", &[3_000_000], &[7; 3_000_000])]);
+    let checked = run(&folder, &["check", "a.zt", "--second-opinion", "--json"]);
+    assert_eq!((checked.code, &checked.json()["verdict"]), (0, &"valid".into()));
+    assert_eq!(run(&folder, &["check", "a.zt", "--second-opinion", "--structure"]).code, 2);
 }

@@ -36,6 +36,8 @@ pub enum Fault {
     Work,
     /// The encoding is unknown, or this build has no decoder for it.
     Unsupported,
+    /// A second decoder does not accept the stream, or decodes it to other bytes.
+    Second,
     /// The output buffer is too small for this encoding; this is the caller's error, not
     /// the file's.
     Buffer,
@@ -65,6 +67,7 @@ impl fmt::Display for Fault {
             Fault::Dictionary => "a frame needs a dictionary",
             Fault::Work => "decoding takes more work than is allowed",
             Fault::Unsupported => "no decoder for this encoding",
+            Fault::Second => "a second decoder reads the stream differently",
             Fault::Buffer => "the output buffer is too small",
         })
     }

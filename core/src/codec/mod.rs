@@ -12,8 +12,8 @@
 //! | zstd | 14.5 KiB in the decoder | all of the output, or the window and a block ([`ring`]) | none |
 //!
 //! A window is at most [`ZSTD_WINDOW`], or as long as the output buffer if that holds all
-//! of the output. With the feature `ruzstd`, `Decoder::with_ruzstd` decodes zstd on the
-//! heap, into any buffer, as a second opinion.
+//! of the output. With the feature `ruzstd`, `Decoder::with_second_opinion` has every zstd stream
+//! decoded by ruzstd as well, on the heap; `Decoder::with_ruzstd` uses ruzstd alone.
 //!
 //! [`ZSTD_WINDOW`]: crate::base::limits::ZSTD_WINDOW
 
@@ -24,6 +24,8 @@ mod inflate;
 mod job;
 #[cfg_attr(not(feature = "ruzstd"), path = "no_ruzstd.rs")]
 mod ruzstd;
+#[cfg_attr(not(feature = "ruzstd"), path = "no_second.rs")]
+mod second;
 mod step;
 pub(crate) mod zstd;
 
@@ -79,6 +81,8 @@ pub struct Decoder {
     zstd: zstd::Frames,
     /// If present, decodes zstd frames instead of the field `zstd`.
     ruzstd: Option<ruzstd::Frames>,
+    /// If present, decodes zstd frames as well.
+    second: Option<second::Second>,
 }
 
 impl Default for Decoder {
@@ -116,6 +120,7 @@ impl Decoder {
             inflate: Inflate::new(),
             zstd: zstd::Frames::new(),
             ruzstd: None,
+            second: None,
         }
     }
 
@@ -124,6 +129,24 @@ impl Decoder {
     #[cfg(feature = "ruzstd")]
     pub fn with_ruzstd() -> Self {
         Decoder { ruzstd: Some(ruzstd::Frames::new()), ..Decoder::new() }
+    }
+
+    /// A decoder that has every zstd stream decoded by ruzstd as well. A stream that both do not
+    /// accept with the same bytes ends with [`Fault::Second`]. This takes a buffer on the heap, as
+    /// large as the caller's for streams that fit in it.
+    ///
+    /// ```
+    /// use weighbridge_core::codec::{Decoder, Size};
+    /// use weighbridge_core::{Encoding, Source, Span};
+    ///
+    /// let stored = b"\x28\xB5\x2F\xFD\x20\x04\x21\x00\x00abcd";
+    /// let mut decoder = Decoder::with_second_opinion();
+    /// decoder.start(Encoding::Zstd, Span::new(0, 13), Size::Exactly(4));
+    /// assert_eq!(decoder.fill(&Source::whole(stored), &mut [0; 4]).unwrap(), b"abcd");
+    /// ```
+    #[cfg(feature = "ruzstd")]
+    pub fn with_second_opinion() -> Self {
+        Decoder { second: Some(second::Second::new()), ..Decoder::new() }
     }
 
     /// Whether this build decodes `encoding`.
@@ -154,6 +177,9 @@ impl Decoder {
         self.zstd.start();
         if let Some(ruzstd) = &mut self.ruzstd {
             ruzstd.start();
+        }
+        if let Some(second) = &mut self.second {
+            second.start();
         }
     }
 
@@ -303,6 +329,13 @@ impl Decoder {
         let mut job = Job { input, last, output, at, room, whole, left, written, work };
         let outcome = self.run(&mut job);
         let at = job.at;
+        if let (Encoding::Zstd, Some(second)) = (self.encoding, &mut self.second) {
+            let decoded = at..at.saturating_add(outcome.written);
+            let decoded = output.get(decoded).unwrap_or_default();
+            let last = last && outcome.read == input.len();
+            let used = input.get(..outcome.read).unwrap_or_default();
+            second.follow(used, last, decoded, (self.size.most(), whole));
+        }
 
         self.read = self.read.saturating_add(widen(outcome.read));
         self.written = self.written.saturating_add(widen(outcome.written));
@@ -405,8 +438,17 @@ impl Decoder {
         }
     }
 
+    /// The end of a stream that is complete: a fault if a second decoder disagrees.
+    fn compare(&mut self) -> End {
+        let zstd = self.encoding == Encoding::Zstd;
+        match self.second.as_mut().filter(|_| zstd).is_none_or(second::Second::agrees) {
+            true => End::Done,
+            false => End::Fault(Fault::Second),
+        }
+    }
+
     /// Checks that need the whole stream.
-    fn validate(&self, end: End) -> End {
+    fn validate(&mut self, end: End) -> End {
         if end != End::Done {
             return end;
         }
@@ -415,7 +457,7 @@ impl Decoder {
         }
         match self.size {
             Size::Exactly(size) if self.written < size => End::Fault(Fault::Short),
-            _ => End::Done,
+            _ => self.compare(),
         }
     }
 }
@@ -423,4 +465,28 @@ impl Decoder {
 /// At most the first `most` bytes.
 fn cut(bytes: &[u8], most: u64) -> &[u8] {
     usize::try_from(most).ok().and_then(|most| bytes.get(..most)).unwrap_or(bytes)
+}
+
+#[cfg(all(test, feature = "ruzstd"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stream_that_second_decoder_reads_differently_is_a_fault() {
+        // "abcd" in one raw block.
+        let stored = b"\x28\xB5\x2F\xFD\x20\x04\x21\x00\x00abcd";
+        let source = Source::whole(stored);
+        let mut decoder = Decoder::with_second_opinion();
+        for seen in [b"".as_slice(), b"x"] {
+            decoder.start(Encoding::Zstd, Span::new(0, 13), Size::Exactly(4));
+            // As if the first decoder had decoded this in addition.
+            decoder.second.as_mut().unwrap().follow(&[], false, seen, (4, true));
+            let mut buffer = [0; 4];
+            let result = decoder.fill(&source, &mut buffer).map(<[u8]>::to_vec);
+            match seen {
+                b"" => assert_eq!(result, Ok(b"abcd".to_vec())),
+                _ => assert_eq!(result, Err(Undecoded::Fault(Fault::Second))),
+            }
+        }
+    }
 }

@@ -37,6 +37,10 @@ rules! { 0;
         "the file is a pickle as well, which imports code when it is loaded as one",
         "no writer makes a file that is also a pickle, up to the first operation that imports code",
         why "a loader that goes by another name of the file, or tries pickle.load first, runs the code";
+    SECOND_OPINION = "SECOND-OPINION", Fatal, Silent,
+        "a second decoder, ruzstd, refuses this zstd stream or decodes it to other bytes",
+        "one stream has one content, whichever decoder reads it (RFC 8878)",
+        why "a stream that two decoders read differently shows one model to the gate and another to the loader; checked only if asked for (`check --second-opinion`)";
     BYTES_CHANGED = "BYTES-CHANGED", Fatal, Silent,
         "the bytes here have changed since they were read",
         "a file that is being written, or flash that is being updated, is not read as if it were whole";

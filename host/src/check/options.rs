@@ -62,6 +62,7 @@ pub struct Options {
     pub(crate) memory: u64,
     pub(crate) buffer: u64,
     pub(crate) work: Option<u64>,
+    pub(crate) second_opinion: bool,
     pub(crate) shown: u64,
     pub(crate) windows: Windows,
     pub(crate) seed: Option<u64>,
@@ -79,6 +80,7 @@ impl fmt::Debug for Options {
             .field("memory", &self.memory)
             .field("buffer", &self.buffer)
             .field("work", &self.work)
+            .field("second_opinion", &self.second_opinion)
             .field("shown", &self.shown)
             .field("windows", &self.windows)
             .finish_non_exhaustive()
@@ -119,6 +121,7 @@ impl Options {
             memory: MEMORY,
             buffer: limits::BLOCK_BYTES,
             work: None,
+            second_opinion: false,
             shown: SHOWN,
             windows: Windows::CHEAP,
             seed: None,
@@ -314,6 +317,25 @@ impl Options {
     #[must_use]
     pub fn work(mut self, bytes: u64) -> Self {
         self.work = Some(bytes);
+        self
+    }
+
+    /// Has every zstd stream decoded by a second decoder, ruzstd, as well. A stream that both do not
+    /// accept with the same bytes breaks `SECOND-OPINION`. Checking such files takes several times as
+    /// long, and a second buffer.
+    ///
+    /// ```
+    /// use weighbridge::{Options, check_with};
+    ///
+    /// # let bytes = weighbridge_tests::samples::compressed();
+    /// let report = check_with(&bytes, &Options::new().second_opinion())?;
+    /// assert!(report.verdict_on_checked().is_valid());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    #[cfg(feature = "second-opinion")]
+    #[must_use]
+    pub fn second_opinion(mut self) -> Self {
+        self.second_opinion = true;
         self
     }
 

@@ -262,6 +262,17 @@ impl Check {
     }
 }
 
+/// A scratch that decodes into `buffer`, with a second decoder if one is asked for.
+fn scratch(buffer: &mut [u8], second: bool) -> Scratch<'_> {
+    let scratch = Scratch::new(buffer);
+    #[cfg(feature = "second-opinion")]
+    if second {
+        return scratch.with_second_opinion();
+    }
+    _ = second;
+    scratch
+}
+
 /// Whether neither the options nor the name of an index say that its shards are safetensors files.
 #[cfg(feature = "shards")]
 fn may_list_pickles(file: &File, options: &Options) -> bool {
@@ -298,6 +309,8 @@ pub(crate) struct FileAudit {
     slots: Vec<Slot>,
     buffer: Vec<u8>,
     paused: Option<Box<Paused>>,
+    /// Zstd streams are decoded by a second decoder as well.
+    second: bool,
     /// It cannot continue, and another step would return the same error.
     over: bool,
 }
@@ -318,7 +331,15 @@ impl FileAudit {
             audit = audit.max_work(work);
         }
         let audit = audit.seeded(options.seed_or_random());
-        FileAudit { audit, slots: Vec::new(), buffer: Vec::new(), paused: None, over: false }
+        let second = options.second_opinion;
+        FileAudit {
+            audit,
+            slots: Vec::new(),
+            buffer: Vec::new(),
+            paused: None,
+            second,
+            over: false,
+        }
     }
 
     /// Runs up to `goal`, or until bytes are missing, and continues once they are there.
@@ -369,13 +390,13 @@ impl FileAudit {
         goal: Goal,
         sink: &mut dyn FnMut(Finding),
     ) -> Result<(), Stop> {
-        let FileAudit { audit, slots, buffer, paused, .. } = self;
+        let FileAudit { audit, slots, buffer, paused, second, .. } = self;
         if goal == Goal::Payloads {
             buffer.resize(buffer.len().max(PIECE), 0);
         }
         let mut scratch = match paused.take() {
             Some(paused) => paused.resume(buffer),
-            None => Scratch::new(buffer),
+            None => scratch(buffer, *second),
         };
         let result = audit.step_with(source, slots, &mut scratch, sink);
         *paused = Some(Box::new(scratch.pause()));

@@ -157,6 +157,24 @@ fn zstd_decoder_matches_ruzstd() {
     }
 }
 
+#[test]
+fn zstd_second_opinion_accepts_sound_frames() {
+    let mut decoder = Decoder::with_second_opinion();
+    for data in inputs() {
+        for (level, window_log) in [(1, None), (3, Some(10)), (19, Some(17))] {
+            let stored =
+                zstd(&data, Frame { level, checksum: true, content_size: true, window_log });
+            let size = Size::Exactly(data.len() as u64);
+            let ring = data.len().min(600 << 10).max(1);
+            for (input, output) in [(usize::MAX, data.len()), (1000, data.len()), (70_000, ring)] {
+                let portions = Portions { input, output };
+                let result = decode_with(&mut decoder, Encoding::Zstd, &stored, size, &portions);
+                assert!(result == (data.clone(), Ok(())), "{level} {window_log:?}: {:?}", result.1);
+            }
+        }
+    }
+}
+
 /// A frame of one block, with a window of 1 KiB for window byte 0.
 fn one_block(window: u8, block: &[u8]) -> Vec<u8> {
     let header = ((block.len() as u32) << 3 | 2 << 1 | 1).to_le_bytes();

@@ -24,6 +24,7 @@ pub(super) fn stream(
     let limited = matches!(fault, Fault::Window | Fault::Dictionary);
     let rule = audit.file.rule(format::Fault::Stream(fault));
     let rule = rule.filter(|_| fault.is_of_file() || limited).unwrap_or(general::PAYLOAD_UNCHECKED);
+    let rule = if fault == Fault::Second { general::SECOND_OPINION } else { rule };
     let expected = p.chunk.decoded.unwrap_or(written);
     let found = written.saturating_add(u64::from(fault == Fault::Long));
     let Span { offset: at, len } = p.chunk.stored;

@@ -46,6 +46,14 @@ impl<'b> Scratch<'b> {
 }
 
 impl<'b> Scratch<'b> {
+    /// Has every zstd stream decoded by ruzstd as well; see
+    /// [`Decoder::with_second_opinion`]. Call this before the scratch is used.
+    #[cfg(feature = "ruzstd")]
+    #[must_use]
+    pub fn with_second_opinion(self) -> Self {
+        Scratch { decoder: Decoder::with_second_opinion(), ..self }
+    }
+
     /// Releases the buffer, whose contents must not change until [`Paused::resume`]: for hosts
     /// that own the buffer and come back later.
     pub fn pause(self) -> Paused {
