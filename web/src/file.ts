@@ -73,7 +73,11 @@ export class OpenFile {
   /** What people call it: a model of several files by its folder, as all have the same file names. */
   readonly name: string;
 
-  constructor(info: Opened, client: Client<Api>, tasks: Tasks, reload: () => void, folder?: string) {
+  /** When the file was changed last, in milliseconds since 1970. */
+  readonly modified: number | undefined;
+
+  constructor(info: Opened, client: Client<Api>, tasks: Tasks, reload: () => void, folder?: string, modified?: number) {
+    this.modified = modified;
     this.reload = reload;
     this.info = info;
     this.name = (info.parts && folder) ?? info.name;

@@ -1,6 +1,6 @@
 /** Comparing two files: what differs, by how much, and where NaN is. */
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, utimesSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { safetensors, written } from './files.ts';
 import { expect, openFiles, settled, test } from './page.ts';
@@ -50,6 +50,7 @@ test('what was compared is changed or unchanged, and the totals say so', async (
   await expect(row(page, 'moved')).toContainText('not compared');
   await page.getByRole('button', { name: 'Compare all values' }).click();
   await expect(summary).toHaveText('1 added · 1 removed · 4 changed · 2 unchanged · 0 not compared · 5 of 18 values differ · max |a - b| 7 in far');
+  await page.getByRole('group', { name: 'Show' }).getByRole('button', { name: 'All' }).click();
   await expect(row(page, 'moved')).toContainText('≠ changed');
   await expect(row(page, 'moved').locator('.what')).toHaveText('values');
   await expect(row(page, 'equal')).toContainText('= unchanged');
@@ -79,6 +80,7 @@ test('every column sorts, up and down and back', { tag: '@deep' }, async ({ page
   const before = await names(page);
   await page.getByRole('button', { name: 'Compare all values' }).click();
   await expect(page.locator('.compare .list-summary')).toContainText('0 not compared');
+  await page.getByRole('group', { name: 'Show' }).getByRole('button', { name: 'All' }).click();
   const header = (name: string) => page.getByRole('columnheader', { name });
   await header('Max |a - b|').click();
   await expect(header('Max |a - b|')).toHaveAttribute('aria-sort', 'descending');
@@ -115,6 +117,80 @@ test('the comparison is exported, with all digits and without formulas', { tag: 
   expect(line('equal')[1]).toBe('unchanged');
   expect(line('fresh').slice(0, 8)).toEqual(['fresh', 'added', 'f32 8 B', '', '', 'f32', '2', '']);
   expect(lines.some((text) => text.startsWith("'=formula,"))).toBe(true);
+});
+
+test('the result is a headline, and the list opens on what differs, the worst first', async ({ page }) => {
+  await open(page);
+  const headline = page.locator('.compare-head strong');
+  await expect(headline).toHaveText('3 of 8 tensors differ, 5 not compared');
+  await page.getByRole('button', { name: 'Compare all values' }).click();
+  await expect(headline).toHaveText('6 of 8 tensors differ');
+  await expect(page.getByRole('group', { name: 'Show' }).getByRole('button', { name: 'Differing' })).toHaveAttribute('aria-pressed', 'true');
+  await expect.poll(() => names(page)).toEqual(['far', 'moved', 'spoilt', 'shaped', 'fresh', 'gone']);
+  await expect(page.getByRole('columnheader', { name: 'Rel. error' })).toHaveAttribute('aria-sort', 'descending');
+  // A list that the user has arranged stays as it is.
+  await page.getByRole('button', { name: 'Removed' }).click();
+  await page.getByRole('button', { name: 'Compare all values' }).click();
+  await expect.poll(() => names(page)).toEqual(['gone']);
+});
+
+test('the file opened first is the base, in either tab, and Swap makes it the other', async ({ page }) => {
+  await open(page);
+  const sides = page.locator('.compare-sides:visible');
+  await expect(sides).toHaveText('Base before.safetensors → after.safetensors');
+  await page.locator('.file-name').last().click();
+  await page.getByRole('tab', { name: 'Compare' }).click();
+  await expect(sides).toHaveText('Base before.safetensors → after.safetensors');
+  await expect(row(page, 'fresh').locator('.change')).toHaveText('+ added');
+  // The tensor opened is that of the file in front.
+  await row(page, 'gone').click();
+  await expect(page.getByRole('button', { name: 'Open tensor' })).toHaveCount(0);
+  await row(page, 'fresh').click();
+  await page.getByRole('button', { name: 'Open tensor' }).click();
+  await expect(page.locator('.panel-name:visible')).toHaveText('fresh');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Swap' }).press('Enter');
+  await expect(sides).toHaveText('Base after.safetensors → before.safetensors');
+  await expect(row(page, 'fresh').locator('.change')).toHaveText('- removed');
+  await expect(page.getByRole('button', { name: 'Swap' })).toBeFocused();
+  await page.getByRole('button', { name: 'Compare all values' }).click();
+  await page.getByRole('button', { name: 'All', exact: true }).click();
+  await row(page, 'spoilt').click();
+  await expect(page.locator('.compare-result')).toContainText('1 is NaN in the base only');
+});
+
+test('an older file is the base although it was opened later', async ({ page }) => {
+  const [before, after] = files();
+  utimesSync(after, new Date('2024-05-01'), new Date('2024-05-01'));
+  await openFiles(page, [before, after]);
+  await page.getByRole('tab', { name: 'Compare' }).click();
+  await expect(page.locator('.compare-sides')).toHaveText('Base after.safetensors → before.safetensors');
+  await expect(row(page, 'fresh').locator('.change')).toHaveText('- removed');
+});
+
+test('values that are equal in another type are not called changed', async ({ page }) => {
+  const doubles = { dtype: 'F64', data: Float64Array.of(1, 2, 3) };
+  await openFiles(page, written({ 'a.safetensors': safetensors({ one: f32(1, 2, 3), two: f32(1, 2) }), 'b.safetensors': safetensors({ one: doubles, two: f32(1, 2) }) }));
+  await page.getByRole('tab', { name: 'Compare' }).click();
+  await expect(page.locator('.compare-head strong')).toHaveText('1 of 2 tensors differs, 1 not compared');
+  await page.getByRole('button', { name: 'Compare all values' }).click();
+  await expect(page.locator('.compare-head strong')).toHaveText('All 2 tensors are equal');
+  await expect(row(page, 'one').locator('.change')).toHaveText('= equal values');
+  await expect(row(page, 'one').locator('.what')).toHaveText('f32 → f64');
+  await expect(page.locator('.compare .list-summary')).toContainText('1 equal in another type');
+});
+
+test('the chart of layers has numbers, and says what infinite is', async ({ page }) => {
+  const layers = (value: (layer: number) => number) => safetensors(Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`layers.${i}.weight`, f32(value(i), value(i))])));
+  await openFiles(page, written({ 'a.safetensors': layers((i) => (i === 7 ? 0 : 1)), 'b.safetensors': layers((i) => (i < 9 ? 2 : 1)) }));
+  await page.getByRole('tab', { name: 'Compare' }).click();
+  await page.getByRole('button', { name: 'Compare all values' }).click();
+  await expect(page.locator('.layer-axis span')).toHaveText(['0', '3', '6', '9', '12', '15', '18', '21', '24', '27']);
+  await expect(page.locator('.layer-endless')).toHaveText('infinite: the base is all zeros');
+  // Each bar answers where it is drawn.
+  const slider = page.getByRole('slider', { name: /^Relative error of each layer/ });
+  await page.locator('.layer-bar').nth(28).hover({ position: { x: 3, y: 0 }, force: true });
+  await expect(slider).toHaveAttribute('aria-valuetext', /^layer 28: 0 /);
 });
 
 /** Opens two files and a third with one tensor of the first; shows the comparison of the first two. */

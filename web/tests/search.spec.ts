@@ -239,14 +239,15 @@ test('an expression that tries for ever is stopped, and the page goes on', async
   await expect(page.locator('.no-match')).toContainText('/(a+)+$/ was stopped after 2 s on 3 names');
   await page.getByRole('searchbox').fill('/bias$/');
   await expect(page.locator(`${rows} .name`)).toHaveText(['layers.0.bias', 'layers.1.bias']);
-  // The renaming rule of a comparison.
+  // The renaming rule of a comparison, for the names of the base.
   await page.getByRole('tab', { name: 'Compare' }).click();
   await page.getByLabel('Compare with').selectOption({ index: 0 });
+  await page.getByRole('button', { name: 'Swap' }).click();
   await page.getByText('Match names').click();
-  await page.getByLabel('Regular expression for names in this file').fill('(a+)+$');
+  await page.getByLabel('Regular expression for names in the base').fill('(a+)+$');
   await page.getByRole('button', { name: 'Match', exact: true }).click();
   await expect(page.locator('.compare-rename [role=alert]')).toContainText('was stopped after 2 s');
-  await page.getByLabel('Regular expression for names in this file').fill('^layers');
+  await page.getByLabel('Regular expression for names in the base').fill('^layers');
   await page.getByLabel('Name in the other file').fill('h');
   await page.getByRole('button', { name: 'Match', exact: true }).click();
   await expect(page.locator('.compare .list-summary')).toContainText('1 under another name');

@@ -191,7 +191,7 @@ export function viewer(start: () => Worker) {
         const own = new Set(info.parts?.filter(({ state }) => state !== 'surplus').map(({ name }) => name));
         // If several share a name, take the first.
         files.forEach((one) => own.delete(one.name) && left.delete(one));
-        const file = new OpenFile(info, client, this.#tasks, () => this.#reload());
+        const file = new OpenFile(info, client, this.#tasks, () => this.#reload(), undefined, given instanceof File ? given.lastModified : undefined);
         const view = new FileView(file, () => this.#entries.filter((other) => other.file !== file).map((other) => other.file));
         // There may be several viewers on a page, so include the file name in the labels.
         view.element.querySelectorAll('section, aside').forEach((part) => part.setAttribute('aria-label', `${part.getAttribute('aria-label')} of ${info.name}`));

@@ -10,10 +10,18 @@ import type { Rename } from '../worker/matching.ts';
 import { base, download } from './export.ts';
 import { Histogram } from './histogram.ts';
 import { layerBars } from './layers.ts';
-import { COLUMNS, batch, comparable, csv, describe, distances, sentence, settle, shown, sides, sorted, totals, weigh, type Column, type Line } from './pairs.ts';
+import { COLUMNS, batch, comparable, csv, describe, distances, headline, isDifferent, sentence, settle, shown, sides, sorted, totals, weigh, type Column, type Line } from './pairs.ts';
 import { renameForm } from './rename.ts';
 
 const ROW = 24;
+/** Milliseconds. Files of one download or copy have nearly the same date, which says nothing. */
+const APART = 60_000;
+
+/** Whether the first file was changed last before the second or, if dates do not tell, opened before it. */
+function isOlder(one: OpenFile, other: OpenFile): boolean {
+  const apart = (one.modified ?? 0) - (other.modified ?? 0);
+  return one.modified !== undefined && other.modified !== undefined && Math.abs(apart) >= APART ? apart < 0 : one.id < other.id;
+}
 
 export class CompareView {
   readonly element: HTMLElement;
@@ -24,6 +32,11 @@ export class CompareView {
   readonly #headers: HTMLElement[];
   readonly #choice: HTMLSelectElement;
   readonly #counts = h('p', { class: 'list-summary', role: 'status' });
+  readonly #headline = h('strong', { role: 'status' });
+  readonly #from = h('bdi');
+  readonly #to = h('bdi');
+  readonly #swap = button('Swap', () => void this.#turn(), { title: 'Make the other file the base' });
+  readonly #head = h('p', { class: 'compare-head', hidden: true }, this.#headline, h('span', { class: 'compare-sides' }, h('span', { class: 'muted' }, 'Base '), this.#from, ' → ', this.#to), this.#swap);
   readonly #detail = h('div', { class: 'compare-detail', role: 'status' });
   readonly #layers = h('div', { class: 'compare-layers', hidden: true });
   readonly #run = button('Compare all values', () => void this.#all());
@@ -45,6 +58,8 @@ export class CompareView {
   #chosen: Line | undefined;
   /** The file whose tensors are or will be listed; `undefined` if that failed. */
   #other: OpenFile | undefined;
+  /** Whether the user has chosen the younger file as the base. */
+  #turned = false;
   /** Settles once the tensors of both files are paired. */
   #paired: Promise<void> = Promise.resolve();
   /** What the detail shows. */
@@ -107,7 +122,7 @@ export class CompareView {
       'div',
       { class: 'compare' },
       h('div', { class: 'toolbar' }, h('label', { class: 'compare-with' }, 'Compare with ', this.#choice), this.#kinds, this.#run, this.#export),
-      h('div', {}, this.#renaming.element, this.#layers),
+      h('div', {}, this.#head, this.#renaming.element, this.#layers),
       this.#grid,
       this.#detail,
       this.#counts,
@@ -123,7 +138,8 @@ export class CompareView {
     this.#choice.replaceChildren(...others.map((other) => h('option', { value: other.id, selected: String(other.id) === chosen }, other.name)));
     const other = others.find(({ id }) => String(id) === this.#choice.value);
     if (other === undefined || other !== this.#other) {
-      this.#other = other;
+      this.#turned &&= other === this.#latest;
+      this.#latest = this.#other = other;
       this.#paired = this.#pair(other, this.#rename);
     }
     return this.#paired;
@@ -136,10 +152,11 @@ export class CompareView {
     if (other === undefined) {
       return;
     }
+    const [base, newer] = this.#order(other);
     const pairs = await this.#file.tasks.run(
       'Comparing',
       async (options) => {
-        const by = (names: Rename | undefined) => this.#file.client.with(options).pairs(this.#file.id, other.id, names);
+        const by = (names: Rename | undefined) => this.#file.client.with(options).pairs(base.id, newer.id, names);
         try {
           return await by(rename);
         } catch (error) {
@@ -161,6 +178,32 @@ export class CompareView {
     }
   }
 
+  /** The file chosen last, listed or not. */
+  #latest: OpenFile | undefined;
+
+  /** The base and the file compared with it: "added" is what the base lacks. */
+  #order(other: OpenFile): [base: OpenFile, newer: OpenFile] {
+    return isOlder(other, this.#file) === this.#turned ? [this.#file, other] : [other, this.#file];
+  }
+
+  /** Makes the other file the base. */
+  async #turn(): Promise<void> {
+    this.#turned = !this.#turned;
+    this.#other = undefined;
+    await this.load();
+  }
+
+  #drawHead(): void {
+    const other = this.#latest;
+    this.#head.hidden = other === undefined;
+    if (other !== undefined) {
+      const [base, newer] = this.#order(other);
+      setText(this.#from, base.name);
+      setText(this.#to, newer.name);
+      setText(this.#headline, headline(this.#lines));
+    }
+  }
+
   /** Aborted when either file is closed. */
   #until(other: OpenFile): AbortSignal {
     return AbortSignal.any([this.#file.closing.signal, other.closing.signal]);
@@ -178,12 +221,13 @@ export class CompareView {
   #filter(): void {
     const kept = this.#lines.filter(({ kind }) => {
       if (this.#only === 'differ') {
-        return kind !== 'same' && kind !== 'open';
+        return isDifferent(kind);
       }
-      return this.#only === 'all' || kind === this.#only;
+      return this.#only === 'all' || (kind === 'equal' ? 'same' : kind) === this.#only;
     });
     this.#shown = this.#column === undefined ? kept : sorted(kept, this.#column, this.#down);
     setText(this.#counts, this.#lines.length === 0 ? '' : totals(this.#lines));
+    this.#drawHead();
     this.#drawLayers();
     this.#counts.title = this.#counts.textContent ?? '';
     if (this.#chosen !== undefined && !this.#shown.includes(this.#chosen)) {
@@ -208,6 +252,15 @@ export class CompareView {
     fill(this.#layers, bars);
     if (held) {
       this.#layers.querySelector<HTMLElement>('[tabindex]')?.focus();
+    }
+  }
+
+  /** Lists what differs, by relative error, unless the user has arranged the list. */
+  #present(): void {
+    if (this.#only === 'all' && this.#column === undefined && this.#lines.some(({ kind }) => isDifferent(kind))) {
+      this.#only = 'differ';
+      this.#kinds.choose('differ');
+      this.#sortBy('error');
     }
   }
 
@@ -274,6 +327,7 @@ export class CompareView {
       fill(this.#detail, h('p', { class: 'empty' }, this.#hint(), retry && button('Try again', () => void this.load(), { class: 'link' })));
     } else {
       const { a, b } = line.pair;
+      const own = this.#other !== undefined && this.#order(this.#other)[0] === this.#file ? a : b;
       fill(
         this.#detail,
         h('h2', {}, h('bdi', {}, line.name)),
@@ -284,7 +338,7 @@ export class CompareView {
             ? button('Compare values', () => void this.#values(line))
             : a !== undefined && b !== undefined && h('p', { class: 'compare-result muted' }, 'The values cannot be compared: both tensors must be dense, numeric and of the same size.'),
         this.#distances(line),
-        a !== undefined && button('Open tensor', () => this.#file.select(a.index), { class: 'link' }),
+        own !== undefined && button('Open tensor', () => this.#file.select(own.index), { class: 'link' }),
       );
     }
     if (held !== null) {
@@ -308,13 +362,14 @@ export class CompareView {
     }
     this.#histogram = new Histogram(result);
     this.#histogram.scale = 'log';
-    return h('section', {}, h('h4', {}, '|a - b|'), this.#histogram.element);
+    return h('section', {}, h('h3', {}, '|a - b|'), this.#histogram.element);
   }
 
   /** Compares the values of pairs. */
   async #difference(lines: readonly Line[], other: OpenFile, options: CallOptions): Promise<void> {
     const pairs = lines.map(({ pair: { a, b } }): [number, number] => [a!.index, b!.index]);
-    const found = await this.#file.client.with(options).differences(this.#file.id, other.id, pairs);
+    const [base, newer] = this.#order(other);
+    const found = await this.#file.client.with(options).differences(base.id, newer.id, pairs);
     found.forEach((outcome, i) => settle(lines[i], outcome));
   }
 
@@ -337,6 +392,7 @@ export class CompareView {
     await this.#settled();
     if (this.#other !== undefined) {
       await this.#differences(this.#lines, this.#other);
+      this.#present();
     }
     this.#run.ariaDisabled = 'false';
   }
@@ -392,7 +448,7 @@ export class CompareView {
     await this.#settled();
     const other = this.#other;
     if (other !== undefined) {
-      const names = [this.#file, other].map(({ name }) => base(name));
+      const names = this.#order(other).map(({ name }) => base(name));
       download(new Blob([csv(this.#lines)], { type: 'text/csv' }), `${names.join('-vs-')}.csv`);
     }
   }

@@ -5,6 +5,9 @@ import { counted, real } from '../ui/format.ts';
 import { layerOf } from '../worker/text.ts';
 import type { Line } from './pairs.ts';
 
+/** Maximum number of layers that the axis names. */
+const TICKS = 12;
+
 interface Layer {
   layer: number;
   /** The greatest relative error among its tensors, and the tensor that has it. */
@@ -101,5 +104,17 @@ export function layerBars(lines: readonly Line[], choose: (line: Line) => void):
       choose(all[at].worst);
     }
   });
-  return h('section', { 'aria-label': 'Across layers' }, h('p', {}, 'Relative error by layer: ', readout), stage);
+  const endless = all.some(({ error }) => error === Infinity) && h('span', { class: 'layer-endless' }, h('span', { class: 'layer-key' }), 'infinite: the base is all zeros');
+  return h('section', { 'aria-label': 'Across layers' }, h('p', {}, 'Relative error by layer: ', readout, endless), stage, axis(all));
+}
+
+/** The numbers of some layers, evenly spaced, below their bars. */
+function axis(all: readonly Layer[]): HTMLElement {
+  const step = Math.ceil(all.length / TICKS);
+  const ticks = all.map(({ layer }, i) => {
+    const tick = h('span', {}, layer);
+    tick.style.insetInlineStart = `${((i + 0.5) / all.length) * 100}%`;
+    return tick;
+  });
+  return h('div', { class: 'layer-axis', 'aria-hidden': 'true' }, ...ticks.filter((_, i) => i % step === 0));
 }

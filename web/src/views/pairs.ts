@@ -14,8 +14,15 @@ const CHANGES = [
   [8, 'encoding'],
 ] as const;
 
-/** `open`: nothing but the values may differ, and those have not been compared. */
-export type Kind = 'added' | 'removed' | 'changed' | 'open' | 'same';
+/**
+ * `open`: nothing but the values may differ, and those have not been compared. `equal`: the values
+ * are the same, stored as another type.
+ */
+export type Kind = 'added' | 'removed' | 'changed' | 'open' | 'equal' | 'same';
+
+export function isDifferent(kind: Kind): boolean {
+  return kind === 'added' || kind === 'removed' || kind === 'changed';
+}
 
 export interface Line {
   pair: Pair;
@@ -34,6 +41,7 @@ export const KINDS: Record<Kind, string> = {
   added: '+ added',
   removed: '- removed',
   open: '· not compared',
+  equal: '= equal values',
   same: '= unchanged',
 };
 
@@ -54,11 +62,16 @@ export function settle(line: Line, values: Outcome): void {
     line.error = `The values could not be compared: ${values.failure}`;
     return;
   }
-  const parts = CHANGES.filter(([bit]) => (line.pair.differs & bit) !== 0).map(([, text]) => text as string);
+  const { a, b, differs } = line.pair;
+  const parts = CHANGES.filter(([bit]) => (differs & bit) !== 0).map(([, text]) => text as string);
   line.values = values;
   line.error = undefined;
   if (values.different > 0n) {
     parts.push('values');
+  } else if (parts.length > 0 && !parts.includes('shape')) {
+    line.kind = 'equal';
+    line.text = a!.dtype === b!.dtype ? parts.join(', ') : `${a!.dtype} → ${b!.dtype}`;
+    return;
   }
   line.kind = parts.length > 0 ? 'changed' : 'same';
   line.text = parts.join(', ');
@@ -125,7 +138,7 @@ export function shown(line: Line, column: Column): string {
     case 'different':
       return values === undefined ? '' : count(values.different);
     case 'most':
-      return values === undefined || (values.maxAt === undefined && values.different > 0n) ? '' : real(values.maxAbs);
+      return values === undefined || (values.maxAt === undefined && values.different > 0n) ? '' : fit(real(values.maxAbs), 8);
     case 'error':
       return values === undefined ? '' : fit(real(values.relativeRms), 8);
     case 'cosine':
@@ -177,7 +190,7 @@ export function sorted(lines: readonly Line[], column: Column, down: boolean): L
 /** Type, shape and size of both tensors. */
 export function sides({ pair: { a, b } }: Line): string {
   const about = (side: typeof a, absent: string) => (side === undefined ? absent : `${side.dtype} [${Array.from(side.shape).join(', ')}] ${size(side.stored)}`);
-  return `${about(a, 'not in this file')} → ${about(b, 'not in the other file')}`;
+  return `${about(a, 'not in the base')} → ${about(b, 'not in the other file')}`;
 }
 
 /** The result of comparing a pair's values, in a sentence. */
@@ -198,7 +211,7 @@ export function sentence({ values, error, pair: { a, b } }: Line): string {
   const parts = [`${count(different)} of ${counted(all, 'value')} ${different === 1n ? 'differs' : 'differ'}`];
   const single = nanA + nanB;
   if (single > 0n) {
-    const where = nanB === 0n ? 'in this file' : nanA === 0n ? 'in the other file' : 'in one of the files';
+    const where = nanB === 0n ? 'in the base' : nanA === 0n ? 'in the other file' : 'in one of the files';
     parts.push(`${count(single)} ${single === 1n ? 'is' : 'are'} NaN ${where} only, first at ${position(nanAt!, at)}`);
   }
   if (maxAt !== undefined) {
@@ -225,6 +238,20 @@ export function distances({ count: all, different, finite, power, magnitudes }: 
   };
 }
 
+/** The result in one line. */
+export function headline(lines: readonly Line[]): string {
+  const differing = lines.filter(({ kind }) => isDifferent(kind)).length;
+  const open = lines.filter(({ kind }) => kind === 'open').length;
+  const all = counted(lines.length, 'tensor');
+  if (lines.length === 0) {
+    return '';
+  }
+  if (differing > 0) {
+    return `${count(differing)} of ${all} ${differing === 1 ? 'differs' : 'differ'}${open > 0 ? `, ${count(open)} not compared` : ''}`;
+  }
+  return open > 0 ? `Names, types and shapes are equal; values of ${count(open)} of ${all} are not compared` : lines.length === 1 ? 'The tensor is equal' : `All ${all} are equal`;
+}
+
 /** Counts by kind, and a summary of the values. */
 export function totals(lines: readonly Line[]): string {
   const tally = (kind: Kind) => lines.filter((line) => line.kind === kind).length;
@@ -235,6 +262,9 @@ export function totals(lines: readonly Line[]): string {
     `${count(tally('same'))} unchanged`,
     `${count(tally('open'))} not compared`,
   ];
+  if (tally('equal') > 0) {
+    parts.push(`${count(tally('equal'))} equal in another type`);
+  }
   const renamed = lines.filter(({ pair: { a, b } }) => a !== undefined && b !== undefined && a.name !== b.name).length;
   if (renamed > 0) {
     parts.push(`${count(renamed)} under another name`);

@@ -5,7 +5,7 @@ import type { Rename } from '../worker/matching.ts';
 
 /** Calls `match` with the names to use, or `undefined` for their own. */
 export function renameForm(match: (rename: Rename | undefined) => void): { element: HTMLElement; warn(text: string): void } {
-  const pattern = h('input', { type: 'text', placeholder: '^model\\.(.+)$', spellcheck: false, 'aria-label': 'Regular expression for names in this file' });
+  const pattern = h('input', { type: 'text', placeholder: '^model\\.(.+)$', spellcheck: false, 'aria-label': 'Regular expression for names in the base' });
   const replacement = h('input', { type: 'text', placeholder: '$1', spellcheck: false, 'aria-label': 'Name in the other file' });
   const wrong = h('span', { class: 'warn', role: 'alert' });
   const warn = (text: string) => setText(wrong, text);
