@@ -30,7 +30,7 @@ mod step;
 pub(crate) mod zstd;
 
 pub use fault::Fault;
-pub use step::{Size, Step, Undecoded, most, ring};
+pub use step::{Size, Step, Tolerance, Undecoded, most, ring};
 
 use crate::base::widen;
 use crate::input::{Absent, Source, Span};
@@ -76,6 +76,7 @@ pub struct Decoder {
     lead: u64,
     /// Work budget of the stream.
     allowed: u64,
+    tolerance: Tolerance,
     end: End,
     inflate: Inflate,
     zstd: zstd::Frames,
@@ -116,6 +117,7 @@ impl Decoder {
             written: 0,
             lead: 0,
             allowed: u64::MAX,
+            tolerance: Tolerance::None,
             end: End::NotYet,
             inflate: Inflate::new(),
             zstd: zstd::Frames::new(),
@@ -169,6 +171,7 @@ impl Decoder {
         self.written = 0;
         self.lead = 0;
         self.allowed = u64::MAX;
+        self.tolerance = Tolerance::None;
         self.end = match Decoder::decodes(encoding) {
             true => End::NotYet,
             false => End::Fault(Fault::Unsupported),
@@ -202,6 +205,12 @@ impl Decoder {
     /// [`Fault::Work`] if it exceeds it. The default is unlimited.
     pub fn allow(&mut self, work: u64) {
         self.allowed = work;
+    }
+
+    /// Sets what the current stream may lack and still be complete, for readers that want its
+    /// data. The default is nothing.
+    pub fn tolerate(&mut self, tolerance: Tolerance) {
+        self.tolerance = tolerance;
     }
 
     /// Work of the stream so far: its decoded bytes, plus the cost of sequences, blocks and
@@ -448,16 +457,26 @@ impl Decoder {
     }
 
     /// Checks that need the whole stream.
+    ///
+    /// Data that is missing comes first: it cannot be read, whatever follows the stream.
     fn validate(&mut self, end: End) -> End {
-        if end != End::Done {
-            return end;
-        }
-        if self.read < self.stored.len {
-            return End::Fault(Fault::Trailing);
-        }
-        match self.size {
-            Size::Exactly(size) if self.written < size => End::Fault(Fault::Short),
-            _ => self.compare(),
+        let short = matches!(self.size, Size::Exactly(size) if self.written < size);
+        let deflate = self.looks_back();
+        match end {
+            End::Fault(Fault::Truncated)
+                if deflate && !short && self.tolerance == Tolerance::NoEnd =>
+            {
+                End::Done
+            }
+            End::Done if short => End::Fault(Fault::Short),
+            End::Done if self.read < self.stored.len => {
+                match deflate && self.tolerance != Tolerance::None {
+                    true => End::Done,
+                    false => End::Fault(Fault::Trailing),
+                }
+            }
+            End::Done => self.compare(),
+            end => end,
         }
     }
 }

@@ -22,6 +22,19 @@ impl Size {
     }
 }
 
+/// What a deflate or zlib stream may lack and still be complete. A file with such a stream is
+/// faulty, but all data is there. Other encodings tolerate nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Tolerance {
+    /// Nothing.
+    #[default]
+    None,
+    /// Stored bytes may follow it.
+    Rest,
+    /// Stored bytes may follow it, or its end may be missing after all declared bytes.
+    NoEnd,
+}
+
 /// Most bytes that `stored` bytes can decode to; `None` if the encoding is unknown.
 ///
 /// Compare a declared size with this before reserving memory, so that a small file cannot request

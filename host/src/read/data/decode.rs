@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
-use weighbridge_core::codec::{self, Decoder, Fault, Size, Undecoded};
+use weighbridge_core::codec::{self, Decoder, Fault, Size, Tolerance, Undecoded};
 use weighbridge_core::{Absent, Chunk, Encoding, Source, Stop, limits};
 
 /// Bytes decoded at a time: a power of two.
@@ -61,11 +61,13 @@ impl Decoding {
 
     fn start(&mut self) {
         start(&mut self.decoder, &self.chunk, self.most);
+        self.decoder.tolerate(Tolerance::Rest);
         self.decoder.allow(self.work);
     }
 
     /// Decodes the next [`piece`](Self::piece). Returns `false` at the end of the stream, after
-    /// all its checks have passed.
+    /// all its checks have passed. Bytes after a deflate stream are passed over: they are a fault
+    /// of the file, and all data is there.
     ///
     /// ```
     /// use weighbridge::core::{Chunk, Source};
@@ -222,6 +224,7 @@ pub(crate) fn fill(access: &Access<'_>, chunk: &Chunk, into: &mut [u8]) -> Resul
     }
     let mut decoder = Decoder::new();
     decoder.start(chunk.encoding, chunk.stored, Size::Exactly(into.len() as u64));
+    decoder.tolerate(Tolerance::Rest);
     decoder.allow(work);
     let filled = access.ask(|source| answered(decoder.fill(source, into).map(|_| ())))?;
     filled.map_err(Error::Undecodable)
@@ -280,6 +283,8 @@ impl Block {
         }
         let mut decoder = Box::new(Decoder::new());
         start(&mut decoder, chunk, len);
+        // Blocks of columns are read without their end as well.
+        decoder.tolerate(Tolerance::NoEnd);
         let lead = usize::try_from(chunk.decoded_lead()).unwrap_or(0);
         Ok(Block { decoder, bytes, lead, is_full: false })
     }

@@ -47,6 +47,8 @@ struct Payload {
     kind: EntryKind,
     part: u32,
     state: State,
+    /// The fault after which all of its data was decoded nevertheless, from then on.
+    fault: Option<codec::Fault>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -149,20 +151,30 @@ impl Scratch<'_> {
         if work.charge(self.decoder.work(), decoded.err()) {
             return Ok(true);
         }
-        if let Err(fault) = decoded {
-            return Ok(payload.flag_stream(r, fault, self.decoder.written()));
+        let len = self.decoder.written();
+        // Decoded again to its known length, a stream without an end looks too long.
+        let fault = payload.fault.or(decoded.err());
+        if let Some(fault) = fault
+            && !(wanted && payload.is_readable(fault, len))
+        {
+            return Ok(payload.flag_stream(r, fault, len));
         }
         if !wanted {
             return Ok(true);
         }
-        let len = self.decoder.written();
         // Only the end of a larger payload is in the buffer.
         if len > room {
             if len > most {
+                if let Some(fault) = fault {
+                    payload.flag_stream(r, fault, len);
+                }
                 return Ok(false);
             }
-            payload.state = State::Proved(len);
+            (payload.state, payload.fault) = (State::Proved(len), fault);
             return Err(Pause::Buffer(len));
+        }
+        if let Some(fault) = fault {
+            payload.flag_stream(r, fault, len);
         }
         let len = usize::try_from(len).unwrap_or(usize::MAX);
         payload.validate(header, r, self.buffer.get(..len).unwrap_or_default());
@@ -244,7 +256,14 @@ fn next(
         };
         if let Some(chunk) = chunk.filter(sound) {
             let kind = EntryKind::Tensor;
-            return Ok(Some(Payload { chunk, codec, kind, part, state: State::Fresh }));
+            return Ok(Some(Payload {
+                chunk,
+                codec,
+                kind,
+                part,
+                state: State::Fresh,
+                fault: None,
+            }));
         }
     }
     loop {
@@ -257,7 +276,14 @@ fn next(
         }
         if let Some((codec, chunk)) = annotation {
             let kind = EntryKind::Attribute;
-            return Ok(Some(Payload { chunk, codec, kind, part, state: State::Fresh }));
+            return Ok(Some(Payload {
+                chunk,
+                codec,
+                kind,
+                part,
+                state: State::Fresh,
+                fault: None,
+            }));
         }
     }
 }
@@ -327,14 +353,23 @@ impl Payload {
         header.validate_block(&self.codec, elements, bytes, &mut report);
     }
 
-    /// Reports a stream that cannot be decoded, if the file is at fault.
+    /// Whether a stream with this fault has all of its `written` bytes, which are then validated:
+    /// ML.NET reads them.
+    fn is_readable(&self, fault: codec::Fault, written: u64) -> bool {
+        match fault {
+            codec::Fault::Trailing => true,
+            codec::Fault::Truncated => self.chunk.decoded.is_none_or(|len| written >= len),
+            _ => false,
+        }
+    }
+
+    /// Reports a stream that is not sound, if the file is at fault.
     fn flag_stream(&self, r: &mut Reader<'_, '_>, fault: codec::Fault, written: u64) -> bool {
-        let all = self.chunk.decoded.is_none_or(|len| written >= len);
         let rule: Rule = match fault {
             codec::Fault::Unsupported | codec::Fault::Buffer => return false,
             // A stream without a recorded length is decoded no further.
             codec::Fault::Long if self.chunk.decoded.is_none() => return false,
-            codec::Fault::Truncated if all => rules::B_DEFLATE_END,
+            codec::Fault::Truncated if self.is_readable(fault, written) => rules::B_DEFLATE_END,
             codec::Fault::Truncated | codec::Fault::Short | codec::Fault::Long => {
                 rules::B_DECOMP_LEN
             }
