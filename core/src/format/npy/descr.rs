@@ -197,13 +197,38 @@ fn unknown(l: &mut Literal<'_, '_, '_>, rule: Rule) -> Option<u32> {
 }
 
 /// Skips a time unit in square brackets, possibly with a multiple or a divisor; returns whether
-/// it was next.
+/// it was next and is one that NumPy reads.
 fn is_unit(l: &mut Literal<'_, '_, '_>) -> bool {
+    const MOST: u64 = i32::MAX.unsigned_abs() as u64;
     l.skip(b'[') && {
-        l.digits();
+        let multiple = l.digits();
         let first = l.byte();
         l.at = l.at.wrapping_add(1);
-        let units: &[u8] = if l.skip(b's') { b"munpfa" } else { b"YMWDhms" };
-        units.contains(&first) && (!l.skip(b'/') || l.digits() != NONE) && l.skip(b']')
+        let small = l.skip(b's');
+        let units: &[u8] = if small { b"munpfa" } else { b"YMWDhms" };
+        let divided = !l.skip(b'/')
+            || matches!(l.digits(), divisor @ 1..=MOST
+            if divides(divisor, first, small));
+        let counted = multiple == NONE || multiple <= MOST;
+        units.contains(&first) && counted && divided && l.skip(b']')
     }
+}
+
+/// Whether NumPy reads a unit over `divisor`, which is not 0: it looks for a smaller unit, up to
+/// three steps down, of which a whole number makes up the part.
+fn divides(divisor: u64, unit: u8, small: bool) -> bool {
+    // The last number of each unit is a multiple of the others, except of years.
+    let parts: &[u64] = match unit {
+        b'Y' => &[12, 52, 365],
+        b'M' => &[720],
+        // NumPy finds a part of a week for every divisor.
+        b'W' => return true,
+        b'D' => &[86_400],
+        b'h' => &[3_600],
+        b'm' if !small => &[60_000],
+        b'f' => &[1_000],
+        b'a' => &[1],
+        _ => &[1_000_000],
+    };
+    parts.iter().any(|parts| parts.checked_rem(divisor) == Some(0))
 }

@@ -206,13 +206,36 @@ impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
                 if byte == quote {
                     return self.text.get(start..end).unwrap_or_default();
                 }
-                if byte == b'\\' && !self.skip(quote) {
-                    self.skip(b'\\');
+                if byte == b'\\' && !self.skip(quote) && !self.skip(b'\\') && !self.escape() {
+                    break;
                 }
             }
         }
         self.unexpected();
         &[]
+    }
+
+    /// Skips the rest of an escape after its backslash; returns `false` if Python refuses it. A
+    /// backslash before any other letter stands for itself.
+    fn escape(&mut self) -> bool {
+        let digits = match self.byte() {
+            b'x' => 2,
+            b'u' => 4,
+            b'U' => 8,
+            b'N' => {
+                self.at = self.at.wrapping_add(1);
+                return self.skip(b'{') && self.byte() != b'}';
+            }
+            _ => return true,
+        };
+        self.at = self.at.wrapping_add(1);
+        let mut value = 0_u32;
+        for _ in 0..digits {
+            let Some(digit) = char::from(self.byte()).to_digit(16) else { return false };
+            self.at = self.at.wrapping_add(1);
+            value = value << 4 | digit;
+        }
+        value <= u32::from(char::MAX)
     }
 
     /// Takes decimal digits; returns their number, which may be saturated from 2^63 on, or
