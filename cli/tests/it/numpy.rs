@@ -2,6 +2,7 @@
 
 use super::*;
 use serde_json::json;
+use weighbridge_tests::encode::idv::Compression;
 use weighbridge_tests::encode::npy::Npy;
 use weighbridge_tests::encode::npz::{Member, Npz};
 
@@ -150,13 +151,75 @@ fn object_array_is_refused_and_others_are_read() {
 }
 
 #[test]
-fn unexamined_member_is_unchecked() {
+fn objects_are_found_in_members_of_any_name() {
     let folder = Folder::new();
     let hidden = Member::of("weights", array("'|O'", 8).encode());
-    let file = Npz::new(vec![Member::new("a", &array("'<f4'", 4)), hidden]);
+    for hidden in [hidden.clone(), hidden.deflated()] {
+        let file = Npz::new(vec![Member::new("a", &array("'<f4'", 4)), hidden]);
+        let checked = run_on(&folder, &file);
+        assert_eq!(checked.code, 1, "{checked:?}");
+        assert!(checked.out.contains("runs code when it is loaded"), "{checked:?}");
+    }
+}
+
+#[test]
+fn unexamined_member_is_unchecked() {
+    let folder = Folder::new();
+    let other = Member::of("weights", array("'<f4'", 4).encode());
+    let file = Npz::new(vec![Member::new("a", &array("'<f4'", 4)), other]);
     let checked = run_on(&folder, &file);
     assert_eq!(checked.code, 3, "{checked:?}");
     assert!(checked.out.contains("does not end in .npy"), "{checked:?}");
+}
+
+/// Nothing shows whether the elements are objects.
+#[test]
+fn array_of_unread_type_is_denied_like_pickle() {
+    let folder = Folder::new();
+    let mut other_method = Member::new("a", &array("'|O'", 8));
+    other_method.said.method = Some(12);
+    let long =
+        Npy { padding: Some([[b' '; 20_000].as_slice(), b"\n"].concat()), ..array("'|O'", 8) };
+    let header = Member::new("a", &long).deflated();
+    // As many empty blocks before the header as it takes.
+    let hidden = Member::of("hidden", array("'|O'", 8).encode()).deflated();
+    let blocks = [0, 0, 0, 0xFF, 0xFF].repeat(3_000);
+    let stream = Compression::Deflate.apply(&hidden.content);
+    let hidden = Member { data: Some([blocks, stream].concat()), ..hidden };
+    let beside = vec![Member::new("a", &array("'<f4'", 4)), hidden];
+    let spelled = Member::new("a", &array("'\\x4f'", 8));
+    for members in [vec![other_method], vec![header], beside, vec![spelled]] {
+        let checked = run_on(&folder, &Npz::new(members));
+        assert_eq!(checked.code, 3, "{checked:?}");
+        let denied = run(&folder, &["check", "other.npz", "--deny", "pickle"]);
+        assert_eq!(denied.code, 1, "{denied:?}");
+    }
+    folder.write("a.npy", &array("'float32'", 4).encode());
+    assert_eq!(run(&folder, &["check", "a.npy"]).code, 3);
+    assert_eq!(run(&folder, &["check", "a.npy", "--deny", "pickle"]).code, 1);
+}
+
+/// `numpy.load` reads it as well.
+#[test]
+fn array_before_stray_bytes_of_its_stream_is_read() {
+    let folder = Folder::new();
+    let npy = array("'<f4'", 4);
+    let mut member = Member::new("a", &npy).deflated();
+    let stream = Compression::Deflate.apply(&member.content);
+    member.data = Some([&stream[..], b"stray"].concat());
+    let strict = run_on(&folder, &Npz::new(vec![member]));
+    assert_eq!(strict.code, 1, "{strict:?}");
+    assert_eq!(run(&folder, &["check", "other.npz", "--lenient"]).code, 0);
+    assert_eq!(run(&folder, &["extract", "other.npz", "a", "-o", "out"]).code, 0);
+    assert_eq!(std::fs::read(folder.path().join("out")).expect("written"), npy.encode());
+    folder.write("a.npy", &npy.encode());
+    let digest = |file: &str| {
+        let digested = run(&folder, &["digest", file, "--json"]);
+        (digested.code, digested.json()["tensors"][0]["sha256"].clone())
+    };
+    assert_eq!(digest("other.npz"), digest("a.npy"));
+    let values = run(&folder, &["inspect", "other.npz", "--lenient", "--values", "2"]);
+    assert_eq!(values.code, 0, "{values:?}");
 }
 
 #[test]

@@ -69,7 +69,7 @@ impl Criteria {
         let severity = rule.severity();
         let passes = self.profile.accepts(severity)
             && !(self.deny_lint && severity == Severity::Lint)
-            && !(self.deny_pickle && rule == general::PICKLE_POLYGLOT)
+            && !(self.deny_pickle && may_be_pickle(rule))
             && !self.deny.contains(&rule.id());
         passes || self.ignores(rule)
     }
@@ -79,6 +79,24 @@ impl Criteria {
         tally.rules().all(|count| self.accepts(count.rule))
     }
 }
+
+/// Whether a file that breaks this rule is a pickle as well, or may have one.
+fn may_be_pickle(rule: Rule) -> bool {
+    rule == general::PICKLE_POLYGLOT || MAY_BE_OBJECTS.contains(&rule)
+}
+
+/// Rules of which a breach leaves open whether an array is one of objects. No writer of NumPy's
+/// makes such arrays.
+const MAY_BE_OBJECTS: &[Rule] = &[
+    #[cfg(feature = "npy")]
+    weighbridge_core::format::npy::rules::NPY_DESCR_FORM,
+    #[cfg(feature = "npz")]
+    weighbridge_core::format::npz::rules::NPZ_HEADER_LIMIT,
+    #[cfg(feature = "npz")]
+    weighbridge_core::format::npz::rules::NPZ_STREAM_LIMIT,
+    #[cfg(feature = "npz")]
+    weighbridge_core::format::npz::rules::ZIP_METHOD,
+];
 
 /// The rules with this id, which several formats may share.
 fn called(id: &str) -> Result<impl Iterator<Item = &'static RuleInfo>, String> {

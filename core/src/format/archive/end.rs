@@ -49,12 +49,15 @@ impl End {
         let located = locator.starts_with(&LOCATOR);
         let disk =
             |at| matches!(u16_at(record, at), 0) || located && u16_at(record, at) == u16::MAX;
-        if !disk(4) || !disk(6) || u16_at(record, 8) != u16_at(record, 10) {
+        // With a zip64 record, each count of all ones is there instead.
+        let (here, all) = (u16_at(record, 8), u16_at(record, 10));
+        let counted = here == all || located && here.max(all) == u16::MAX;
+        if !disk(4) || !disk(6) || !counted {
             return Err(refuse(r, rules(Fault::Disk), span, 0, 0));
         }
         let mut end = End {
             directory: Span::new(u32_at(record, 16).into(), u32_at(record, 12).into()),
-            count: u16_at(record, 10).into(),
+            count: here.min(all).into(),
         };
         let mut tail = c.at;
         if located {

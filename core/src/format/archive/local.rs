@@ -21,6 +21,8 @@ pub(crate) struct Local<'a> {
     head: &'a [u8; 30],
     extra: &'a [u8],
     pub(crate) name: NameAt,
+    /// Whether the name is ASCII, which every reader decodes alike.
+    ascii: bool,
     /// The stored bytes.
     pub(crate) data: Span,
 }
@@ -43,7 +45,7 @@ impl Member {
             return Err(refuse(r, rules(Fault::LocalSignature), span, 0, 0));
         }
         let name = NameAt::plain(r.at(), u16_at(head, 26).into());
-        r.take(name.len.into())?;
+        let ascii = r.take(name.len.into())?.is_ascii();
         let extra = r.take(u16_at(head, 28).into())?;
         let data = Span::new(r.at(), self.stored);
         if data.end().is_none_or(|end| end > limit) {
@@ -51,7 +53,7 @@ impl Member {
             let span = Span::between(data.offset, limit);
             return Err(refuse(r, rules(Fault::DataEnd), span, limit, found));
         }
-        Ok(Local { head, extra, name, data })
+        Ok(Local { head, extra, name, ascii, data })
     }
 
     /// Reports where a local header differs from the directory.
@@ -63,7 +65,10 @@ impl Member {
             }
         };
         let (flags, method, crc) = (u16_at(head, 6), u16_at(head, 8), u32_at(head, 14));
-        check(flags == self.flags, Fault::LocalFlags, 6, 2, self.flags.into(), flags.into());
+        // Under two encodings, the same bytes are two names.
+        let renamed = !local.ascii && (flags ^ self.flags) & flag::UTF8 != 0;
+        let fault = if renamed { Fault::LocalName } else { Fault::LocalFlags };
+        check(flags == self.flags, fault, 6, 2, self.flags.into(), flags.into());
         let expected = self.method.into();
         check(method == self.method, Fault::LocalMethod, 8, 2, expected, method.into());
         // With a descriptor, CRC and sizes are zero unless they were filled in later.

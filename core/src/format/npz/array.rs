@@ -32,8 +32,16 @@ pub(super) fn read(
     let shared = state.shared.saturating_add(read);
     let spent = state.shared > r.allowance();
     if !*is_array {
-        if !spent {
-            member.compare(r, &local, rules::zip);
+        // NumPy reads what begins like an array under any name, and runs objects in it.
+        match member.method {
+            _ if spent => {}
+            Member::STORED if begins_stored(r, member, local.data)? => {
+                stored(r, member, &local)?;
+            }
+            Member::DEFLATED if may_begin_deflated(r, local.data)? => {
+                deflated(r, member, &local)?;
+            }
+            _ => member.compare(r, &local, rules::zip),
         }
         return Ok((None, shared));
     }
@@ -51,6 +59,24 @@ pub(super) fn read(
     let len = u64::from(local.name.len).saturating_sub(widen(SUFFIX.len()));
     tensor.name = NameAt::plain(local.name.offset, len);
     Ok((Some(tensor), shared))
+}
+
+/// Whether stored data begins like an array. It is read together with the local header.
+fn begins_stored(r: &mut Reader<'_, '_>, member: &Member, data: Span) -> Result<bool, Halt> {
+    let magic = widen(npy::MAGIC.len());
+    let head = Span::between(member.offset, data.offset.wrapping_add(magic));
+    Ok(data.len >= magic && r.get(head)?.ends_with(&npy::MAGIC))
+}
+
+/// Whether a stream decodes to bytes that begin like an array, or to none within the limit.
+fn may_begin_deflated(r: &mut Reader<'_, '_>, stream: Span) -> Result<bool, Halt> {
+    if !Decoder::decodes(Encoding::Deflate) {
+        return Ok(false);
+    }
+    let mut bytes = [0; npy::MAGIC.len()];
+    let head = decode(r, stream, &mut bytes)?;
+    let unknown = head.end.is_none() && head.written < bytes.len();
+    Ok(unknown || bytes == npy::MAGIC)
 }
 
 /// The encoding of a member with this compression method.

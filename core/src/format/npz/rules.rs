@@ -200,7 +200,7 @@ rules! { Format::Npz.code();
         "the data is not a deflate stream",
         "4.4.5: method 8 is deflate; RFC 1951";
     ZIP_DEFLATE_SIZE = "ZIP-DEFLATE-SIZE", Fatal, Stated,
-        "the data decodes to {found} bytes or more, and the directory says {expected}",
+        "the directory says {expected} bytes, and the data decodes to {found}, as far as it was decoded",
         "4.4.9: uncompressed size";
     ZIP_DEFLATE_REST = "ZIP-DEFLATE-REST", Violation, Implied,
         "bytes follow the deflate stream inside the member",
