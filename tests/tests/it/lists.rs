@@ -91,7 +91,13 @@ const CODE: [&str; 8] = [
     "web/vscode",
 ];
 
+/// What builds write among them: its lists come from the sources.
+const BUILT: [&str; 5] = ["__pycache__", "dist", "node_modules", "samples", "viewer.js"];
+
 fn texts(path: &Path, found: &mut Vec<(PathBuf, String)>) {
+    if BUILT.iter().any(|name| path.ends_with(name)) {
+        return;
+    }
     if path.is_dir() {
         for entry in fs::read_dir(path).unwrap() {
             texts(&entry.unwrap().path(), found);
