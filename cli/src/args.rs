@@ -2,7 +2,7 @@
 
 mod values;
 
-pub(crate) use values::available;
+pub(crate) use values::{WITHOUT_FORMAT, available};
 
 use crate::partition::Shard;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};

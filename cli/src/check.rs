@@ -18,11 +18,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use weighbridge::policy::{Exceptions, Policy};
 use weighbridge::remote::{Servers, Url, shown};
 use weighbridge::repository::{
-    BlobDigest, Class, Examined, Pieces, Repository, in_progress, is_control, is_piece,
+    BlobDigest, Class, Examined, Pieces, Repository, in_progress, is_control, is_piece, rule,
+    shard_of,
 };
 use weighbridge::text::hex;
 use weighbridge::{
-    Error, FileInput, Goal, Options, Place, ReadError, Report, Text, Verdict, check_at, check_input,
+    Error, FileInput, Goal, Options, Place, ReadError, Report, Severity, Text, Verdict, check_at,
+    check_input,
 };
 
 /// Bytes read at a time for hashing.
@@ -35,6 +37,8 @@ struct Task<'r> {
     found: Options,
     /// The paths that were named.
     paths: &'r [PathBuf],
+    /// Every file of a folder that is checked is checked.
+    whole: bool,
     skip_unknown: bool,
     /// Code is allowed; pickles too, unless they are denied.
     allow_code: bool,
@@ -44,6 +48,8 @@ struct Task<'r> {
     verified: Mutex<HashSet<PathBuf>>,
     repository: Repository,
     deny_pickle: bool,
+    /// What counts in addition: rules by their ids, `lint`.
+    denied: Vec<String>,
     sha256: bool,
     /// Also check the payloads of files on servers.
     payloads: bool,
@@ -73,12 +79,14 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
         found: options.clone().unknown_is_unsupported(),
         named: options,
         paths: &args.paths,
+        whole: filter.is_all() && args.files_from.is_none(),
         skip_unknown: args.skip_unknown || policy.skip_unknown,
         digest: !args.no_digest,
         verified: Mutex::default(),
         repository: Repository::default(),
         allow_code: args.allow_code || policy.allow_code,
         deny_pickle: args.deny.iter().chain(&policy.deny).any(|what| what == "pickle"),
+        denied: args.deny.iter().chain(&policy.deny).cloned().collect(),
         sha256: args.sha256,
         payloads: args.payloads,
         servers: &servers,
@@ -166,7 +174,7 @@ fn options(
     options: Options,
 ) -> Result<(Options, Exceptions), String> {
     let (mut options, exceptions) = policy.apply(options)?;
-    for what in &args.deny {
+    for what in args.deny.iter().filter(|what| !is_of_folders(what)) {
         options = options.deny(what)?;
     }
     if args.structure || args.payloads {
@@ -188,9 +196,9 @@ impl Task<'_> {
     /// Everything the result depends on besides the file.
     fn settings(&self, follow_links: bool) -> String {
         let Task { named, found, skip_unknown, allow_code, digest, .. } = self;
-        let Task { deny_pickle, sha256, payloads, .. } = self;
+        let Task { denied, whole, sha256, payloads, .. } = self;
         format!(
-            "{named:?} {found:?} {skip_unknown} {allow_code} {digest} {deny_pickle} {sha256} \
+            "{named:?} {found:?} {skip_unknown} {allow_code} {digest} {denied:?} {whole} {sha256} \
              {payloads} {follow_links}"
         )
     }
@@ -240,10 +248,13 @@ impl Task<'_> {
         let at = self.servers.locate(path)?;
         let input = at.open()?;
         let place = Alone { place: at.place(), looked: AtomicBool::new(false) };
-        let options = match at.is_remote() && !self.payloads {
+        let mut options = match at.is_remote() && !self.payloads {
             true => at.options(options).goal(Goal::Structure),
             false => at.options(options),
         };
+        if is_found && self.whole || self.names_first(path) {
+            options = options.with_first_part();
+        }
         let mut report = check_at(&input, &place, &options)?;
         if place.looked.load(Ordering::Relaxed) {
             *stamp = None;
@@ -253,7 +264,7 @@ impl Task<'_> {
         let damaged = is_found && !at.is_remote() && self.is_damaged(path, &input)?;
         if damaged {
             let (examined, size) = (Examined::damaged(), report.size());
-            return Ok(Seen::Sorted(Box::new(Sorted { examined, size, sha256, allowed: false })));
+            return Ok(Seen::Sorted(Box::new(self.sorted(examined, size, sha256))));
         }
         let is_found = is_found || is_control(&file_name(path));
         if is_found && let Some(examined) = self.examine(&input, &report, &place, at.is_remote())? {
@@ -261,12 +272,7 @@ impl Task<'_> {
             if self.skip_unknown && examined.class == Class::Unknown && !examined.danger {
                 return Ok(Seen::Skipped);
             }
-            return Ok(Seen::Sorted(Box::new(Sorted {
-                allowed: self.allows(&examined),
-                examined,
-                size: report.size(),
-                sha256,
-            })));
+            return Ok(Seen::Sorted(Box::new(self.sorted(examined, report.size(), sha256))));
         }
         if !at.is_remote()
             && let Some(control) = in_progress(path)
@@ -278,6 +284,18 @@ impl Task<'_> {
         let read = at.traffic();
         let class = is_found.then_some("model");
         Ok(Seen::Checked(Box::new(Checked { report, class, sha256, read })))
+    }
+
+    /// Whether an earlier part of the same set was named.
+    fn names_first(&self, path: &Path) -> bool {
+        let name = file_name(path);
+        shard_of(&name).is_some_and(|(stem, no, count)| {
+            self.paths.iter().filter(|it| it.parent() == path.parent()).any(|it| {
+                let name = file_name(it);
+                let other = shard_of(&name).filter(|it| it.0 == stem && it.2 == count);
+                other.is_some_and(|(_, other, _)| other < no)
+            })
+        })
     }
 
     /// Checks a file that was split, once, with its first piece.
@@ -298,8 +316,7 @@ impl Task<'_> {
         } else {
             Examined::piece(&Text::from(first).lossy())
         };
-        let (allowed, size) = (self.allows(&examined), weighbridge::Input::len(&joined));
-        Ok(Seen::Sorted(Box::new(Sorted { examined, size, sha256: None, allowed })))
+        Ok(Seen::Sorted(Box::new(self.sorted(examined, weighbridge::Input::len(&joined), None))))
     }
 
     /// Checks a file in a folder or a list, which may not be a model.
@@ -346,10 +363,16 @@ impl Task<'_> {
         Ok(!sound)
     }
 
-    /// Whether code of this kind is allowed.
-    fn allows(&self, examined: &Examined) -> bool {
-        let denied = self.deny_pickle && examined.kind.contains("pickle");
-        self.allow_code && examined.class == Class::Code && !denied
+    /// The result for a file that is no tensor file: what is allowed, and what counts.
+    fn sorted(&self, examined: Examined, size: u64, sha256: Option<String>) -> Sorted {
+        let is_lint = examined.severity() == Some(Severity::Lint);
+        let denied = self.denied.iter().any(|what| {
+            let by_id = examined.rule.is_some_and(|id| id.eq_ignore_ascii_case(what));
+            by_id || is_lint && what == "lint"
+        });
+        let is_pickle = examined.kind.contains("pickle");
+        let may_be = examined.class == Class::Code && !(self.deny_pickle && is_pickle);
+        Sorted { allowed: self.allow_code && may_be && !denied, denied, examined, size, sha256 }
     }
 
     /// Checks standard input, using a temporary file because reading needs to seek.
@@ -420,6 +443,11 @@ fn file_name(path: &Path) -> String {
     let name = shown.lossy();
     let name = Path::new(&*name).file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
+}
+
+/// Whether this is the id of a rule about files of folders that are no tensor files.
+fn is_of_folders(id: &str) -> bool {
+    rule(&id.to_ascii_uppercase()).is_some()
 }
 
 /// Whether the file name has the extension of a format.

@@ -1,14 +1,14 @@
 //! `weighbridge explain`: explains a rule.
 
-use crate::args::ExplainArgs;
+use crate::args::{ExplainArgs, WITHOUT_FORMAT};
 use crate::human::{bold, dim, severity};
 use crate::json;
 use crate::outcome::Outcome;
-use crate::rules::RuleView;
+use crate::rules::{RuleView, title};
 use crate::terminal;
 use serde::Serialize;
 use std::io::{self, Write};
-use weighbridge::core::{RuleInfo, general};
+use weighbridge::core::RuleInfo;
 use weighbridge::{Format, Profile};
 
 /// Example findings for each rule: format, rule, offset, sentence. Written by a test.
@@ -46,7 +46,7 @@ struct Advisory {
 /// A sentence, if no rule of the format has this id.
 pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome, String> {
     let formats = Format::ALL.iter().map(|format| (Some(*format), format.rules()));
-    let all = formats.chain([(None, general::RULES)]);
+    let all = formats.chain(WITHOUT_FORMAT.map(|rules| (None, rules)));
     let wanted = args.open.format();
     let explained: Vec<_> = all
         .filter(|(format, _)| wanted.is_none() || *format == wanted)
@@ -102,8 +102,9 @@ impl Explained {
     fn show(&self, out: &mut dyn Write) -> io::Result<()> {
         let RuleView { format, rule: id, message, spec, basis, why, .. } = self.about;
         let format = format.and_then(Format::by_name);
-        writeln!(out, "{}  {}", bold(id), dim(format.map_or("every format", Format::title)))?;
-        let rules = format.map_or(general::RULES, Format::rules);
+        let title = format.map_or_else(|| title(id), Format::title);
+        writeln!(out, "{}  {}", bold(id), dim(title))?;
+        let rules = format.map_or_else(|| WITHOUT_FORMAT.concat(), |it| it.rules().to_vec());
         if let Some(rule) = rules.iter().find(|rule| rule.id == id) {
             let (strict, lenient) = (self.strict, self.lenient);
             let severity = severity(rule.severity);

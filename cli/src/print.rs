@@ -1,6 +1,7 @@
 //! Output of `check` for each file and in total.
 
 mod json;
+mod models;
 mod table;
 
 use crate::args::Output;
@@ -60,12 +61,18 @@ pub(crate) struct Sorted {
     pub(crate) sha256: Option<String>,
     /// Code that is allowed.
     pub(crate) allowed: bool,
+    /// Its rule counts, whatever the severity.
+    pub(crate) denied: bool,
 }
 
 impl Sorted {
-    /// The verdict, given what is allowed.
+    /// The verdict, given what is allowed and denied.
     pub(crate) fn verdict(&self) -> Verdict {
-        if self.allowed { Verdict::Valid } else { self.examined.verdict() }
+        match (self.denied, self.allowed) {
+            (true, _) => Verdict::Invalid,
+            (_, true) => Verdict::Valid,
+            _ => self.examined.verdict(),
+        }
     }
 
     pub(crate) fn class(&self) -> Class {
@@ -109,7 +116,7 @@ impl Done {
     /// Whether the file is a companion, which has no verdict of its own.
     fn is_companion(&self) -> bool {
         match &self.seen {
-            Seen::Sorted(sorted) => sorted.class() == Class::Companion,
+            Seen::Sorted(sorted) => sorted.class() == Class::Companion && !sorted.denied,
             Seen::Before(past) => past.companion,
             _ => false,
         }

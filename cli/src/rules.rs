@@ -1,7 +1,6 @@
 //! `weighbridge rules`: prints the catalogue.
 
-use crate::args;
-use crate::args::RulesArgs;
+use crate::args::{self, RulesArgs, WITHOUT_FORMAT};
 use crate::human;
 use crate::json;
 use crate::outcome::Outcome;
@@ -11,10 +10,15 @@ use std::fmt::Write as _;
 use weighbridge::Format;
 use weighbridge::core::RuleInfo;
 
+/// The title of the catalogue that has a rule without a format.
+pub(crate) fn title(id: &str) -> &'static str {
+    if weighbridge::repository::rule(id).is_some() { "folders" } else { "every format" }
+}
+
 /// A rule as JSON.
 #[derive(Serialize)]
 pub(crate) struct RuleView {
-    /// `None` for the rules that belong to no format.
+    /// `None` for the rules that belong to no format: those of every file, and of folders.
     pub(crate) format: Option<&'static str>,
     pub(crate) rule: &'static str,
     severity: &'static str,
@@ -44,7 +48,7 @@ pub(crate) fn run(args: &RulesArgs) -> Outcome {
         Some(format) => vec![(Some(format), format.rules())],
         None => args::available()
             .map(|format| (Some(format), format.rules()))
-            .chain([(None, weighbridge::core::general::RULES)])
+            .chain(WITHOUT_FORMAT.map(|rules| (None, rules)))
             .collect(),
     };
     let mut out = terminal::stdout(args.print.is_json());
@@ -63,7 +67,8 @@ pub(crate) fn run(args: &RulesArgs) -> Outcome {
 fn show(catalogues: &[(Option<Format>, &[RuleInfo])]) -> String {
     let mut out = String::new();
     for (format, rules) in catalogues {
-        let title = format.map_or("every format", Format::title);
+        let first = rules.first().map_or("", |rule| rule.id);
+        let title = format.map_or_else(|| title(first), Format::title);
         let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
         // Writing to a string does not fail.
         let _ = writeln!(out, "{}", human::bold(title));

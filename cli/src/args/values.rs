@@ -7,7 +7,8 @@ use clap::{Arg, Command, Error};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use weighbridge::Format;
-use weighbridge::core::general;
+use weighbridge::core::{RuleInfo, general};
+use weighbridge::repository;
 use weighbridge::save::{self, Float};
 
 /// The format called `name`.
@@ -52,11 +53,14 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
     save::size(text).ok_or_else(|| "a size is a number and a unit, like 5GB".into())
 }
 
+/// The catalogues that belong to no format: rules for every file, and for folders.
+pub(crate) const WITHOUT_FORMAT: [&[RuleInfo]; 2] = [general::RULES, repository::RULES];
+
 /// The ids of rules, and other `words`.
 pub(super) fn rules(
     words: &[&'static str],
 ) -> Named<impl Fn(&str) -> Result<String, String> + Clone> {
-    let catalogues = Format::ALL.iter().map(|format| format.rules()).chain([general::RULES]);
+    let catalogues = Format::ALL.iter().map(|format| format.rules()).chain(WITHOUT_FORMAT);
     // Several formats share rule ids.
     let ids: BTreeSet<_> = catalogues.flatten().map(|rule| rule.id).collect();
     let names: Vec<_> = words.iter().copied().chain(ids).collect();

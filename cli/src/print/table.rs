@@ -1,5 +1,6 @@
 //! Text about a folder: a line for each group of files that are no tensor files.
 
+use super::models::Models;
 use super::{Context, Seen, Sorted};
 use crate::human::{self, Shade};
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ pub(super) struct Table {
     valid: u64,
     more: BTreeMap<&'static str, u64>,
     aside: u64,
+    models: Models,
 }
 
 /// What comes first.
@@ -47,11 +49,15 @@ struct Group {
 impl Table {
     /// Adds a file, and returns whether it has a line of its own.
     pub(super) fn add(&mut self, file: &Text, seen: &Seen, context: &Context) -> bool {
+        let is_told = self.models.add(file, seen, context.profile);
         let (key, name) = match seen {
             Seen::Checked(checked) => {
                 let report = &checked.report;
                 if report.verdict(context.profile) != Verdict::Valid || context.verbose {
                     return true;
+                }
+                if is_told {
+                    return false;
                 }
                 self.valid += 1;
                 if self.valid > LINES {
@@ -98,7 +104,14 @@ impl Table {
     }
 
     /// Writes a line for each group.
-    pub(super) fn write(&self, out: &mut dyn Write, context: &Context) -> io::Result<()> {
+    pub(super) fn write(&mut self, out: &mut dyn Write, context: &Context) -> io::Result<()> {
+        for (whole, line) in self.models.lines() {
+            if whole && context.quiet {
+                continue;
+            }
+            label(out, if whole { Shade::Plain } else { Shade::Doubt }, "model")?;
+            writeln!(out, "{line}")?;
+        }
         let more: u64 = self.more.values().sum();
         if more > 0 && !context.quiet {
             let formats: Vec<_> =

@@ -25,6 +25,11 @@ impl Filter {
         Ok(Filter { include, exclude: globs(exclude)?, follow_links })
     }
 
+    /// Whether no file is left out.
+    pub(crate) fn is_all(&self) -> bool {
+        self.include.is_none() && self.exclude.is_empty()
+    }
+
     pub(super) fn wants(&self, path: &Path) -> bool {
         let included = self.include.as_ref().is_none_or(|globs| globs.is_match(path));
         included && !self.exclude.is_match(path)

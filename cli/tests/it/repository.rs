@@ -37,16 +37,17 @@ fn sound_repository() -> Folder {
 }
 
 #[test]
-fn a_sound_repository_is_valid_in_two_lines() {
+fn a_sound_repository_is_valid_in_three_lines() {
     let folder = sound_repository();
     let run_human = run(&folder, &["check", "model"]);
     assert_eq!(run_human.code, 0, "{run_human:?}");
     let lines: Vec<_> = run_human.out.lines().collect();
     assert!(lines[0].starts_with("valid     model/model.safetensors  safetensors"), "{lines:?}");
-    assert_eq!(lines[1], "companion 12 files: settings, texts, tokenizers, media");
-    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert_eq!(lines[1], "model     model  11 files: 1 safetensors, 72 bytes");
+    assert_eq!(lines[2], "companion 12 files: settings, texts, tokenizers, media");
+    assert_eq!(lines.len(), 3, "{lines:?}");
     let verbose = run(&folder, &["check", "model", "--verbose"]);
-    assert_eq!((verbose.code, verbose.out.lines().count()), (0, 13), "{verbose:?}");
+    assert_eq!((verbose.code, verbose.out.lines().count()), (0, 14), "{verbose:?}");
     let json = run(&folder, &["check", "model", "--json"]).lines();
     assert_eq!(json.len(), 13);
     assert!(json.iter().all(|line| line["verdict"] == "valid"));
@@ -183,7 +184,7 @@ fn a_file_with_a_control_file_beside_it_is_not_plainly_valid() {
     let folder = Folder::new();
     folder.write("model.safetensors", &weights());
     assert_eq!(run(&folder, &["check", "model.safetensors"]).code, 0);
-    for control in ["aria2", "incomplete", "part", "crdownload"] {
+    for control in ["aria2", "incomplete", "part", "crdownload", "lock"] {
         let path = folder.write(&format!("model.safetensors.{control}"), b"\0\x01");
         for args in [&["check", "model.safetensors"][..], &["check", "."]] {
             let found = run(&folder, args);
@@ -191,10 +192,61 @@ fn a_file_with_a_control_file_beside_it_is_not_plainly_valid() {
             let words = format!("download in progress: model.safetensors.{control} lies beside");
             assert!(found.out.contains(&words), "{found:?}");
         }
-        let named = run(&folder, &["check", &format!("model.safetensors.{control}")]);
-        assert!(named.code == 3 && named.out.contains("download in progress"), "{named:?}");
+        // A lock may be a lock of anything, so its name alone does not say what it is.
+        if control != "lock" {
+            let named = run(&folder, &["check", &format!("model.safetensors.{control}")]);
+            assert!(named.code == 3 && named.out.contains("download in progress"), "{named:?}");
+        }
         std::fs::remove_file(path).expect("it is there");
     }
+}
+
+/// As huggingface_hub and package managers leave them.
+#[test]
+fn a_lock_without_its_file_is_a_companion() {
+    let folder = sound_repository();
+    folder.write("model/other.safetensors.lock", b"");
+    folder.write("model/poetry.lock", b"[[package]]\n");
+    let found = run(&folder, &["check", "model"]);
+    assert_eq!(found.code, 0, "{found:?}");
+}
+
+/// A folder of shards has one line for all of them.
+#[test]
+fn a_sharded_model_is_one_line_that_says_whether_it_is_complete() {
+    let folder = sound_repository();
+    std::fs::remove_file(folder.path().join("model/model.safetensors")).expect("it is there");
+    let mut entries = Vec::new();
+    for no in 1..=3 {
+        let (tensor, name) = (format!("w{no}"), format!("model-{no:05}-of-00003.safetensors"));
+        let tensors = vec![safetensors::Tensor::new(&tensor, "F32", &[2])];
+        let file = safetensors::File { metadata: None, tensors };
+        folder.write(&format!("model/{name}"), &file.encode());
+        entries.push((tensor, name));
+    }
+    let pairs: Vec<_> = entries.iter().map(|(tensor, file)| (&**tensor, &**file)).collect();
+    let index = weighbridge_tests::encode::shards::Index::of(None, &pairs).encode();
+    folder.write("model/model.safetensors.index.json", &index);
+    let whole = run(&folder, &["check", "model"]);
+    assert_eq!(whole.code, 0, "{whole:?}");
+    let line =
+        "model     model  14 files: safetensors in 3 shards, complete, with index, 216 bytes";
+    assert!(whole.out.lines().any(|it| it == line), "{whole:?}");
+    assert_eq!(whole.out.matches("-of-00003").count(), 0, "{whole:?}");
+    std::fs::remove_file(folder.path().join("model/model-00002-of-00003.safetensors"))
+        .expect("it is there");
+    let part = run(&folder, &["check", "model"]);
+    assert_eq!(part.code, 1, "{part:?}");
+    assert!(part.out.contains("safetensors in 2 of 3 shards, incomplete, with index"), "{part:?}");
+    folder.write("model/model-00002-of-00003.safetensors", &weights()[..50]);
+    let broken = run(&folder, &["check", "model"]);
+    assert!(broken.out.contains("in 3 shards, complete, 1 not valid"), "{broken:?}");
+    // Without the index nothing else says that a shard is missing.
+    std::fs::remove_file(folder.path().join("model/model.safetensors.index.json")).expect("there");
+    std::fs::remove_file(folder.path().join("model/model-00002-of-00003.safetensors"))
+        .expect("there");
+    let bare = run(&folder, &["check", "model"]);
+    assert!(bare.out.contains("safetensors in 2 of 3 shards, incomplete"), "{bare:?}");
 }
 
 #[test]

@@ -40,7 +40,9 @@ fn complete_gguf_set_is_valid() {
         assert_eq!(broken(&folder, no), []);
     }
     let run = run(&folder, &["check", "."]);
-    assert_eq!((run.code, run.out.matches("\nvalid ").count()), (0, 2), "{run:?}");
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.out.starts_with("model     .  3 files: GGUF in 3 shards, complete, "), "{run:?}");
+    assert!(run.out.ends_with("3 files: 3 valid; 0 findings\n"), "{run:?}");
 }
 
 #[test]
@@ -48,10 +50,34 @@ fn first_present_part_reports_the_set() {
     let folder = set();
     std::fs::remove_file(folder.path().join(named(3))).expect("the part");
     assert_eq!(broken(&folder, 1), one("KEYS-SPLIT-MISSING", &named(3)));
-    assert_eq!(broken(&folder, 2), []);
+    // Alone, another part says it as well.
+    assert_eq!(broken(&folder, 2), one("KEYS-SPLIT-MISSING", &named(3)));
+    let findings = |args: &[&str]| {
+        let run = run(&folder, &[&["check", "--json"], args].concat());
+        assert_eq!(run.code, 1, "{run:?}");
+        let count = |line: &Value| line["findings"].as_array().expect("findings").len();
+        run.lines().iter().map(count).collect::<Vec<_>>()
+    };
+    assert_eq!(findings(&["."]), [1, 0]);
+    assert_eq!(findings(&[&named(1), &named(2)]), [1, 0]);
+    assert_eq!(findings(&[".", "--exclude", &named(1)]), [1]);
+    folder.write("list", format!("{}\n", named(2)).as_bytes());
+    assert_eq!(findings(&["--files-from", "list"]), [1]);
     std::fs::remove_file(folder.path().join(named(1))).expect("the part");
     let missing = |no| ("KEYS-SPLIT-MISSING".to_owned(), named(no));
     assert_eq!(broken(&folder, 2), [missing(1), missing(3)]);
+}
+
+/// A part of another model among the others is found from each of them.
+#[test]
+fn part_is_not_valid_beside_a_broken_first_part() {
+    let folder = set();
+    let whole = part(0, &NAMES).bytes();
+    folder.write(&named(1), &whole[..whole.len() - 30]);
+    assert_eq!(broken(&folder, 2), one("KEYS-SPLIT-INVALID", &named(1)));
+    folder.write(&named(1), &whole);
+    folder.write(&named(3), &part(2, &["a", "b", "a"]).bytes());
+    assert_eq!(broken(&folder, 2), one("KEYS-SPLIT-TWICE", "a"));
 }
 
 #[test]

@@ -67,6 +67,7 @@ pub struct Options {
     pub(crate) windows: Windows,
     pub(crate) seed: Option<u64>,
     pub(crate) follow_links: bool,
+    pub(crate) with_first: bool,
     pub(crate) hook: Option<Arc<Hook>>,
     pub(crate) cancel: Option<Arc<Cancel>>,
 }
@@ -126,6 +127,7 @@ impl Options {
             windows: Windows::CHEAP,
             seed: None,
             follow_links: false,
+            with_first: false,
             hook: None,
             cancel: None,
         }
@@ -267,6 +269,30 @@ impl Options {
     #[must_use]
     pub fn follow_links(mut self) -> Self {
         self.follow_links = true;
+        self
+    }
+
+    /// Leaves the comparison of a model's parts to its first part, which is checked as well.
+    /// Without this each part is compared with all others, and only the first part that is
+    /// present checks the data of the others.
+    ///
+    /// ```
+    /// use weighbridge::{Options, check_path};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let first = folder.path().join("m-00001-of-00003.gguf");
+    /// std::fs::write(&first, weighbridge_tests::samples::part())?; // part 3 is missing
+    /// # let second = weighbridge_tests::fixtures::gguf::part(1, &["a", "b", "c"]).bytes();
+    /// # let write = |bytes: &[u8]| std::fs::write(first.with_file_name("m-00002-of-00003.gguf"), bytes);
+    /// # write(&second)?;
+    /// let second = first.with_file_name("m-00002-of-00003.gguf");
+    /// assert_eq!(check_path(&second, &Options::new())?.findings().len(), 1);
+    /// assert!(check_path(&second, &Options::new().with_first_part())?.findings().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_first_part(mut self) -> Self {
+        self.with_first = true;
         self
     }
 

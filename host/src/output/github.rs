@@ -34,6 +34,7 @@ pub fn file(out: &mut dyn Write, name: &Text, seen: Seen<'_>) -> io::Result<()> 
         Seen::Sorted(examined, verdict) => {
             let level = match verdict {
                 Verdict::Invalid => "error",
+                Verdict::Valid if examined.severity() == Some(Severity::Lint) => "notice",
                 Verdict::Valid => return Ok(()),
                 _ => "warning",
             };

@@ -1,10 +1,12 @@
 //! The class of a file, and what it is.
 
+use super::rules::{self, rule};
 use crate::check::diagnosis::Diagnosis;
 use crate::check::report::Verdict;
 use alloc::borrow::ToOwned as _;
 use alloc::format;
 use alloc::string::{String, ToString as _};
+use weighbridge_core::Severity;
 
 pub(super) const PICKLE: &str = "pickle";
 
@@ -50,7 +52,7 @@ pub struct Examined {
     pub why: String,
     /// Whether loading the model would run it.
     pub runs: bool,
-    /// The id of the rule that the file breaks, however its code is judged.
+    /// The id of the [rule](super::RULES) that the file breaks.
     pub rule: Option<&'static str>,
     /// Whether it must not be skipped: it may be dangerous, or could not be read.
     pub danger: bool,
@@ -63,7 +65,11 @@ impl Examined {
             kind,
             why: String::new(),
             runs: false,
-            rule: None,
+            rule: match class {
+                Class::Code => Some(rules::CODE),
+                Class::Download => Some(rules::DOWNLOAD),
+                Class::Companion | Class::Unknown => None,
+            },
             danger: class != Class::Companion,
         }
     }
@@ -77,7 +83,7 @@ impl Examined {
     }
 
     pub(super) fn runs(self) -> Self {
-        Examined { runs: true, ..self }
+        Examined { runs: true, rule: Some(rules::CODE_LOADED), ..self }
     }
 
     pub(super) fn harmless(self) -> Self {
@@ -126,7 +132,7 @@ impl Examined {
     pub fn damaged() -> Self {
         let why = "its name is the digest of other bytes: download it again";
         let found = Examined::new(Class::Download, "damaged blob").because(why);
-        Examined { rule: Some("BLOB-DIGEST"), ..found }
+        Examined { rule: Some(rules::BLOB_DIGEST), ..found }
     }
 
     /// The verdict: code is invalid if loading the model runs it, and otherwise unsupported, as
@@ -143,12 +149,23 @@ impl Examined {
     /// ```
     pub fn verdict(&self) -> Verdict {
         match self.class {
-            _ if self.rule.is_some() => Verdict::Invalid,
+            _ if self.severity() >= Some(Severity::Violation) => Verdict::Invalid,
             Class::Companion => Verdict::Valid,
-            Class::Code if self.runs => Verdict::Invalid,
             Class::Code | Class::Unknown => Verdict::Unsupported,
             Class::Download => Verdict::Unchecked,
         }
+    }
+
+    /// The severity of the rule that the file breaks.
+    ///
+    /// ```
+    /// use weighbridge::{Severity, repository::examine_bytes};
+    ///
+    /// assert_eq!(examine_bytes("run.py", b"print()").severity(), Some(Severity::Unchecked));
+    /// assert_eq!(examine_bytes("README.md", b"# A model").severity(), None);
+    /// ```
+    pub fn severity(&self) -> Option<Severity> {
+        Some(rule(self.rule?)?.severity)
     }
 
     /// What it is, in one sentence.

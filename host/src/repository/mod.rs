@@ -13,6 +13,7 @@ mod json;
 mod names;
 #[cfg(feature = "std")]
 mod pieces;
+mod rules;
 mod settings;
 
 use crate::analyse::summary::Template;
@@ -37,8 +38,10 @@ use examined::PICKLE;
 pub use examined::{Class, Examined};
 use json::Json;
 use names::extension;
+pub use names::shard_of;
 #[cfg(feature = "std")]
 pub use pieces::{Joined, Pieces};
+pub use rules::{RULES, rule};
 use settings::Load;
 
 /// Bytes at the start that decide about most files.
@@ -125,7 +128,11 @@ impl Repository {
         let extension = extension(name);
         let mut head = vec![0; usize::try_from(input.len()).map_or(HEAD, |len| len.min(HEAD))];
         input.read_at(0, &mut head)?;
-        if let Some(found) = download(name, &extension, &head, input.len()) {
+        // A lock that its program left behind controls nothing.
+        let locked = names::locked(name)
+            .filter(|file| place.is_some_and(|place| place.beside(file).open().is_ok()));
+        let controlled = names::controlled(name).or(locked);
+        if let Some(found) = download(controlled, &extension, &head, input.len()) {
             return Ok(found);
         }
         if head.is_empty() {
@@ -226,9 +233,9 @@ impl Input for Lent<'_> {
 }
 
 /// A file that was not or is not yet downloaded.
-fn download(name: &str, extension: &str, head: &[u8], len: u64) -> Option<Examined> {
+fn download(controlled: Option<&str>, extension: &str, head: &[u8], len: u64) -> Option<Examined> {
     let of = |kind| Some(Examined::new(Class::Download, kind));
-    if let Some(file) = names::controlled(name) {
+    if let Some(file) = controlled {
         return of("download in progress").map(|it| it.because(format!("of {file}")));
     }
     if head.starts_with(b"version https://git-lfs.github.com/spec/") {

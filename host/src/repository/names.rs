@@ -42,6 +42,9 @@ const CODE: &[(&str, &str)] = &[
 /// Extensions of files that downloaders keep beside an unfinished file.
 const CONTROLS: &[&str] = &["aria2", "crdownload", "download", "incomplete", "part", "partial"];
 
+/// Least digits of the number of a shard.
+const DIGITS: usize = 5;
+
 /// The extension in lower case; empty if there is none. Versions of libraries, as in
 /// `libx.so.1`, are left out.
 pub(super) fn extension(name: &str) -> String {
@@ -81,9 +84,14 @@ pub(super) fn controlled(name: &str) -> Option<&str> {
     known.then_some(file)
 }
 
+/// The file that this one locks, if its name says so.
+pub(super) fn locked(name: &str) -> Option<&str> {
+    name.strip_suffix(".lock").filter(|file| !file.is_empty())
+}
+
 /// The names of control files that downloaders keep beside a file of this name.
 pub(super) fn controls(name: &str) -> impl Iterator<Item = String> + '_ {
-    CONTROLS.iter().map(move |control| alloc::format!("{name}.{control}"))
+    CONTROLS.iter().chain(&["lock"]).map(move |control| alloc::format!("{name}.{control}"))
 }
 
 /// Which piece of a file that was split by bytes the name says this is: the name of the whole,
@@ -110,6 +118,28 @@ pub(crate) fn piece(name: &str) -> Option<(&str, String)> {
     (last.len() == 3 && digits(last) && whole.contains('.')).then(|| (whole, last.into()))
 }
 
+/// The place of a file in a set of numbered files, by its name: the name before the number, the
+/// number, counted from 1, and the count.
+///
+/// ```
+/// use weighbridge::repository::shard_of;
+///
+/// let name = "model-00002-of-00003.safetensors";
+/// assert_eq!(shard_of(name), Some(("model", 2, 3)));
+/// assert_eq!(shard_of("model.safetensors"), None);
+/// ```
+pub fn shard_of(name: &str) -> Option<(&str, u64, u64)> {
+    let (before, after) = name.rsplit_once("-of-")?;
+    let (stem, no) = before.rsplit_once('-')?;
+    let count = after.split('.').next()?;
+    let number = |text: &str| {
+        let digits = text.len() >= DIGITS && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse().ok().filter(|_| digits)
+    };
+    let (no, count) = (number(no)?, number(count)?);
+    (no > 0 && no <= count).then_some((stem, no, count))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,6 +156,20 @@ mod tests {
             assert_eq!(code(&extension(name)), kind, "{name}");
         }
         assert!(is_pickled(&extension("x.PKL")) && may_be_pickled(&extension("x.bin")));
+    }
+
+    #[test]
+    fn shards_are_known_by_their_names() {
+        for (name, expected) in [
+            ("model-00001-of-00002.safetensors", Some(("model", 1, 2))),
+            ("a-of-b-00002-of-00002.fp16.safetensors", Some(("a-of-b", 2, 2))),
+            ("model-00003-of-00002.gguf", None),
+            ("model-00000-of-00002.gguf", None),
+            ("model-1-of-2.gguf", None),
+            ("part-of-00002.gguf", None),
+        ] {
+            assert_eq!(shard_of(name), expected, "{name}");
+        }
     }
 
     #[test]

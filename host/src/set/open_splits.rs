@@ -1,7 +1,8 @@
 //! Opens the parts of a GGUF model that is split into several files, and compares them.
 //!
 //! A part knows its number and the number of parts; the others lie beside it, under names that
-//! end with both: `-00001-of-00003.gguf`. The first part that exists answers for the set.
+//! end with both: `-00001-of-00003.gguf`. The first part that exists answers for the set; another
+//! part is compared with the structure of all parts, unless the first is checked as well.
 
 use crate::base::error::{Error, ReadError};
 use crate::check::access::Access;
@@ -18,8 +19,8 @@ use alloc::vec::Vec;
 use std::io;
 use weighbridge_core::{Cursor, File, Format, Source, Stop};
 
-/// Compares a file with its name and, if it is the first part that exists, with all other parts
-/// of its set.
+/// Compares a file with its name and with all other parts of its set, unless an earlier part
+/// answers for the set and is checked as well.
 ///
 /// # Errors
 /// When a part cannot be read. A missing or broken part is a finding.
@@ -42,11 +43,15 @@ pub(crate) fn compare(
     let seed = access.options().seed_or_random();
     let set = SplitSet::of(&stated, &file_name.lossy(), seed, &mut report.taker());
     let most = place.most_missing();
-    let Some(mut set) = set.filter(|set| {
-        !(1..set.no()).take(most).any(|no| answers(&*place.beside(&name.part(no)), access))
-    }) else {
+    let Some(mut set) = set else { return Ok(()) };
+    let answered =
+        (1..set.no()).take(most).any(|no| answers(&*place.beside(&name.part(no)), access));
+    if answered && access.options().with_first {
         return Ok(());
-    };
+    }
+    // What the data of the others is worth is said where the first part is checked.
+    let goal = access.options().goal;
+    let goal = if answered { goal.min(Goal::Structure) } else { goal };
     add(&mut set, access, file)?;
     set.file(name.no, Member::Valid, file.tensor_count(), &mut report.taker());
     let (mut left, mut more, mut ignored) = (Vec::new(), 0, Vec::new());
@@ -71,7 +76,7 @@ pub(crate) fn compare(
             }
             input => input.map_err(|error| failed(error.into()))?,
         };
-        let part = Part::read(input, &*beside, access, &mut set).map_err(failed)?;
+        let part = Part::read(input, &*beside, access, goal, &mut set).map_err(failed)?;
         let member = if part.valid { Member::Valid } else { Member::Invalid };
         set.file(no, member, part.tensors, &mut report.taker());
         left.extend(part.unchecked.into_iter().map(|why| Unchecked::new(shown(), why, true)));
@@ -170,13 +175,21 @@ impl Part {
         input: Box<dyn Input + '_>,
         place: &dyn Place,
         beside: &Access<'_>,
+        goal: Goal,
         set: &mut SplitSet,
     ) -> Result<Part, Error> {
         let options = beside.options().clone().format(Format::Gguf);
         let access = Access::new(input, Some(place.name()), &options);
-        let mut report = access.report(options.goal)?;
+        let mut report = access.report(goal)?;
         if let Some(file) = report.file().copied() {
-            compare(&access, &file, place, &mut report)?;
+            // Only with its own name: the caller compares it with the others.
+            let (stated, name) = (stated(&access, &file)?, place.file_name());
+            SplitSet::of(
+                &stated,
+                &name.lossy(),
+                access.options().seed_or_random(),
+                &mut report.taker(),
+            );
         }
         let mut part = Part {
             valid: false,

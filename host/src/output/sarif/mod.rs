@@ -10,7 +10,7 @@ use crate::base::json;
 use crate::base::text::{Text, hex};
 use crate::base::tool::TOOL;
 use crate::check::report::{Found, Report, Verdict};
-use crate::repository::{Class, Examined};
+use crate::repository::Examined;
 use alloc::borrow::ToOwned as _;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -217,23 +217,24 @@ impl Log {
         examined: &Examined,
         verdict: Verdict,
     ) -> io::Result<()> {
-        let (rule, level) = match (examined.class, verdict) {
-            (_, Verdict::Valid) => return Ok(()),
-            (_, Verdict::Invalid) if examined.rule.is_some() => {
-                let id = format!("{}/{}", TOOL.name, examined.rule.unwrap_or_default());
-                let text = "The name of a blob is the digest of its bytes";
-                let help = format!("{text}. `--no-digest` does not compare them.");
-                (describe(id, text, text, help, "error"), "error")
+        let known = examined.rule.and_then(crate::repository::rule);
+        let (rule, level) = match (known, verdict) {
+            (Some(rule), Verdict::Valid) if rule.severity != Severity::Lint => return Ok(()),
+            (None, Verdict::Valid) => return Ok(()),
+            (None, _) => return self.unsupported(out, name, &examined.sentence()),
+            (Some(rule), _) => {
+                let level = match verdict {
+                    Verdict::Invalid => "error",
+                    Verdict::Valid => "note",
+                    _ => "warning",
+                };
+                let id = format!("{}/{}", TOOL.name, rule.id);
+                let help = rule.why.map_or(String::new(), |why| format!(". {why}."));
+                (
+                    describe(id, rule.message, rule.spec, format!("{}{help}", rule.spec), level),
+                    level,
+                )
             }
-            (Class::Code, Verdict::Invalid) => {
-                let text = "Loading the model runs this code";
-                let help = format!("{text}. The exit status is 1; `--allow-code` accepts it.");
-                let id = format!("{}/CODE-LOADED", TOOL.name);
-                (describe(id, text, text, help, "error"), "error")
-            }
-            (Class::Code, _) => (own("CODE", "The file is code"), "warning"),
-            (Class::Download, _) => (own("DOWNLOAD", "The download is not complete"), "warning"),
-            _ => return self.unsupported(out, name, &examined.sentence()),
         };
         let text = examined.sentence();
         self.result(out, name, Said { rule, level, text, entry: None, place: None }, None)
