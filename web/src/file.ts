@@ -3,6 +3,7 @@
 import type { Profile, Verdict } from 'weighbridge';
 import type { Api, Opened } from './worker/main.ts';
 import type { Picture, StatisticsResult } from './worker/jobs.ts';
+import type { FindingGroup } from './worker/grouped.ts';
 import type { Health } from './worker/swept.ts';
 import type { Part } from './worker/joined.ts';
 import type { Client, Remote } from './worker/rpc.ts';
@@ -40,6 +41,9 @@ export class OpenFile {
   readonly revealed = new Topic<Span>();
   /** The view has changed; `true` if this must not add a history entry. */
   readonly moved = new Topic<boolean>();
+  /** The chat template has been asked for, perhaps before the summary is there. */
+  readonly templated = new Topic();
+  wantsTemplate = false;
   /** The model's settings have been loaded from a `config.json`. */
   readonly configured = new Topic();
   /** Aborted when the file is closed. */
@@ -54,6 +58,8 @@ export class OpenFile {
 
   profile: Profile = 'strict';
   verdict: Verdict | undefined;
+  /** The rules with findings, the most severe first. */
+  groups: readonly FindingGroup[] = [];
   depth: Depth = 'index';
   checking = false;
   /** Whether to check the payloads once the structure has been checked. */
@@ -141,6 +147,11 @@ export class OpenFile {
   /** Whether the file is a table (a data view) and not a model. */
   get isTable(): boolean {
     return this.info.format === 'idv';
+  }
+
+  /** Number of findings that are nothing to worry about. */
+  get notes(): number {
+    return this.groups.reduce((sum, { severity, count }) => sum + (severity === 'note' ? count : 0), 0);
   }
 
   /** Whether a model summary makes sense: the file has weights, or at least a tokenizer. */
@@ -241,9 +252,11 @@ export class OpenFile {
   async validate(profile = this.profile): Promise<void> {
     this.profile = profile;
     const verdict = await this.api.verdict(this.id, profile);
+    const groups = await this.api.findingGroups(this.id);
     if (profile !== this.profile) {
       return;
     }
+    this.groups = groups;
     this.verdict = verdict;
     if (this.parts !== undefined) {
       // Updates how many of the listed tensors were found.

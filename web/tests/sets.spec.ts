@@ -85,7 +85,7 @@ test('the sample in shards is one model, and the other misses a shard', async ({
   await page.getByRole('tab', { name: 'Model' }).click();
   await expect(page.locator('.model').first()).toContainText('3');
   await openSample(page, 'shards-broken');
-  await expect(findings(page)).toHaveText(['TENSOR-ELSEWHERE', 'TENSOR-MISSING', 'SHARD-MISSING']);
+  await expect(findings(page)).toHaveText(['TENSOR-MISSING', 'SHARD-MISSING', 'TENSOR-ELSEWHERE']);
 });
 
 test('what index and shards do not agree on is found, as the command finds it', async ({ page }) => {
@@ -97,8 +97,8 @@ test('what index and shards do not agree on is found, as the command finds it', 
   await page.locator('.file-name').first().click();
   await expect(page.locator('.file:visible .verdict-head')).toHaveText('Invalid');
   const view = page.locator('.file:visible');
-  await expect(view.locator('.finding .rule')).toHaveText(['TENSOR-ELSEWHERE', 'TENSOR-UNLISTED', 'TENSOR-MISSING', 'SHARD-MISSING']);
-  await expect(view.locator('.finding .finding-name')).toHaveText(['layers.0.bias', 'extra', 'layers.1.bias', shardOf(3)]);
+  await expect(view.locator('.finding .rule')).toHaveText(['TENSOR-MISSING', 'SHARD-MISSING', 'TENSOR-ELSEWHERE', 'TENSOR-UNLISTED']);
+  await expect(view.locator('.finding .finding-name')).toHaveText(['layers.1.bias', shardOf(3), 'layers.0.bias', 'extra']);
   await expect(view.locator('.finding .finding-where').first()).toContainText(`in ${INDEX}`);
   await view.getByRole('tab', { name: /^Files/ }).click();
   await expect(view.locator('.set')).toContainText('2 of 3 shards · 1 missing: drop it here too · 1 not in the index');

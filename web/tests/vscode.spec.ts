@@ -166,7 +166,7 @@ test('shards beside an index are found, on the desktop', async ({ page, serve })
   const { asked } = await edit(page, serve, editors['weighbridge.index'], new Uri('file', resolve(sampleFile(samples.find(({ id }) => id === 'shards-broken')!.file))));
   await expect(viewer(page).locator('.verdict')).toHaveAttribute('data-state', 'invalid');
   await expect(viewer(page).locator('.verdict-facts')).toContainText('safetensors · 5 files');
-  await expect(viewer(page).locator('.finding .rule')).toHaveText(['TENSOR-ELSEWHERE', 'TENSOR-MISSING', 'SHARD-MISSING']);
+  await expect(viewer(page).locator('.finding .rule')).toHaveText(['TENSOR-MISSING', 'SHARD-MISSING', 'TENSOR-ELSEWHERE']);
   expect(asked.filter(({ kind }) => kind === 'beside').map(({ name }) => name)).toHaveLength(4);
   // Files outside the set are refused.
   const answers = await page.evaluate(async () => {

@@ -9,6 +9,7 @@ import { Tabs } from '../ui/tabs.ts';
 import { CompareView } from './compare.ts';
 import { exportMenu } from './export.ts';
 import { FindingsView } from './findings.ts';
+import { ForeignView, isForeign } from './foreign.ts';
 import { HexView } from './hex.ts';
 import { LayoutView } from './layout.ts';
 import { MetadataView } from './metadata.ts';
@@ -32,6 +33,7 @@ export class FileView {
   readonly panel: TensorPanel;
   readonly #file: OpenFile;
   readonly #tensors: TensorsView;
+  readonly #strip: HTMLElement;
   #hex: HexView | undefined;
   #compare: CompareView | undefined;
   #first = true;
@@ -42,6 +44,7 @@ export class FileView {
     this.#file = file;
     this.#others = others;
     this.#tensors = new TensorsView(file);
+    this.#strip = new StripView(file).element;
     this.panel = new TensorPanel(file);
     this.tabs = new Tabs('Views of the file', () => file.moved.emit(this.#leading));
     const isAlone = file.info.format === 'shards';
@@ -82,12 +85,16 @@ export class FileView {
     this.element = h(
       'div',
       { class: 'file' },
-      new VerdictView(
-        file,
-        () => this.tabs.select('findings', true),
-        () => this.tabs.select('weights', true),
-      ).element,
-      new StripView(file).element,
+      new VerdictView(file, {
+        findings: () => this.tabs.select('findings', true),
+        weights: () => this.tabs.select('weights', true),
+        template: () => {
+          this.tabs.select('model', true);
+          file.wantsTemplate = true;
+          file.templated.emit();
+        },
+      }).element,
+      this.#strip,
       body,
     );
     file.selected.on((tensor) => {
@@ -119,7 +126,17 @@ export class FileView {
     if (verdict === undefined) {
       return;
     }
-    this.tabs.badge('findings', count(verdict.fatal + verdict.violation + verdict.lint));
+    this.tabs.badge('findings', count(verdict.fatal + verdict.violation + verdict.lint + verdict.unchecked));
+    if (isForeign(this.#file) && !this.tabs.ids.includes('about')) {
+      // There is nothing of a model to show.
+      this.#strip.hidden = true;
+      this.tabs.add({ id: 'about', label: 'About', make: () => new ForeignView(this.#file).element });
+      const { current } = this.tabs;
+      this.tabs.ids.filter((id) => id !== 'about').forEach((id) => this.tabs.remove(id));
+      this.tabs.add({ id: 'hex', label: 'Hex', make: () => this.#hexView().element });
+      this.tabs.select(current === 'hex' ? 'hex' : 'about');
+      return;
+    }
     // Show problems first, but only once.
     if (this.#first && !checking) {
       this.#first = false;
@@ -134,7 +151,7 @@ export class FileView {
 
   /** Updates the view when files are opened or closed. */
   filesChanged(): void {
-    if (this.#others().length > 0) {
+    if (this.#others().length > 0 && !isForeign(this.#file)) {
       this.tabs.add({
         id: 'compare',
         label: 'Compare',

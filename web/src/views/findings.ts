@@ -1,13 +1,15 @@
-/** Findings in file order. */
+/** Findings by rule, the most severe first. */
 
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, type Icon } from '../ui/dom.ts';
 import { count, counted } from '../ui/format.ts';
 import { offer, renew } from '../ui/redraw.ts';
+import type { FindingGroup } from '../worker/grouped.ts';
 import type { Finding } from '../worker/tables.ts';
-import { SEVERITY } from './verdict.ts';
+import { SEVERITY } from './severity.ts';
 
-/** Findings drawn at a time. */
+/** Findings of a rule that are shown at first, and added at a time. */
+const FEW = 5;
 const PAGE = 100;
 const WHOLE = 0xffffffff;
 
@@ -20,90 +22,126 @@ const BASIS: Record<string, string> = {
 export class FindingsView {
   readonly element: HTMLElement;
   readonly #file: OpenFile;
-  readonly #list = h('ol', { class: 'findings', 'aria-label': 'Findings in file order' });
-  readonly #more = button('Show more', () => void this.#load(this.#shown, this.#shown + PAGE), { class: 'more', hidden: true });
+  readonly #list = h('ol', { class: 'findings', 'aria-label': 'Findings by rule, the most severe first' });
   readonly #empty = h('p', { class: 'empty' });
   readonly #openTensor: (tensor: number) => void;
-  #shown = 0;
+  /** Number of findings shown, per rule. */
+  readonly #shown = new Map<string, number>();
   #round = 0;
 
   constructor(file: OpenFile, openTensor: (tensor: number) => void) {
     this.#file = file;
     this.#openTensor = openTensor;
-    this.element = h('div', { class: 'scroll findings-view', tabindex: '0' }, this.#list, this.#more, this.#empty);
-    file.validated.on(() => this.#restart());
-    this.#restart();
+    this.element = h('div', { class: 'scroll findings-view', tabindex: '0' }, this.#list, this.#empty);
+    file.validated.on(() => void this.#draw());
+    void this.#draw();
   }
 
-  #restart(): void {
-    this.#round++;
-    void this.#load(0, Math.max(PAGE, this.#shown));
-  }
-
-  async #load(from: number, to: number): Promise<void> {
-    const { verdict } = this.#file;
-    const total = verdict === undefined ? 0 : verdict.fatal + verdict.violation + verdict.lint + verdict.unchecked - verdict.dropped;
-    const round = this.#round;
-    const page = total === 0 ? [] : await this.#file.api.findings(this.#file.id, from, to);
-    // The list may have been drawn anew since, or the same page added.
-    if (round !== this.#round || (from > 0 && from !== this.#shown)) {
+  async #draw(): Promise<void> {
+    const { groups, id, api } = this.#file;
+    const round = ++this.#round;
+    const found = await Promise.all(groups.map(({ rule, count: all }) => api.findingsOf(id, rule, 0, Math.min(all, this.#shown.get(rule) ?? FEW)).catch(() => [])));
+    if (round !== this.#round) {
       return;
     }
-    const items = page.map((finding) => this.#item(finding));
-    if (from === 0) {
-      renew(this.#list, ...items);
-    } else {
-      this.#list.append(...items);
-    }
-    this.#shown = from + page.length;
-    const left = total - this.#shown;
-    offer(this.#more, left > 0 && page.length > 0 && `Show ${Math.min(PAGE, left)} more of ${count(left)}`, items);
-    const dropped = verdict?.dropped ?? 0;
-    this.#empty.hidden = total > 0 && dropped === 0;
-    fill(
-      this.#empty,
-      dropped > 0
-        ? `${count(dropped)} more findings were counted but not listed: ${(verdict?.notListed ?? []).map((it) => `${it.rule} ${count(it.count)}`).join(', ')}.`
-        : verdict === undefined
-          ? 'Checking…'
-          : !verdict.checked.includes('structure')
-            ? 'No findings so far. The structure has not been checked.'
-            : !verdict.checkable
-              ? 'No findings in the structure. There are no rules for the payloads of this file.'
-              : verdict.checked.includes('payloads')
-                ? 'No findings in the structure or the payloads.'
-                : 'No findings so far. The payloads have not been read.',
-    );
+    const cards = groups.map((group, i) => this.#card(group, found[i])).filter((card) => card !== undefined);
+    renew(this.#list, ...cards);
+    this.#empty.hidden = groups.length > 0;
+    fill(this.#empty, this.#nothing());
   }
 
-  #item(finding: Finding): HTMLElement {
-    const { severity, rule, message, spec, why, basis, at, len, name, kind, entry, partner } = finding;
-    const whole = len === WHOLE;
-    const about = kind === 'tensor' && entry !== undefined;
+  #nothing(): string {
+    const { verdict } = this.#file;
+    return verdict === undefined
+      ? 'Checking…'
+      : !verdict.checked.includes('structure')
+        ? 'No findings so far. The structure has not been checked.'
+        : !verdict.checkable
+          ? 'No findings in the structure. There are no rules for the payloads of this file.'
+          : verdict.checked.includes('payloads')
+            ? 'No findings in the structure or the payloads.'
+            : 'No findings so far. The payloads have not been read.';
+  }
+
+  /** One rule: what it says, and the places that break it. */
+  #card(group: FindingGroup, found: readonly Finding[]): HTMLElement | undefined {
+    const [first] = found;
+    if (first === undefined) {
+      return undefined;
+    }
+    const { rule, severity, count: listed, message } = group;
+    const { spec, why, basis, name, partner } = first;
+    const dropped = this.#file.verdict?.notListed.find((one) => one.rule === rule)?.count ?? 0;
+    const all = listed + dropped;
+    const single = all === 1;
     return h(
       'li',
-      { class: 'finding', 'data-severity': severity, 'data-rule': rule },
+      { class: 'finding', 'data-severity': severity, 'data-rule': rule, 'data-count': all },
       h(
         'div',
         { class: 'finding-head' },
-        icon((severity in SEVERITY ? severity : 'lint') as Icon),
-        h('span', { class: 'severity' }, SEVERITY[severity] ?? severity),
+        icon((['fatal', 'violation', 'unchecked'].includes(severity) ? severity : 'lint') as Icon),
+        h('span', { class: 'severity' }, single ? SEVERITY[severity] ?? severity : counted(all, SEVERITY[severity] ?? severity)),
         h('code', { class: 'rule' }, rule),
-        name !== '' && h('bdi', { class: 'finding-name', title: name }, name),
+        single && name !== '' && h('bdi', { class: 'finding-name', title: name }, name),
       ),
-      h('p', { class: 'message' }, message),
-      partner !== undefined && h('p', { class: 'partner' }, 'Shared with ', h('bdi', { class: 'mono' }, partner), '.'),
+      message !== undefined && h('p', { class: 'message' }, message),
+      single && partner !== undefined && shared(partner),
       h('p', { class: 'spec' }, h('span', { class: 'basis' }, `${BASIS[basis] ?? basis}: `), spec),
       why !== undefined && h('p', { class: 'spec why' }, h('span', { class: 'basis' }, 'Why: '), why),
-      h(
-        'p',
-        { class: 'finding-where' },
-        button(whole ? `from ${this.#file.hex(at)}` : this.#file.range(at, len), () => this.#file.reveal(at, whole ? 1n : BigInt(len)), {
-          class: 'link mono',
-          title: `Show ${whole ? 'byte' : `${counted(len, 'byte')} at offset`} ${at} in the hex view`,
-        }),
-        about && button('Open tensor', () => this.#openTensor(entry), { class: 'link', 'aria-label': `Open tensor ${name}` }),
-      ),
+      single ? this.#where(first) : this.#places(group, found, dropped),
     );
   }
+
+  /** The findings of a rule, a few at first. */
+  #places({ rule, count: listed, message }: FindingGroup, found: readonly Finding[], dropped: number): HTMLElement {
+    const item = (finding: Finding) =>
+      h(
+        'li',
+        { class: 'finding-item' },
+        finding.name !== '' && h('bdi', { class: 'finding-name', title: finding.name }, finding.name),
+        message === undefined && h('span', { class: 'message' }, finding.message),
+        finding.partner !== undefined && shared(finding.partner),
+        this.#where(finding),
+      );
+    const list = h('ol', { class: 'finding-items', 'aria-label': `Findings of ${rule} in file order` }, ...found.map(item));
+    let [shown, asked] = [found.length, found.length];
+    const draw = (added: readonly HTMLElement[]) => {
+      const left = listed - shown;
+      offer(more, left > 0 && `Show ${Math.min(PAGE, left)} more of ${count(left)}`, added);
+    };
+    const add = async () => {
+      if (asked > shown) {
+        return;
+      }
+      asked = shown + PAGE;
+      const items = (await this.#file.api.findingsOf(this.#file.id, rule, shown, asked)).map(item);
+      list.append(...items);
+      shown += items.length;
+      asked = shown;
+      this.#shown.set(rule, shown);
+      draw(items);
+    };
+    const more = button('', () => void add(), { class: 'more' });
+    draw([]);
+    return h('div', {}, list, more, dropped > 0 && h('p', { class: 'muted' }, `${count(dropped)} more were counted but not listed.`));
+  }
+
+  #where({ at, len, name, kind, entry }: Finding): HTMLElement {
+    const whole = len === WHOLE;
+    const about = kind === 'tensor' && entry !== undefined;
+    return h(
+      'p',
+      { class: 'finding-where' },
+      button(whole ? `from ${this.#file.hex(at)}` : this.#file.range(at, len), () => this.#file.reveal(at, whole ? 1n : BigInt(len)), {
+        class: 'link mono',
+        title: `Show ${whole ? 'byte' : `${counted(len, 'byte')} at offset`} ${at} in the hex view`,
+      }),
+      about && button('Open tensor', () => this.#openTensor(entry), { class: 'link', 'aria-label': `Open tensor ${name}` }),
+    );
+  }
+}
+
+function shared(partner: string): HTMLElement {
+  return h('p', { class: 'partner' }, 'Shared with ', h('bdi', { class: 'mono' }, partner), '.');
 }

@@ -26,10 +26,12 @@ export function dress(root: Node): void {
 export class ModelView {
   readonly element = h('div', { class: 'model', tabindex: '-1' });
   readonly #file: OpenFile;
+  #tabs: Tabs | undefined;
 
   constructor(file: OpenFile) {
     this.#file = file;
     void this.#load();
+    file.templated.on(() => this.#tabs?.select('template'));
     file.configured.on(() => void this.#load());
   }
 
@@ -63,6 +65,10 @@ export class ModelView {
       tabs.add({ id: 'card', label: 'Card', make: () => cardView(card) });
     }
     tabs.select('overview');
+    this.#tabs = tabs;
+    if (file.wantsTemplate) {
+      tabs.select('template');
+    }
     this.#show(tabs.ids.length > 1 && h('div', { class: 'tab-bar model-bar' }, tabs.list), tabs.panels);
   }
 

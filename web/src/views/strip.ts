@@ -23,6 +23,8 @@ const KINDS = [
 const KEYS = ['ArrowRight', 'ArrowLeft', 'Home', 'End', 'Enter', '+', '=', '-'];
 
 const FINDING = 256;
+/** The colours of marks: fatal errors, violations, remarks, notes, unchecked parts. */
+const MARKS = ['finding', 'remark', 'remark', 'note', 'note'];
 /** Up to this many parts, each is drawn with an edge. */
 const EDGES = 512;
 const HEIGHT = 30;
@@ -130,7 +132,7 @@ export class StripView {
     }
     const { api, id } = this.#file;
     const round = ++this.#round;
-    const [columns, parts] = await Promise.all([api.strip(id, this.#at, this.#len, width), this.#visible()]);
+    const [columns, marks, parts] = await Promise.all([api.strip(id, this.#at, this.#len, width), api.marks(id, this.#at, this.#len, width), this.#visible()]);
     if (round !== this.#round) {
       return;
     }
@@ -142,6 +144,7 @@ export class StripView {
     const height = this.#canvas.height;
     const mark = Math.floor(5 * ratio);
     const seen = new Set<string>();
+    let worst = MARKS.length;
     for (let x = 0; x < width; x++) {
       const bits = columns[x];
       for (const [bit, name] of KINDS) {
@@ -162,7 +165,9 @@ export class StripView {
       }
       if ((bits & FINDING) !== 0) {
         seen.add('finding');
-        paint.fillStyle = colour('finding');
+        const rank = marks[x] || 1;
+        worst = Math.min(worst, rank);
+        paint.fillStyle = colour(MARKS[rank - 1]);
         for (let y = 0; y < mark; y++) {
           const half = mark - y;
           // At the ends of the bar the mark moves inwards to stay fully visible.
@@ -188,7 +193,7 @@ export class StripView {
       this.#legend,
       ...['header', 'table', 'metadata', 'payload', 'quantization', 'tail', 'gap', 'overlap', 'finding']
         .filter((name) => seen.has(name))
-        .map((name) => h('li', { 'data-part': name }, h('span', { class: 'swatch' }), name)),
+        .map((name) => h('li', name === 'finding' ? { 'data-part': MARKS[worst - 1], class: 'legend-mark' } : { 'data-part': name }, h('span', { class: 'swatch' }), name)),
     );
   }
 

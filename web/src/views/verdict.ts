@@ -1,17 +1,19 @@
 /** The verdict: what is wrong, what was checked and what was not. */
 
+import type { Profile } from 'weighbridge';
 import type { OpenFile } from '../file.ts';
-import { button, fill, h, icon, segmented, type Icon } from '../ui/dom.ts';
+import { button, fill, h, icon, type Icon } from '../ui/dom.ts';
 import { count, counted, exactSize, parameters } from '../ui/format.ts';
 import { renew } from '../ui/redraw.ts';
+import { isForeign, kindOf } from './foreign.ts';
+import { SEVERITIES, SEVERITY } from './severity.ts';
 
-/** Severities for use in sentences. */
-export const SEVERITY: Record<string, string> = {
-  fatal: 'fatal error',
-  violation: 'violation',
-  lint: 'remark',
-  unchecked: 'unchecked part',
-};
+/** Leads to other views. */
+interface Shown {
+  findings(): void;
+  weights(): void;
+  template(): void;
+}
 
 /** Capitalises the first letter. */
 function sentence(text: string): string {
@@ -26,23 +28,36 @@ export class VerdictView {
   readonly #diagnosis = h('p', { class: 'verdict-diagnosis' });
   readonly #checked = h('ul', { class: 'verdict-checked', tabindex: '-1', 'aria-label': 'Checks' });
 
-  readonly #showWeights: () => void;
+  readonly #profile: HTMLSelectElement;
+  /** The format that the file says it has. */
+  readonly #claim: HTMLElement;
+  readonly #tensors: HTMLElement;
+  readonly #show: Shown;
 
-  constructor(file: OpenFile, showFindings: () => void, showWeights: () => void) {
-    this.#showWeights = showWeights;
+  constructor(file: OpenFile, show: Shown) {
+    this.#show = show;
     this.#file = file;
     const { info } = file;
-    const profile = segmented(
-      'Profile',
-      [
-        ['strict', 'Strict'],
-        ['lenient', 'Lenient'],
-      ] as const,
-      file.profile,
-      (choice) => void file.validate(choice),
+    this.#profile = h(
+      'select',
+      {
+        class: 'profile',
+        'aria-label': 'Profile',
+        title: 'Lenient accepts violations of the specification that readers can still handle safely',
+        onchange: () => void file.validate(this.#profile.value as Profile),
+      },
+      h('option', { value: 'strict' }, 'Strict'),
+      h('option', { value: 'lenient' }, 'Lenient: accept violations that readers can handle'),
     );
-    profile.title = 'Lenient accepts violations of the specification that readers can still handle safely';
-    this.#counts.addEventListener('click', showFindings);
+    this.#profile.value = file.profile;
+    this.#claim = h('span', {}, h('strong', {}, info.title ?? 'Unknown format'), info.version === undefined ? '' : ` ${info.version}`, ' · ');
+    this.#tensors = h(
+      'span',
+      {},
+      ` · ${counted(info.tensorCount, file.isTable ? 'column' : 'tensor')}`,
+      !file.isTable && info.elements > 0n && ` · ${parameters(info.elements)} ${info.elements === 1n ? 'parameter' : 'parameters'}`,
+    );
+    this.#counts.addEventListener('click', show.findings);
     this.element = h(
       'section',
       { class: 'verdict', 'aria-label': 'Verdict' },
@@ -50,13 +65,12 @@ export class VerdictView {
       h(
         'p',
         { class: 'verdict-facts' },
-        h('strong', {}, info.title ?? 'Unknown format'),
-        info.version === undefined ? '' : ` ${info.version}`,
-        `${file.parts === undefined ? '' : ` · ${counted(file.parts.length, 'file')}`} · ${exactSize(info.size)} · ${counted(info.tensorCount, file.isTable ? 'column' : 'tensor')}`,
-        !file.isTable && info.elements > 0n && ` · ${parameters(info.elements)} parameters`,
+        this.#claim,
+        `${file.parts === undefined ? '' : `${counted(file.parts.length, 'file')} · `}${exactSize(info.size)}`,
+        this.#tensors,
       ),
       this.#checked,
-      profile,
+      this.#profile,
       this.#diagnosis,
     );
     file.validated.on(() => this.#draw());
@@ -67,7 +81,9 @@ export class VerdictView {
   #draw(): void {
     const { verdict, checking, depth, outdated } = this.#file;
     // Do not repeat the headline.
-    const inHead = outdated !== undefined || verdict?.verdict === 'unsupported' || verdict?.missing !== undefined;
+    const foreign = isForeign(this.#file);
+    const inHead = outdated !== undefined || foreign || verdict?.verdict === 'unsupported' || verdict?.missing !== undefined;
+    this.#profile.hidden = this.#claim.hidden = this.#tensors.hidden = foreign;
     const diagnosis = inHead ? undefined : verdict?.diagnosis;
     this.#diagnosis.hidden = diagnosis === undefined;
     fill(this.#diagnosis, h('strong', {}, 'Diagnosis'), ` ${diagnosis}`);
@@ -83,13 +99,14 @@ export class VerdictView {
       fill(this.#head, icon('busy'), 'Checking…');
       fill(this.#counts, '\u00a0');
     } else {
-      const remarks = verdict.lint + (verdict.valid ? verdict.violation : 0);
+      const { notes } = this.#file;
+      const remarks = verdict.lint - notes + (verdict.valid ? verdict.violation : 0);
       // Claim no more than was checked.
       const { checkable, checked } = verdict;
       const valid = checkable && checked.includes('payloads') ? 'Valid' : checked.includes('structure') ? 'Structure valid' : 'Valid so far';
       const states: Record<typeof verdict.verdict, [string, Icon, string]> = {
         unsupported: ['unsupported', 'unchecked', verdict.diagnosis === undefined ? 'Not supported' : `Not supported: ${verdict.diagnosis}`],
-        invalid: ['invalid', 'fatal', verdict.missing === undefined ? 'Invalid' : 'Truncated'],
+        invalid: ['invalid', 'fatal', foreign ? `Not a model: ${kindOf(this.#file)}` : verdict.missing === undefined ? 'Invalid' : 'Truncated'],
         valid: remarks > 0 ? ['remarks', 'lint', `${valid}, with remarks`] : ['valid', 'valid', valid],
       };
       const [state, mark, text] = states[verdict.verdict];
@@ -101,12 +118,11 @@ export class VerdictView {
       } else {
         fill(this.#head, icon(mark), text);
       }
-      const parts = (['fatal', 'violation', 'lint', 'unchecked'] as const)
-        .filter((severity) => verdict[severity] > 0)
-        .map((severity) => counted(verdict[severity], SEVERITY[severity]));
+      const tally = { ...verdict, lint: verdict.lint - notes, note: notes };
+      const parts = SEVERITIES.filter((severity) => tally[severity] > 0).map((severity) => counted(tally[severity], SEVERITY[severity]));
       fill(
         this.#counts,
-        verdict.missing !== undefined ? verdict.diagnosis : verdict.verdict === 'unsupported' ? '' : parts.length === 0 ? 'No findings' : parts.join(', '),
+        verdict.missing !== undefined ? verdict.diagnosis : foreign || verdict.verdict === 'unsupported' ? '' : parts.length === 0 ? 'No findings' : parts.join(', '),
       );
     }
     const done = verdict?.checked ?? [];
@@ -117,6 +133,8 @@ export class VerdictView {
       !refused && verdict?.checkable === true && this.#stage('Payloads', done.includes('payloads'), checking && depth !== 'index'),
       !refused && done.includes('structure') && this.#weights(),
       this.#share(),
+      this.#file.groups.some(({ rule }) => rule === 'KEYS-TEMPLATE') && this.#file.isModel &&
+        h('li', { class: 'stage stage-note' }, icon('lint'), button('Chat template', this.#show.template, { class: 'link', title: 'A program in the file that turns messages into text: see what it uses' })),
       verdict !== undefined && verdict.unchecked > 0 &&
         h('li', { class: 'stage' }, icon('unchecked'), `${counted(verdict.unchecked, 'part')} that cannot be checked`),
       verdict?.leftOut !== undefined && (this.#file.info.format !== 'shards' || this.#file.parts?.some(({ state }) => state === 'unread')) &&
@@ -144,13 +162,13 @@ export class VerdictView {
     if (sweeping) {
       return h('li', { class: 'stage' }, icon('busy'), 'Weights: scanning');
     }
-    const scan = (label: string) => button(label, () => void this.#file.sweep(), { 'aria-label': `${label} weights` });
+    const scan = (label: string) => button(label, () => void this.#file.sweep(), { class: 'primary', title: 'Reads all weights: NaN, infinities, zeros and outliers', 'aria-label': `${label} weights` });
     if (health === undefined) {
       return h('li', { class: 'stage' }, icon('unchecked'), 'Weights not scanned', scan('Scan'));
     }
     const { text, brief, faulty, suspicious, skipped, done, total } = health;
     const partly = done < total || skipped > 0;
-    const said = button(brief, this.#showWeights, { class: 'link', title: text });
+    const said = button(brief, this.#show.weights, { class: 'link', title: text });
     return h(
       'li',
       { class: 'stage stage-weights', 'data-state': faulty ? 'faulty' : suspicious > 0 ? 'suspicious' : partly ? 'unchecked' : 'sound' },

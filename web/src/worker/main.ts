@@ -1,6 +1,7 @@
 /** The worker: owns the files and the WebAssembly. */
 
 import * as exports from './exports.ts';
+import * as grouped from './grouped.ts';
 import { direct, type Repository } from './hubs.ts';
 import { fetching } from './code.ts';
 import { differences } from './differences.ts';
@@ -110,7 +111,7 @@ const summaries = Object.fromEntries(
   SUMMARIES.map((name) => [name, async (...args: unknown[]) => ((await fetching(import('./summary.ts')))[name] as (...args: unknown[]) => unknown)(...args)]),
 ) as unknown as Summaries;
 
-const api = { ...tables, ...jobs, ...exports, ...swept, ...summaries, differences, sweep, open, close, touch, parts, listing, settings, bytes, formats, memory };
+const api = { ...tables, ...grouped, ...jobs, ...exports, ...swept, ...summaries, differences, sweep, open, close, touch, parts, listing, settings, bytes, formats, memory };
 
 const calls = Object.fromEntries(
   Object.entries(api).filter(([, value]) => typeof value === 'function'),
