@@ -1,5 +1,4 @@
 use super::*;
-use std::vec::Vec;
 
 fn read(bytes: &[u8]) -> Pickled {
     PickleWalk::default().step(&Source::whole(bytes)).expect("everything is resident")
@@ -144,6 +143,7 @@ fn deep_and_long_pickles_are_not_missed() {
 #[test]
 fn bytes_that_arrive_late_change_nothing() {
     use crate::Window;
+    use std::vec::Vec;
     let name = "a".repeat(3000);
     let bytes = std::format!("V{name}\n0(S'{name}'\ni{name}\n{name}\n.");
     let bytes = bytes.as_bytes();
@@ -166,6 +166,7 @@ fn bytes_that_arrive_late_change_nothing() {
     assert_eq!(found, Pickled::Imports(6008));
 }
 
+#[cfg(feature = "windows")]
 #[test]
 fn file_whose_first_line_cannot_be_one_of_a_pickle_is_decided_by_its_head() {
     // The magic of a tensor format, a count, and headers of tensor files whose length begins with
