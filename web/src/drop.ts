@@ -38,15 +38,32 @@ async function one({ handle, entry, file }: { handle?: Promise<FileSystemHandle 
   if (entry?.isDirectory || found?.kind === 'directory') {
     const name = entry?.name ?? found!.name;
     const list = found?.kind === 'directory' ? await ofHandle(found as unknown as Directory, DEPTH, name) : await ofEntry(entry as FileSystemDirectoryEntry, DEPTH, name);
-    if (list.length === 0) {
-      throw new Error(`The folder ${name} contains no tensor files.`);
-    }
-    if (list.length > FAR || list.filter(({ file }) => !PART.test(file.name)).length > MOST) {
-      throw new Error(`The folder ${name} contains more than ${MOST} tensor files. Drop only those you want to see.`);
-    }
-    return list.sort((a, b) => (a.file.name < b.file.name ? -1 : 1));
+    return limited(list, name);
   }
   return file === null ? [] : [{ file, handle: found?.kind === 'file' ? (found as FileSystemFileHandle) : undefined }];
+}
+
+/** Sorts the tensor files of a folder; fails if there are none or too many. */
+function limited(list: Given[], name: string): Given[] {
+  if (list.length === 0) {
+    throw new Error(`The folder ${name} contains no tensor files.`);
+  }
+  if (list.length > FAR || list.filter(({ file }) => !PART.test(file.name)).length > MOST) {
+    throw new Error(`The folder ${name} contains more than ${MOST} tensor files. Open only those you want to see.`);
+  }
+  return list.sort((a, b) => (a.file.name < b.file.name ? -1 : 1));
+}
+
+/** The tensor files of a folder that the user chose. */
+export async function ofFolder(folder: FileSystemHandle): Promise<Given[]> {
+  return limited(await ofHandle(folder as unknown as Directory, DEPTH, folder.name), folder.name);
+}
+
+/** The same, from the files of a folder with their paths. */
+export function ofPaths(files: readonly File[]): Given[] {
+  const paths = files.map((file) => ({ file, path: file.webkitRelativePath.split('/').slice(0, -1) }));
+  const list = paths.filter(({ file, path }) => TENSORS.test(file.name) && path.length <= DEPTH).map(({ file, path }) => ({ file, folder: path.join('/') }));
+  return limited(list, paths[0]?.path[0] ?? '');
 }
 
 async function ofHandle(folder: Directory, depth: number, path: string): Promise<Given[]> {

@@ -11,6 +11,7 @@ import { onKeys } from './shortcuts.ts';
 import { FilePicker, ofFile, onLaunch, type Given } from './picker.ts';
 import { copyInFull } from './ui/copy.ts';
 import { h, iconButton } from './ui/dom.ts';
+import { named } from './ui/middle.ts';
 import { explain, Tasks } from './ui/tasks.ts';
 import { FileView } from './views/file.ts';
 import { helpDialog } from './views/help.ts';
@@ -69,8 +70,10 @@ const samples = fetch('samples/index.json')
 const help = helpDialog();
 const picker = new FilePicker((given) => void openAll(given), (error) => tasks.fail(explain(error)));
 const pick = () => picker.choose();
+const pickFolder = () => picker.chooseFolder();
 const start = startView(samples, {
   pick,
+  pickFolder,
   open: (sample) => void openSample(sample),
   reopen: (recent) =>
     void once(recent, undefined, () =>
@@ -86,7 +89,8 @@ const start = startView(samples, {
 });
 
 document.querySelector('#actions')!.append(
-  iconButton('folder', 'Open files (o)', pick),
+  iconButton('file', 'Open files (o)', pick),
+  iconButton('folder', 'Open folder (f)', pickFolder),
   iconButton('theme', 'Switch between light and dark', switchTheme),
   iconButton('help', 'Keyboard shortcuts (?)', () => help.showModal()),
 );
@@ -165,7 +169,7 @@ async function open(what: Given | string, { origin = {}, old, others = [], behin
   const tab = h(
     'div',
     { class: 'file-tab' },
-    h('button', { type: 'button', class: 'file-name', title: file.fullName, onclick: () => show(entry) }, h('bdi', {}, file.name)),
+    h('button', { type: 'button', class: 'file-name', title: file.fullName, onclick: () => show(entry) }, named(file.name)),
     iconButton('close', `Close ${file.name}`, () => close(entry)),
   );
   const entry: Entry = { id: old?.id ?? file.id, file, view, tab, origin, given, checked: Promise.resolve() };
@@ -405,7 +409,7 @@ onKeys({
     tasks.dismiss();
   },
   pressed(key) {
-    const action = { o: pick, '?': () => help.showModal(), c: () => tasks.cancelAll() }[key];
+    const action = { o: pick, f: pickFolder, '?': () => help.showModal(), c: () => tasks.cancelAll() }[key];
     action?.();
     return action !== undefined || current?.view.key(key) === true;
   },

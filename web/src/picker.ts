@@ -1,5 +1,6 @@
 /** Files that the user chooses or the system opens, with handles where the browser has them. */
 
+import { ofFolder, ofPaths } from './drop.ts';
 import { h } from './ui/dom.ts';
 
 /** A file, with the handle to read it again after it has changed. */
@@ -15,6 +16,7 @@ interface LaunchQueue {
 }
 
 interface Browser {
+  showDirectoryPicker?(): Promise<FileSystemHandle>;
   showOpenFilePicker?(options: { multiple: boolean }): Promise<FileSystemFileHandle[]>;
   launchQueue?: LaunchQueue;
 }
@@ -24,6 +26,7 @@ const browser = window as Browser;
 /** Lets the user choose files, in the browser's own dialog if that returns handles. */
 export class FilePicker {
   readonly element = h('input', { type: 'file', multiple: true, hidden: true, 'aria-label': 'Files to open' });
+  readonly #folder = h('input', { type: 'file', webkitdirectory: true });
   readonly #take: (given: Given[]) => void;
   readonly #fail: (error: unknown) => void;
   /** Handles the files chosen next. */
@@ -39,6 +42,15 @@ export class FilePicker {
       this.#next = this.#take;
       this.element.value = '';
     });
+    this.#folder.addEventListener('change', () => {
+      const files = Array.from(this.#folder.files ?? []);
+      this.#folder.value = '';
+      try {
+        take(ofPaths(files));
+      } catch (error) {
+        fail(error);
+      }
+    });
     this.element.addEventListener('cancel', () => {
       this.#next = this.#take;
     });
@@ -51,14 +63,22 @@ export class FilePicker {
       this.element.multiple = multiple;
       this.element.click();
     } else {
-      picked(browser.showOpenFilePicker({ multiple })).then(then, this.#fail);
+      picked(browser.showOpenFilePicker({ multiple }).then((handles) => Promise.all(handles.map(ofFile)))).then(then, this.#fail);
+    }
+  }
+
+  chooseFolder(): void {
+    if (browser.showDirectoryPicker === undefined) {
+      this.#folder.click();
+    } else {
+      picked(browser.showDirectoryPicker().then(ofFolder)).then(this.#take, this.#fail);
     }
   }
 }
 
-async function picked(handles: Promise<FileSystemFileHandle[]>): Promise<Given[]> {
+async function picked(given: Promise<Given[]>): Promise<Given[]> {
   try {
-    return await Promise.all((await handles).map(ofFile));
+    return await given;
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') {
       return [];

@@ -117,3 +117,25 @@ test('a wrong file chosen as config_json is called by its own name', async ({ pa
   await page.getByLabel('A config.json').setInputFiles(wrong);
   await expect(page.getByRole('alert')).toContainText('notes.json is not valid JSON.');
 });
+
+test('a folder can be chosen without a mouse', async ({ page }) => {
+  const path = folder({ 'one/model.safetensors': model(), 'one/config.json': config(8), 'one/tokenizer.json': '{}', 'two/model.safetensors': model(), 'two/config.json': config(4) });
+  await page.addInitScript(() => delete (window as { showDirectoryPicker?: unknown }).showDirectoryPicker);
+  await page.goto('./');
+  const chooser = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Open folder…' }).press('Enter');
+  await (await chooser).setFiles(path);
+  await expect(files(page)).toHaveCount(2);
+  await settled(page);
+  const found: string[] = [];
+  for (let i = 0; i < 2; i++) {
+    await files(page).nth(i).click();
+    found.push(await heads(page));
+  }
+  expect(found.sort()).toEqual(['4', '8']);
+  // With a key, while a file is open; a folder without models says so.
+  const again = page.waitForEvent('filechooser');
+  await page.keyboard.press('f');
+  await (await again).setFiles(folder({ 'notes/readme.txt': 'no tensors' }));
+  await expect(page.getByRole('alert')).toContainText('contains no tensor files');
+});

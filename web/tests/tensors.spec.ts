@@ -1,4 +1,5 @@
 import type { Locator, Page } from '@playwright/test';
+import { safetensors, written } from './files.ts';
 import { TRIALS, expect, openFiles, openSample, openTensor, panelTab, sampleFile, settled, test } from './page.ts';
 
 const rows = '.tensor-table .v-list [role=row]:not([hidden])';
@@ -331,4 +332,25 @@ test('a list that was scrolled shows its rows after another file was shown', asy
   await settled(page);
   await page.getByRole('button', { name: 'many-10000.oinf', exact: true }).click();
   await expect(middle).toBeInViewport();
+});
+
+test('a name that does not fit is cut in the middle, and copied whole', async ({ page }) => {
+  const long = (part: string) => `conditioner.embedders.0.transformer.text_model.encoder.layers.0.${part}.weight`;
+  const tensors = Object.fromEntries(['fc1', 'fc2'].map((part) => [long(part), { dtype: 'F32', data: Float32Array.of(1) }]));
+  await page.setViewportSize({ width: 390, height: 844 });
+  await openFiles(page, written({ 'model.safetensors': safetensors(tensors) }));
+  const names = page.locator('.tensor-table .v-list [role=row]:not([hidden]) .name bdi');
+  await expect(names).toHaveText([long('fc1'), long('fc2')]);
+  for (let i = 0; i < 2; i++) {
+    const [start, end] = await names.nth(i).locator('span').evaluateAll((parts) => parts.map(({ clientWidth, scrollWidth }) => clientWidth < scrollWidth));
+    expect([start, end]).toEqual([true, false]);
+    await expect(names.nth(i)).toHaveAttribute('title', long(`fc${i + 1}`));
+  }
+  await names.first().evaluate((name) => getSelection()!.selectAllChildren(name));
+  const copied = await page.evaluate(() => {
+    const event = new ClipboardEvent('copy', { clipboardData: new DataTransfer(), bubbles: true, cancelable: true });
+    document.body.dispatchEvent(event);
+    return event.clipboardData!.getData('text/plain');
+  });
+  expect(copied).toBe(long('fc1'));
 });

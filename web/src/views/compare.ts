@@ -3,6 +3,7 @@
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, segmented, setText } from '../ui/dom.ts';
 import { count } from '../ui/format.ts';
+import { setName } from '../ui/middle.ts';
 import { onRecolour } from '../ui/recolour.ts';
 import { VirtualList } from '../ui/virtual.ts';
 import { isAbort, type CallOptions } from '../worker/rpc.ts';
@@ -302,7 +303,8 @@ export class CompareView {
     row.dataset.kind = line.kind;
     row.setAttribute('aria-rowindex', String(index + 2));
     row.setAttribute('aria-selected', String(line === this.#chosen));
-    COLUMNS.forEach(([id], i) => setText(row.children[i].firstElementChild ?? row.children[i], shown(line, id)));
+    COLUMNS.forEach(([id], i) => (id === 'name' ? setName(row.children[i].firstElementChild!, line.name) : setText(row.children[i], shown(line, id))));
+    row.querySelector('.name')!.setAttribute('title', line.name);
   }
 
   #choose(index: number): void {

@@ -2,6 +2,7 @@
 
 import { h, setText } from '../ui/dom.ts';
 import { counted, real, short } from '../ui/format.ts';
+import { named } from '../ui/middle.ts';
 import type { Course } from '../worker/swept.ts';
 
 export type Measure = 'deviation' | 'most';
@@ -85,5 +86,5 @@ export function courseChart({ kind, points }: Course, measure: Measure, open: (t
       open(points[at].tensor);
     }
   });
-  return h('li', { class: 'course' }, h('h4', { class: 'mono', title: kind }, h('bdi', {}, kind)), plot, readout);
+  return h('li', { class: 'course' }, h('h4', { class: 'mono', title: kind }, named(kind)), plot, readout);
 }

@@ -3,6 +3,7 @@
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, type Icon } from '../ui/dom.ts';
 import { count, counted } from '../ui/format.ts';
+import { named } from '../ui/middle.ts';
 import { offer, renew } from '../ui/redraw.ts';
 import type { FindingGroup } from '../worker/grouped.ts';
 import type { Finding } from '../worker/tables.ts';
@@ -83,7 +84,7 @@ export class FindingsView {
         icon((['fatal', 'violation', 'unchecked'].includes(severity) ? severity : 'lint') as Icon),
         h('span', { class: 'severity' }, single ? SEVERITY[severity] ?? severity : counted(all, SEVERITY[severity] ?? severity)),
         h('code', { class: 'rule' }, rule),
-        single && name !== '' && h('bdi', { class: 'finding-name', title: name }, name),
+        single && name !== '' && named(name, { class: 'finding-name', title: name }),
       ),
       message !== undefined && h('p', { class: 'message' }, message),
       single && partner !== undefined && shared(partner),
@@ -99,7 +100,7 @@ export class FindingsView {
       h(
         'li',
         { class: 'finding-item' },
-        finding.name !== '' && h('bdi', { class: 'finding-name', title: finding.name }, finding.name),
+        finding.name !== '' && named(finding.name, { class: 'finding-name', title: finding.name }),
         message === undefined && h('span', { class: 'message' }, finding.message),
         finding.partner !== undefined && shared(finding.partner),
         this.#where(finding),

@@ -4,6 +4,7 @@ import { button, h } from '../ui/dom.ts';
 
 const KEYS: readonly (readonly [string, string])[] = [
   ['o', 'open files'],
+  ['f', 'open a folder'],
   ['/', 'search the list'],
   ['1 – 9', 'switch to a tab: list, findings, metadata…'],
   ['↑ ↓ or j k', 'move through a list; the tensor panel follows'],

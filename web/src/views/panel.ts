@@ -3,6 +3,7 @@
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, iconButton, pair, type Icon } from '../ui/dom.ts';
 import { count, counted, exactSize, range, size } from '../ui/format.ts';
+import { named } from '../ui/middle.ts';
 import { accessOf, hasBlocks, hasValues, savedAs } from '../storage.ts';
 import { fetched } from '../ui/fetched.ts';
 import { Tabs } from '../ui/tabs.ts';
@@ -120,7 +121,7 @@ export class TensorPanel {
     fill(
       this.#head,
       iconButton('back', 'Back to the list', () => this.#file.select(undefined), { class: 'icon-button panel-back' }),
-      h('h2', { class: 'panel-name', title: tensor.label }, h('bdi', {}, tensor.label === '' ? '(empty name)' : tensor.label)),
+      h('h2', { class: 'panel-name', title: tensor.label }, named(tensor.label === '' ? '(empty name)' : tensor.label)),
       h('p', { class: 'panel-facts mono' }, `${tensor.dtype}  ${tensor.shapeText}`),
       iconButton('close', 'Close the tensor panel', () => this.#file.select(undefined), { class: 'icon-button panel-close' }),
     );

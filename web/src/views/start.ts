@@ -18,6 +18,7 @@ export interface Sample {
 
 export interface StartActions {
   pick(): void;
+  pickFolder(): void;
   open(sample: Sample): void;
   reopen(recent: Recent): void;
   openUrl?: (address: string) => void;
@@ -104,7 +105,7 @@ export function startView(samples: Promise<Sample[]>, actions: StartActions): { 
       icon('folder'),
       h('h1', {}, 'Drop a tensor file'),
       h('p', { class: 'purpose' }, 'Shows what is inside a safetensors or GGUF checkpoint, or a file in seven other formats, whether it is valid, and whether its weights are healthy.'),
-      h('p', {}, pick),
+      h('p', { class: 'picks' }, pick, button('Open folder…', actions.pickFolder)),
       actions.openUrl !== undefined &&
         h(
           'form',

@@ -4,6 +4,7 @@ import type { OpenFile } from '../file.ts';
 import { debounce, h, icon, setText, uniqueId } from '../ui/dom.ts';
 import { showWhole } from '../ui/copy.ts';
 import { count, counted, exactSize, fit, hex, real, size } from '../ui/format.ts';
+import { setName } from '../ui/middle.ts';
 import { Blocks, VirtualList } from '../ui/virtual.ts';
 import type { Choice, Order } from '../worker/select.ts';
 import type { Row } from '../worker/tables.ts';
@@ -205,7 +206,7 @@ export class TensorTable {
     element.setAttribute('aria-selected', String(chosen));
     element.classList.toggle('active', rank === this.#active);
     const [name, dtype, shape, elements, stored, offset, encoding, ...measured] = element.children;
-    setText(name.firstElementChild!, row?.name ?? '');
+    setName(name.firstElementChild!, row?.name ?? '');
     name.firstElementChild!.setAttribute('title', row?.name ?? '');
     name.classList.toggle('unnamed', row?.name === '');
     element.dataset.status = row?.status ?? '';

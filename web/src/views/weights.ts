@@ -3,6 +3,7 @@
 import type { OpenFile } from '../file.ts';
 import { button, h, icon, segmented } from '../ui/dom.ts';
 import { count, counted, real, size } from '../ui/format.ts';
+import { named } from '../ui/middle.ts';
 import { offer, renew } from '../ui/redraw.ts';
 import type { Course, Suspect } from '../worker/swept.ts';
 import { courseChart, type Measure } from './course.ts';
@@ -171,7 +172,7 @@ export class WeightsView {
         icon(fault ? 'fatal' : why === undefined ? 'lint' : 'unchecked'),
         h('span', { class: 'severity' }, fault ? 'fault' : why === undefined ? 'worth a look' : 'not scanned'),
         ...signs.map((sign) => h('code', { class: 'rule' }, sign)),
-        h('bdi', { class: 'finding-name', title: name }, name),
+        named(name, { class: 'finding-name', title: name }),
       ),
       ...said,
       twin !== undefined && h('p', { class: 'message' }, 'The elements are identical to those of ', button(twin.name, () => this.#file.select(twin.tensor), { class: 'link mono' }), '.'),
