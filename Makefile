@@ -3,7 +3,7 @@
 
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help setup view web test-wasm test-web test test-deep check tree firmware firmware-write lint doc bench bench-wasm bench-web figures figures-check peers package fuzz fuzz-smoke miri zstd hard dependencies deny gates test-remote advisories test-python test-python-engines test-python-torch test-notebook wheel bench-python clean
+.PHONY: help c setup view web test-wasm test-web test test-deep check tree firmware firmware-write lint doc bench bench-wasm bench-web figures figures-check peers package fuzz fuzz-smoke miri zstd hard dependencies deny gates test-remote advisories test-python test-python-engines test-python-torch test-notebook wheel bench-python clean
 # Targets share a build folder, and the order below matters.
 .NOTPARALLEL:
 
@@ -23,9 +23,9 @@ test-web: ## build the page and test it in Chromium
 	scripts/web.sh test
 
 setup: ## check for what `make test` needs, and install it or print how to
-	scripts/setup.sh host firmware wasm web python
+	scripts/setup.sh host firmware c wasm web python
 
-test: setup tree dependencies ## every part: Cortex-M, Node, Chromium, the wheel, host; 14 minutes from scratch on 2 cores
+test: setup tree dependencies ## every part: Cortex-M, C, Node, Chromium, the wheel, host; 14 minutes from scratch on 2 cores
 	scripts/test.sh
 
 # The same, with the tests that change every byte of every file.
@@ -48,6 +48,9 @@ tree: ## look for machine paths, registry addresses, overlong files and tables t
 
 firmware: ## the microcontroller: panics, size, stack, and a model in QEMU
 	scripts/firmware.sh
+
+c: ## the library for C: its headers, symbols, and verdicts under sanitizers
+	scripts/c.sh
 
 firmware-write: ## measure, and rewrite the budgets and figures of the microcontroller
 	scripts/firmware.sh write

@@ -30,7 +30,7 @@ if [ "${1:-}" = deny ]; then
   else
     left_out "the advisory database, which cannot be downloaded"
   fi
-  for manifest in Cargo.toml fuzz/Cargo.toml firmware/Cargo.toml python/Cargo.toml wasm/bindgen/Cargo.toml; do
+  for manifest in Cargo.toml fuzz/Cargo.toml firmware/Cargo.toml c/Cargo.toml python/Cargo.toml wasm/bindgen/Cargo.toml; do
     deny "$manifest" "${checks[@]}"
   done
   exit "$failed"

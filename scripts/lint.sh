@@ -53,6 +53,11 @@ say "the Python package"
 cargo fmt --manifest-path python/Cargo.toml --check
 cargo clippy --locked --manifest-path python/Cargo.toml --all-targets -- -D warnings
 
+say "the library for C, with every format and with one"
+cargo fmt --manifest-path c/Cargo.toml --check
+CARGO_TARGET_DIR=$target_dir/c cargo clippy --locked --manifest-path c/Cargo.toml --all-targets -- -D warnings
+CARGO_TARGET_DIR=$target_dir/c cargo clippy --locked --manifest-path c/Cargo.toml --no-default-features --features stb -- -D warnings
+
 say "core for $bare_target: no std, no heap"
 target_ready "$bare_target" core
 target_cargo check -p weighbridge-core --no-default-features

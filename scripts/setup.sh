@@ -2,7 +2,7 @@
 # The scripts' requirements, in one place: checked before anything is built, and installed if
 # possible.
 #
-#   scripts/setup.sh PART...    of host, firmware, wasm, web (the tests of the page), python, peers, hard
+#   scripts/setup.sh PART...    of host, firmware, c, wasm, web (the tests of the page), python, peers, hard
 #   source scripts/setup.sh     the functions below; `ready PART...` does the same
 #
 # As root, packages are installed with apt, after a line that names them. Other users are told which
@@ -156,6 +156,12 @@ look_firmware() {
   command -v "${QEMU:-qemu-system-arm}" >/dev/null || lack "QEMU, ${QEMU:-qemu-system-arm}" qemu-system-arm
   look_target thumbv7em-none-eabihf
   look_target thumbv6m-none-eabi
+}
+
+look_c() {
+  look_firmware
+  command -v "${CXX:-c++}" >/dev/null || lack "a C++ compiler, ${CXX:-c++}" g++
+  command -v nm >/dev/null || lack nm binutils
 }
 
 # look_node: the minimum version for Vite 8.

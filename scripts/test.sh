@@ -7,6 +7,7 @@ source scripts/setup.sh
 # An image and a module each link on one thread: two builds use both processors.
 in_background scripts/wasm.sh
 scripts/firmware.sh
+scripts/c.sh
 in_background_done
 # The tests in Node mostly use one processor, and a wheel links on one thread.
 in_background scripts/python.sh quick

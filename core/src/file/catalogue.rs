@@ -4,21 +4,19 @@ use crate::file::plural;
 use crate::format::Format;
 use crate::model::Version;
 use crate::parse::Stop;
-use crate::rule::{
-    Basis, FORMAT_SHIFT, Finding, NUMBER_MASK, Rule, RuleInfo, Severity, general::RULES as GENERAL,
-};
+use crate::rule::{Basis, Finding, Rule, RuleInfo, Severity, general::RULES as GENERAL};
 use core::fmt::{self, Write as _};
 
 impl Rule {
     /// The format of the rule; `None` for rules that belong to no format, such as
     /// `UNKNOWN-FORMAT`.
     pub fn format(self) -> Option<Format> {
-        Format::from_code(self.code() >> FORMAT_SHIFT)
+        Format::from_code(self.format_code())
     }
 
     /// The catalogue entry.
     pub fn info(self) -> &'static RuleInfo {
-        let number = usize::from((self.code() & NUMBER_MASK).saturating_sub(1));
+        let number = usize::from(self.position());
         let rules = self.format().map_or(GENERAL, Format::rules);
         rules.get(number).unwrap_or(&NO_RULE)
     }

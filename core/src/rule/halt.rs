@@ -45,11 +45,11 @@ impl Halt {
 
     /// The rule that is still to be reported, if any.
     pub(crate) fn unreported(self) -> Option<Rule> {
-        u16::try_from(self.0.get()).ok().and_then(Rule::numbered)
+        u16::try_from(self.0.get()).ok().and_then(Rule::from_code)
     }
 
     /// The broken rule, if any.
     pub(crate) fn rule(self) -> Option<Rule> {
-        u16::try_from(self.0.get() & !REPORTED).ok().and_then(Rule::numbered)
+        u16::try_from(self.0.get() & !REPORTED).ok().and_then(Rule::from_code)
     }
 }

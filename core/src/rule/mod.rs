@@ -124,8 +124,8 @@ pub struct RuleInfo {
 pub struct Rule(NonZeroU16);
 
 const SEVERITY_SHIFT: u32 = 9;
-pub(crate) const FORMAT_SHIFT: u32 = 11;
-pub(crate) const NUMBER_MASK: u16 = 0x1FF;
+const FORMAT_SHIFT: u32 = 11;
+const NUMBER_MASK: u16 = 0x1FF;
 
 impl Rule {
     /// Rule `number` (below 511) of the format with this code; code 0 means no format.
@@ -144,12 +144,22 @@ impl Rule {
         self.0
     }
 
-    /// The rule with this number.
-    pub(crate) const fn numbered(number: u16) -> Option<Rule> {
-        match NonZeroU16::new(number) {
-            Some(number) => Some(Rule(number)),
+    /// The rule with this [`code`](Self::code), which must come from the same release; `None` for 0.
+    pub const fn from_code(code: u16) -> Option<Rule> {
+        match NonZeroU16::new(code) {
+            Some(code) => Some(Rule(code)),
             None => None,
         }
+    }
+
+    /// The number of the rule's format, as `Format as u16` is; 0 for rules that belong to none.
+    pub const fn format_code(self) -> u16 {
+        self.code() >> FORMAT_SHIFT
+    }
+
+    /// The position of the rule in its catalogue.
+    pub const fn position(self) -> u16 {
+        (self.code() & NUMBER_MASK).saturating_sub(1)
     }
 
     /// The number of the rule, two bytes. It is stable within a release only; ids never

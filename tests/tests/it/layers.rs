@@ -91,6 +91,9 @@ const PYTHON: Layers = Layers {
     )],
 };
 
+const C: Layers =
+    Layers { root: "c/src", layers: &["ids types", "reader", "raw", "header"], together: &[] };
+
 const PAGE: Layers = Layers {
     root: "web/src",
     layers: &[
@@ -231,7 +234,7 @@ impl Layers {
         let root = folder(self.root);
         let mut found = Vec::new();
         files(&root, &root, "rs", &mut found);
-        assert!(found.len() > 10, "{}: only {} files", self.root, found.len());
+        assert!(found.len() > 5, "{}: only {} files", self.root, found.len());
         let known: BTreeSet<Vec<String>> = found
             .iter()
             .flat_map(|(path, _)| {
@@ -359,6 +362,28 @@ fn wasm_layers_use_only_lower_layers() {
 #[test]
 fn python_layers_use_only_lower_layers() {
     PYTHON.check(&PYTHON.arrows());
+}
+
+#[test]
+fn c_layers_use_only_lower_layers() {
+    C.check(&C.arrows());
+}
+
+#[test]
+fn c_has_unsafe_code_only_at_the_border() {
+    let root = folder(C.root);
+    let mut found = Vec::new();
+    files(&root, &root, "rs", &mut found);
+    let is_unsafe = |text: &str| {
+        let code = code(text);
+        ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern"].iter().any(|it| code.contains(it))
+    };
+    let unsafe_files: Vec<_> = found
+        .iter()
+        .filter(|(_, text)| is_unsafe(text))
+        .map(|(path, _)| path.to_str().unwrap())
+        .collect();
+    assert_eq!(unsafe_files, ["raw.rs"]);
 }
 
 /// The relative paths that a TypeScript file imports.

@@ -1,0 +1,367 @@
+//! The functions that C calls. All unsafe code of the library is here: each function turns the
+//! caller's pointers into references and slices, and calls safe code.
+
+use crate::ids;
+use crate::reader::{self, Doubt, Held, Sink};
+use crate::types::{Code, Cursor, File, Finding, Findings, Slot, Tensor};
+use core::ffi::{c_char, c_void};
+use core::mem::MaybeUninit;
+use core::ptr;
+use core::slice;
+use weighbridge_core::{self as core_, Name, NameEncoding};
+
+/// What an opaque `File` holds.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct Open {
+    tag: u32,
+    mode: u32,
+    data: *const u8,
+    len: usize,
+    doubt: Doubt,
+    file: core_::File,
+}
+
+/// What an opaque `Cursor` holds: nothing while the tag is another.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct Position {
+    tag: u32,
+    cursor: core_::Cursor,
+}
+
+/// Marks memory that holds a value; zeros and most garbage do not.
+const TAG: u32 = 0x5742_0001;
+
+// The header's sizes suffice for all formats on all targets.
+#[allow(clippy::panic, reason = "evaluated while compiling")]
+const _: () = {
+    assert!(size_of::<Open>() <= size_of::<File>() && align_of::<Open>() <= 8);
+    assert!(size_of::<Position>() <= size_of::<Cursor>() && align_of::<Position>() <= 8);
+};
+
+/// Opens a file at `data` of `len` bytes: in the format `mode` (a `wb_format`), or in the one that
+/// its first bytes indicate (`WB_DETECT`). Add `WB_REGION` if the memory may go on after the file.
+/// Findings are added to `findings`, which may be null.
+///
+/// Returns `WB_OK`, or a reason why the file is not open: `WB_INVALID`, `WB_UNCHECKED` if it exceeds
+/// a limit of this library, or `WB_ARGUMENT`. An open file may still be invalid: `wb_check` says so.
+///
+/// # Safety
+/// `data` has `len` readable bytes that do not change while `file` is used. `file` is writable.
+/// `findings` is null, or has `room` writable items.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wb_open(
+    file: *mut File,
+    data: *const c_void,
+    len: usize,
+    mode: u32,
+    findings: *mut Findings,
+) -> Code {
+    let data = data.cast::<u8>();
+    if file.is_null() || !is_slice(data, len) {
+        return Code::Argument;
+    }
+    // SAFETY: the caller's promise; checked for null above.
+    let source = reader::source(unsafe { bytes(data, len) }, mode);
+    // SAFETY: the caller's promise.
+    let mut sink = unsafe { sink(findings) };
+    // Not open, should opening fail.
+    // SAFETY: writable by the caller's promise, and all of a `File` may be uninitialised.
+    unsafe { ptr::write(file.cast::<u32>(), 0) };
+    let opened = match reader::open(&source, mode, &mut sink) {
+        Ok(opened) => opened,
+        Err(code) => return code,
+    };
+    let open = Open { tag: TAG, mode, data, len, doubt: sink.doubt, file: opened };
+    // SAFETY: as above; an `Open` fits, in size and alignment.
+    unsafe { ptr::write(file.cast::<Open>(), open) };
+    Code::Ok
+}
+
+/// Checks the structure of an open file: every entry, names, extents, and the place of all data.
+/// The findings of this check are added to `findings`, which may be null.
+///
+/// If names or parts of the file are not in ascending order, they are sorted in `slots`, and
+/// otherwise none is needed. Returns `WB_OK`, `WB_INVALID`, or `WB_UNCHECKED`; if `slots_needed` of
+/// `findings` is not 0, a check with that many slots leaves nothing unchecked for lack of them.
+///
+/// # Safety
+/// `file` is from `wb_open`, and its memory still there. `slots` has `slot_count` writable items.
+/// `findings` is null, or has `room` writable items.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wb_check(
+    file: *const File,
+    slots: *mut Slot,
+    slot_count: usize,
+    findings: *mut Findings,
+) -> Code {
+    // SAFETY: the caller's promise.
+    let Some(held) = (unsafe { held(file) }) else { return Code::Argument };
+    if !is_slice(slots, slot_count) {
+        return Code::Argument;
+    }
+    // SAFETY: the caller's promise; the items need not be initialised, and `Slot` has the size of
+    // one of the core.
+    let slots: &mut [MaybeUninit<core_::Slot>] = unsafe { places(slots.cast(), slot_count) };
+    for slot in &mut *slots {
+        slot.write(core_::Slot::EMPTY);
+    }
+    // SAFETY: just initialised.
+    let slots = unsafe { slice::from_raw_parts_mut(slots.as_mut_ptr().cast(), slot_count) };
+    // SAFETY: the caller's promise.
+    let mut sink = unsafe { sink(findings) };
+    reader::check(&held, slots, &mut sink)
+}
+
+/// The next tensor. Begin with a `cursor` of zeros. Returns `WB_OK`, `WB_END`, or `WB_INVALID` if
+/// the index cannot be read further.
+///
+/// # Safety
+/// `file` is from `wb_open`, and its memory still there. `cursor` holds zeros or was left by a call
+/// for the same file. `tensor` is writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wb_next(
+    file: *const File,
+    cursor: *mut Cursor,
+    tensor: *mut Tensor,
+) -> Code {
+    // SAFETY: the caller's promise.
+    let Some(held) = (unsafe { held(file) }) else { return Code::Argument };
+    if cursor.is_null() || tensor.is_null() {
+        return Code::Argument;
+    }
+    let place = cursor.cast::<Position>();
+    // SAFETY: the caller's promise. Only the tag is read before it is known to be set.
+    let mut position = unsafe {
+        match ptr::read(&raw const (*place).tag) {
+            TAG => ptr::read(place),
+            _ => Position { tag: TAG, cursor: core_::Cursor::default() },
+        }
+    };
+    let next = reader::next(&held, &mut position.cursor);
+    // SAFETY: writable by the caller's promise; a `Position` fits, in size and alignment.
+    unsafe { ptr::write(place, position) };
+    // SAFETY: writable by the caller's promise.
+    unsafe { put(tensor, next) }
+}
+
+/// The first tensor whose name is the `len` bytes at `name`. In STB, whose tensors have numbers, the
+/// name is the number in decimal digits. Returns `WB_OK`, `WB_NOT_FOUND` or `WB_INVALID`.
+///
+/// # Safety
+/// `file` is from `wb_open`, and its memory still there. `name` has `len` readable bytes. `tensor`
+/// is writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wb_find_bytes(
+    file: *const File,
+    name: *const c_char,
+    len: usize,
+    tensor: *mut Tensor,
+) -> Code {
+    // SAFETY: the caller's promise.
+    let Some(held) = (unsafe { held(file) }) else { return Code::Argument };
+    if tensor.is_null() || !is_slice(name, len) {
+        return Code::Argument;
+    }
+    // SAFETY: the caller's promise; checked for null above.
+    let name = Name::new(unsafe { bytes(name.cast(), len) }, NameEncoding::Plain);
+    // SAFETY: writable by the caller's promise.
+    unsafe { put(tensor, reader::find(&held, &name)) }
+}
+
+/// The first tensor with this number as its name, as tensors in STB have. Returns `WB_OK`,
+/// `WB_NOT_FOUND` or `WB_INVALID`.
+///
+/// # Safety
+/// `file` is from `wb_open`, and its memory still there. `tensor` is writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wb_find_id(file: *const File, id: u8, tensor: *mut Tensor) -> Code {
+    // SAFETY: the caller's promise.
+    let Some(held) = (unsafe { held(file) }) else { return Code::Argument };
+    if tensor.is_null() {
+        return Code::Argument;
+    }
+    let name = [id];
+    let found = reader::find(&held, &Name::new(&name, NameEncoding::Number));
+    // SAFETY: writable by the caller's promise.
+    unsafe { put(tensor, found) }
+}
+
+/// Copies the `rank` extents of a tensor, outermost first. Returns `WB_OK`, `WB_ROOM` if there are
+/// more than `room`, of which the first ones were copied, or `WB_NOT_FOUND` if the file does not
+/// state them.
+///
+/// # Safety
+/// `file` is from `wb_open`, and its memory still there. `tensor` is from the same file. `extents`
+/// has `room` writable items.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wb_shape(
+    file: *const File,
+    tensor: *const Tensor,
+    extents: *mut u64,
+    room: usize,
+) -> Code {
+    // SAFETY: the caller's promise.
+    let (held, tensor) = match unsafe { (held(file), tensor.as_ref()) } {
+        (Some(held), Some(tensor)) if is_slice(extents, room) => (held, tensor),
+        _ => return Code::Argument,
+    };
+    // SAFETY: the caller's promise; checked for null above.
+    reader::shape(&held, tensor, unsafe { places(extents, room) })
+}
+
+/// Copies the name of a tensor and a zero. Returns `WB_OK`, or `WB_ROOM` if it is longer than `room`
+/// minus 1 bytes; then it was cut. A name may contain zeros.
+///
+/// # Safety
+/// `file` is from `wb_open`, and its memory still there. `tensor` is from the same file. `text` has
+/// `room` writable bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wb_name(
+    file: *const File,
+    tensor: *const Tensor,
+    text: *mut c_char,
+    room: usize,
+) -> Code {
+    // SAFETY: the caller's promise.
+    let (held, tensor) = match unsafe { (held(file), tensor.as_ref()) } {
+        (Some(held), Some(tensor)) if is_slice(text, room) => (held, tensor),
+        _ => return Code::Argument,
+    };
+    // SAFETY: the caller's promise; checked for null above.
+    reader::name(&held, tensor, unsafe { places(text.cast(), room) })
+}
+
+/// The format of an open file, a `wb_format`; 0 if it is not open.
+///
+/// # Safety
+/// `file` is from `wb_open`, or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wb_format_of(file: *const File) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { held(file) }.map_or(0, |held| held.file.format() as u32)
+}
+
+/// Number of tensors that the file declares; a broken file may have fewer.
+///
+/// # Safety
+/// `file` is from `wb_open`, or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wb_count(file: *const File) -> u64 {
+    #[cfg(feature = "faulty")]
+    #[allow(clippy::indexing_slicing, reason = "the gate must find it")]
+    core::hint::black_box([0_u8; 2][core::hint::black_box(1)]);
+    // SAFETY: the caller's promise.
+    unsafe { held(file) }.map_or(0, |held| held.file.tensor_count())
+}
+
+/// The id of a rule, such as `T-SIZE`: documentation and the command `weighbridge explain` use it.
+/// Empty if this build has no such rule.
+#[unsafe(no_mangle)]
+pub extern "C" fn wb_rule_id(rule: u16) -> *const c_char {
+    match ids::id(rule) {
+        [] => c"".as_ptr(),
+        id => id.as_ptr().cast(),
+    }
+}
+
+/// Whether `len` items may be at `data`; only no items may be at null.
+fn is_slice<T>(data: *const T, len: usize) -> bool {
+    let most = usize::MAX >> 1;
+    let fits = len.checked_mul(size_of::<T>()).is_some_and(|size| size <= most);
+    fits && (len == 0 || !data.is_null()) && data.is_aligned()
+}
+
+/// The bytes at `data`.
+///
+/// # Safety
+/// They are readable and do not change during `'a`, or `len` is 0.
+unsafe fn bytes<'a>(data: *const u8, len: usize) -> &'a [u8] {
+    match len {
+        0 => &[],
+        // SAFETY: the caller's promise.
+        _ => unsafe { slice::from_raw_parts(data, len) },
+    }
+}
+
+/// The items at `data`, which need not be initialised.
+///
+/// # Safety
+/// They are writable, and nothing else accesses them during `'a`, or `len` is 0.
+unsafe fn places<'a, T>(data: *mut T, len: usize) -> &'a mut [MaybeUninit<T>] {
+    match len {
+        0 => &mut [],
+        // SAFETY: the caller's promise.
+        _ => unsafe { slice::from_raw_parts_mut(data.cast(), len) },
+    }
+}
+
+/// The open file in the caller's memory, if it is open.
+///
+/// # Safety
+/// `file` is null, or all of it is readable; if its tag is set, it is from `wb_open`.
+unsafe fn held<'a>(file: *const File) -> Option<Held<'a>> {
+    if file.is_null() || !file.is_aligned() {
+        return None;
+    }
+    let open = file.cast::<Open>();
+    // SAFETY: the caller's promise. Only the tag is read before it is known to be set.
+    unsafe {
+        if ptr::read(&raw const (*open).tag) != TAG {
+            return None;
+        }
+        let Open { mode, data, len, doubt, file, .. } = ptr::read(open);
+        Some(Held { source: reader::source(bytes(data, len), mode), file, doubt })
+    }
+}
+
+/// The caller's array of findings.
+///
+/// # Safety
+/// `findings` is null, or points to initialised findings with `room` writable items.
+unsafe fn sink<'a>(findings: *mut Findings) -> Sink<'a> {
+    // SAFETY: the caller's promise.
+    let head = unsafe { findings.as_mut() };
+    let (items, room) = match &head {
+        Some(head) => (head.items, usize::try_from(head.room).unwrap_or(0)),
+        None => (ptr::null_mut(), 0),
+    };
+    let items: &mut [MaybeUninit<Finding>] = match is_slice(items, room) {
+        // SAFETY: the caller's promise; checked for null.
+        true => unsafe { places(items, room) },
+        false => &mut [],
+    };
+    Sink { head, items, doubt: Doubt::None }
+}
+
+/// Stores the tensor, if any.
+///
+/// # Safety
+/// `tensor` is writable.
+unsafe fn put(tensor: *mut Tensor, result: Result<Tensor, Code>) -> Code {
+    match result {
+        Ok(found) => {
+            // SAFETY: the caller's promise.
+            unsafe { ptr::write(tensor, found) };
+            Code::Ok
+        }
+        Err(code) => code,
+    }
+}
+
+#[cfg(all(not(test), not(feature = "gate")))]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    loop {}
+}
+
+#[cfg(all(not(test), feature = "gate"))]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    unsafe extern "C" {
+        fn weighbridge_reaches_a_panic() -> !;
+    }
+    // SAFETY: the function exists nowhere, so the call never links.
+    unsafe { weighbridge_reaches_a_panic() }
+}

@@ -1,0 +1,80 @@
+//! Tests of the library for C: programs that scripts/c.sh builds print what they learn from files,
+//! and the core on this machine must learn the same. Each test names the variable it needs.
+
+#[path = "../firmware/rig.rs"]
+#[allow(dead_code, reason = "shared with the tests of firmware/")]
+mod rig;
+
+mod cases;
+mod expected;
+
+use cases::Case;
+use std::path::Path;
+use std::process::Command;
+
+/// The program of a host, with the sanitizers of the C compiler.
+const HOST: &str = "WEIGHBRIDGE_C_HOST";
+
+/// Runs the program of the host on all cases.
+fn on_host(cases: &[Case]) {
+    let program = rig::image(HOST);
+    for part in cases.chunks(500) {
+        let mut records = Vec::new();
+        for case in part {
+            records.extend(case.record());
+        }
+        let name = format!("weighbridge-c-{}-{:p}", std::process::id(), &records);
+        let place = std::env::temp_dir().join(name);
+        std::fs::write(&place, records).unwrap();
+        let output = run(&program, &place);
+        std::fs::remove_file(place).unwrap();
+        compare(part, &output);
+    }
+}
+
+/// The output of a program, which must end well: a sanitizer ends it otherwise.
+fn run(program: &Path, records: &Path) -> String {
+    let output = Command::new(program).arg(records).output().unwrap();
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && complaints.is_empty(), "{}: {complaints}", output.status);
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Compares a line for each case.
+fn compare(cases: &[Case], output: &str) {
+    let mut lines = output.lines();
+    for case in cases {
+        let expected = expected::line(case);
+        let line = lines.next().unwrap_or("nothing");
+        assert_eq!(line, expected, "{}: in C, and in Rust", case.name);
+    }
+    assert_eq!(lines.next(), None);
+}
+
+#[test]
+fn c_verdicts_of_fixtures_equal_core() {
+    on_host(&cases::fixtures());
+}
+
+#[test]
+fn c_verdicts_of_damaged_fixtures_equal_core() {
+    let cases = cases::damaged();
+    assert!(cases.len() >= 3500, "{} files", cases.len());
+    on_host(&cases);
+}
+
+#[test]
+fn c_verdicts_of_fuzz_seeds_equal_core() {
+    on_host(&cases::seeds());
+}
+
+#[test]
+fn c_verdicts_of_corpus_equal_core() {
+    on_host(&cases::corpus());
+}
+
+#[test]
+fn c_verdicts_of_regions_equal_core() {
+    let cases: Vec<Case> = cases::fixtures().into_iter().map(Case::as_region).collect();
+    on_host(&cases);
+}
