@@ -2,19 +2,29 @@
 # Builds the static library for C, and verifies the promises: the same verdicts as in Rust, no panic,
 # no symbol that a program must have.
 #
-#   scripts/c.sh            what `make test` runs
+#   scripts/c.sh            what `make test` runs: this machine, and Cortex-M4, Cortex-M0 and RISC-V in QEMU
+#   scripts/c.sh deep       the same, with more files on the boards
+#   scripts/c.sh sizes [READER…]
+#                           bytes of code and constants of readers in C and in Rust
 #   scripts/c.sh header     compares the headers with their sources; with WEIGHBRIDGE_HEADER=write,
 #                           writes them
+#   scripts/c.sh write      measures, and rewrites the table of sizes in docs/c.md
 #   scripts/c.sh miri       the border in Miri, with nightly
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../c"
 source ../scripts/setup.sh
 mode=${1:-test}
-case $mode in test | header | miri) ;; *) sed -n '2,/^set/s/^# \{0,1\}//p' ../scripts/c.sh >&2; exit 2 ;; esac
+only=${*:2}
+case $mode in test | deep | sizes | write | header | miri) ;; *) sed -n '2,/^set/s/^# \{0,1\}//p' ../scripts/c.sh >&2; exit 2 ;; esac
 ready_or_leave_out c
 
 build_dir=$target_dir/c
 warnings=(-Wall -Wextra -Werror -pedantic)
+readers=$(sed -n 's/^\([a-z]*\) = \[.*"weighbridge-core\/\1"\]$/\1/p' Cargo.toml)
+formats=$(printf '%s,' $readers)
+formats=${formats%,}
+# What C may cost, in bytes.
+most_for_c=300
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -31,14 +41,17 @@ symbols() {
   rm -rf "$work/members"
   mkdir "$work/members"
   (cd "$work/members" && ar x "$library")
-  nm "$work"/members/weighbridge-*.o | awk '$1 == "U" { print $2 }' | sort -u >"$work/undefined"
-  nm "$library" 2>/dev/null | awk 'NF == 3 && $2 ~ /[TWDRBV]/ { print $3 }' | sort -u >"$work/defined"
+  # Not nm, which leaves the compiler's members to a plugin that may not know their bitcode.
+  readelf -Ws "$work"/members/weighbridge-*.o >"$work/ours"
+  readelf -Ws "$library" 2>/dev/null >"$work/all"
+  awk '$7 == "UND" && $8 != "" { print $8 }' "$work/ours" | sort -u >"$work/undefined"
+  awk '($5 == "GLOBAL" || $5 == "WEAK") && $7 != "UND" { print $8 }' "$work/all" | sort -u >"$work/defined"
   undefined=$(comm -23 "$work/undefined" "$work/defined" | grep -vxF "$(printf '%s\n' "$@")" || true)
   if [ -n "$undefined" ]; then
     printf 'c: %s needs other symbols than %s:\n%s\n' "$library" "$*" "$undefined" >&2
     return 1
   fi
-  if nm "$work"/members/weighbridge-*.o | grep panic >&2; then
+  if awk '$8 ~ /panic/ { print $8 }' "$work/ours" | grep . >&2; then
     echo "c: a panic is part of $library" >&2
     return 1
   fi
@@ -56,28 +69,154 @@ gates() {
     exit 1
   fi
   grep -q weighbridge_reaches_a_panic "$work/faulty" || { cat "$work/faulty" >&2; exit 1; }
-  library=$work/libweighbridge.a
+  host_library=$work/libweighbridge.a
   echo "c: no function can reach a panic, and the library needs only memcpy, memmove, memset, memcmp, bcmp"
 }
 
-# The C program has the compiler's sanitizers, and each file of the tests a page behind it that
+# verdicts [OPTION...]: the C program has the compiler's sanitizers, and each file of the tests a page behind it that
 # cannot be read.
 verdicts() {
   "${CC:-cc}" -std=c11 "${warnings[@]}" -D_DEFAULT_SOURCE -g -fsanitize=address,undefined \
-    -fno-sanitize-recover=all -Iinclude tests/host.c tests/survey.c "$library" -o "$work/host"
+    -fno-sanitize-recover=all -Iinclude tests/host.c tests/survey.c "$host_library" -o "$work/host"
   echo '#include "weighbridge_rules.h"' |
     "${CXX:-c++}" -std=c++11 "${warnings[@]}" -Iinclude -fsyntax-only -x c++ -
-  WEIGHBRIDGE_C_HOST=$work/host "${CARGO:-cargo}" test --quiet --manifest-path ../Cargo.toml \
-    --workspace --test c
+  WEIGHBRIDGE_C_HOST=$work/host WEIGHBRIDGE_C_BOARDS=$work/boards \
+    "${CARGO:-cargo}" test --quiet --manifest-path ../Cargo.toml --workspace --test c "$@"
+}
+
+# A user's project, with the installed package, with pkg-config, and with the library in its tree.
+packages() {
+  local build=(-DWEIGHBRIDGE_TARGET_DIR="$build_dir") kind expected='dtype 11, 2 dims, 128 bytes at 128'
+  quietly cmake -S . -B "$work/library" "${build[@]}" -DCMAKE_INSTALL_PREFIX="$work/installed" -DCMAKE_INSTALL_LIBDIR=lib
+  quietly cmake --build "$work/library"
+  quietly cmake --install "$work/library"
+  quietly cmake -S tests/consumer -B "$work/installed-user" -DCMAKE_PREFIX_PATH="$work/installed"
+  quietly cmake --build "$work/installed-user"
+  quietly cmake -S tests/consumer -B "$work/tree-user" "${build[@]}" -DSOURCE="$PWD"
+  quietly cmake --build "$work/tree-user"
+  mkdir "$work/pkg-config-user"
+  export PKG_CONFIG_PATH=$work/installed/lib/pkgconfig
+  # shellcheck disable=SC2046
+  "${CC:-cc}" "${warnings[@]}" tests/consumer/find.c $(pkg-config --cflags --libs weighbridge) -o "$work/pkg-config-user/find"
+  for kind in installed tree pkg-config; do
+    [ "$("$work/$kind-user/find" ../firmware/models/mlp.zt hidden.weight)" = "$expected" ] || {
+      "$work/$kind-user/find" ../firmware/models/mlp.zt hidden.weight >&2
+      echo "c: expected $expected from a project with the library: $kind" >&2
+      exit 1
+    }
+  done
+  echo "c: found by CMake and pkg-config"
+}
+
+# quietly COMMAND...: prints the output only of a command that fails.
+quietly() {
+  "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+}
+
+# A board: its name, the triple of Rust, and the compiler with its options.
+board_of() {
+  case $1 in
+    m4) triple=thumbv7em-none-eabihf tools=arm-none-eabi options=(-mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard) ;;
+    m0) triple=thumbv6m-none-eabi tools=arm-none-eabi options=(-mcpu=cortex-m0 -mthumb) ;;
+    riscv) triple=riscv32imc-unknown-none-elf tools=riscv64-unknown-elf options=(-march=rv32imc_zicsr -mabi=ilp32) ;;
+  esac
+  options+=(-ffreestanding -nostdlib -ffunction-sections -fdata-sections -Iinclude -Wl,--gc-sections -Wl,-z,noexecstack)
+}
+
+# library_for FEATURES: builds the library for the board's triple. Leaves its path in $library.
+library_for() {
+  target_ready "$triple"
+  CARGO_TARGET_DIR=$build_dir target_cargo build --quiet --locked --release --no-default-features --features "$1"
+  library=$build_dir/$triple/release/libweighbridge.a
+}
+
+# compiled NAME SOURCE...: a program for the board.
+compiled() {
+  local out=$work/boards/$board/$1
+  shift
+  "$tools-gcc" -std=c11 "${warnings[@]}" "${options[@]}" -O2 -ffp-contract=off -Iboard -Lboard -T "board/$board.ld" \
+    "$@" board/board.c "$library" -lgcc -o "$out"
+}
+
+# boards NAME...: the examples on each board.
+boards() {
+  local board model
+  for board; do
+    board_of "$board"
+    mkdir -p "$work/boards/$board"
+    library_for "$formats,gate"
+    symbols "$library"
+    for model in ../firmware/models/mlp.*; do
+      compiled "model-${model##*/}" -DMODEL="\"$model\"" examples/model.c examples/model.S
+    done
+    head -c -8 ../firmware/models/mlp.stb >"$work/cut"
+    compiled model-cut -DMODEL="\"$work/cut\"" examples/model.c examples/model.S
+    "$tools-g++" -std=c++11 "${warnings[@]}" "${options[@]}" -O2 -fno-exceptions -fno-rtti -Iboard -c examples/list.cpp -o "$work/list.o"
+    compiled list -DMODEL='"../firmware/models/mlp.zt"' "$work/list.o" examples/model.S
+    [ "$board" = m0 ] || compiled survey tests/board.c tests/survey.c
+  done
+  echo "c: examples for $* are built"
+}
+
+# sizes READER...: bytes of the smallest program in C, and of the one in Rust that receives each
+# finding as well, for a Cortex-M4. Into $work/sizes.
+sizes() {
+  local reader features c rust
+  board_of m4
+  for reader in "$@"; do
+    features=$reader
+    [ "$reader" != all ] || features=$formats
+    library_for "$features"
+    arm-none-eabi-gcc -std=c11 "${warnings[@]}" "${options[@]}" -Os -fno-tree-loop-distribute-patterns \
+      -T ../firmware/link/bare.x tests/size.c board/mem.c "$library" -lgcc -o "$work/size"
+    c=$(size_of "$work/size")
+    # As in scripts/firmware.sh.
+    RUSTC_WRAPPER=$PWD/../firmware/rustc.sh target_cargo build --quiet --manifest-path ../firmware/Cargo.toml \
+      --target-dir "$target_dir/firmware" --release --no-default-features --features "$features,findings" --bin size
+    rust=$(size_of "$target_dir/firmware/$triple/release/size")
+    printf '%s %d %d %d\n' "$reader" "$c" "$rust" $((c - rust)) | tee -a "$work/sizes"
+    if [ $((c - rust)) -gt "$most_for_c" ]; then
+      echo "c: the reader of $reader costs $((c - rust)) bytes more in C than in Rust, not $most_for_c" >&2
+      exit 1
+    fi
+  done
+}
+
+# Size of the sections that take up flash, in bytes.
+size_of() {
+  size -A "$1" | awk '$1 == ".text" || $1 == ".rodata" || $1 == ".data" { n += $2 } END { print n }'
+}
+
+# Writes the sizes into the table of docs/c.md, one row a reader.
+write_sizes() {
+  awk -F '|' -v OFS='|' '
+    function bytes(n) { return sprintf(" %s B ", n > 999 ? int(n / 1000) "," sprintf("%03d", n % 1000) : n) }
+    FILENAME ~ /sizes$/ { split($0, of, " "); c[of[1]] = of[2]; rust[of[1]] = of[3]; more[of[1]] = of[4]; next }
+    { name = $2; gsub(/[ `]/, "", name) }
+    name in c && NF == 6 { $3 = bytes(c[name]); $4 = bytes(rust[name]); $5 = bytes(more[name]) }
+    { print }' "$work/sizes" ../docs/c.md >"$work/c.md"
+  cp "$work/c.md" ../docs/c.md
 }
 
 case $mode in
   header) on_this_machine test header ;;
   # Isolation would forbid reading the headers.
-  miri) MIRIFLAGS=-Zmiri-disable-isolation "${CARGO:-cargo}" +nightly miri test --target-dir "$build_dir" tests ;;
+  miri) MIRIFLAGS=-Zmiri-disable-isolation CARGO_TARGET_DIR=$build_dir "${CARGO:-cargo}" +nightly miri test --locked tests ;;
+  sizes) sizes ${only:-$readers all} ;;
+  write)
+    sizes $readers all
+    write_sizes
+    ;;
   test)
     on_this_machine test
     gates
+    packages
+    boards m4 m0 riscv
     verdicts
+    ;;
+  deep)
+    gates
+    boards m4 m0 riscv
+    verdicts --features weighbridge-tests/deep
     ;;
 esac

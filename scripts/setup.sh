@@ -161,7 +161,14 @@ look_firmware() {
 look_c() {
   look_firmware
   command -v "${CXX:-c++}" >/dev/null || lack "a C++ compiler, ${CXX:-c++}" g++
-  command -v nm >/dev/null || lack nm binutils
+  command -v readelf >/dev/null || lack readelf binutils
+  command -v cmake >/dev/null || lack CMake cmake
+  command -v pkg-config >/dev/null || lack pkg-config pkg-config
+  command -v arm-none-eabi-g++ >/dev/null || lack "GCC for ARM, arm-none-eabi-gcc" gcc-arm-none-eabi
+  command -v riscv64-unknown-elf-g++ >/dev/null ||
+    lack "GCC for RISC-V, riscv64-unknown-elf-gcc" gcc-riscv64-unknown-elf
+  command -v qemu-system-riscv32 >/dev/null || lack "QEMU, qemu-system-riscv32" qemu-system-misc
+  look_target riscv32imc-unknown-none-elf
 }
 
 # look_node: the minimum version for Vite 8.

@@ -20,7 +20,8 @@
   X(0x0009, "WORK-UNCHECKED", WB_SEVERITY_UNCHECKED, "a limit of this reader, in proportion to the length of the file; real data takes a hundredth of it") \
   X(0x000a, "INTERNAL-UNCHECKED", WB_SEVERITY_UNCHECKED, "a checker that makes no progress stops, and says so") \
   X(0x020b, "PICKLE-POLYGLOT", WB_SEVERITY_LINT, "no writer makes a file that is also a pickle, up to the first operation that imports code") \
-  X(0x060c, "BYTES-CHANGED", WB_SEVERITY_FATAL, "a file that is being written, or flash that is being updated, is not read as if it were whole")
+  X(0x060c, "SECOND-OPINION", WB_SEVERITY_FATAL, "one stream has one content, whichever decoder reads it (RFC 8878)") \
+  X(0x060d, "BYTES-CHANGED", WB_SEVERITY_FATAL, "a file that is being written, or flash that is being updated, is not read as if it were whole")
 
 #define WB_RULES_STB(X) \
   X(0x0e01, "H-LEN", WB_SEVERITY_FATAL, "§2: an .stb file begins with a header of 32 bytes") \

@@ -43,6 +43,8 @@ pub(crate) struct Sink<'a> {
 }
 
 impl Sink<'_> {
+    // Called from several places that report: one copy.
+    #[inline(never)]
     fn take(&mut self, finding: core_::Finding) {
         let severity = finding.severity();
         self.doubt = self.doubt.max(match severity {

@@ -66,7 +66,9 @@ pub(crate) fn damaged() -> Vec<Case> {
         state ^= state << 17;
         usize::try_from(state % below as u64).unwrap()
     };
-    for case in fixtures().into_iter().filter(|case| !case.bytes.is_empty()) {
+    // Readers without windows count keys of zTensor in 16 bits, and report more as unchecked.
+    let sizes = 1..1 << 16;
+    for case in fixtures().into_iter().filter(|case| sizes.contains(&case.bytes.len())) {
         for n in 0..8 {
             let mut bytes = case.bytes.clone();
             let len = bytes.len();

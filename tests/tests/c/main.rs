@@ -5,6 +5,7 @@
 #[allow(dead_code, reason = "shared with the tests of firmware/")]
 mod rig;
 
+mod boards;
 mod cases;
 mod expected;
 

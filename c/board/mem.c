@@ -1,0 +1,45 @@
+/* Memory functions that are as small as those of the Rust images (firmware/src/mem.rs), so that
+ * sizes can be compared. Loops must not become calls of the same functions. */
+#include <stddef.h>
+
+void *memmove(void *to, const void *from, size_t len) {
+  unsigned char *a = to;
+  const unsigned char *b = from;
+  if (a <= b) {
+    for (size_t i = 0; i < len; i++) a[i] = b[i];
+  } else {
+    while (len-- > 0) a[len] = b[len];
+  }
+  return to;
+}
+
+void *memset(void *to, int byte, size_t len) {
+  unsigned char *a = to;
+  while (len-- > 0) a[len] = (unsigned char)byte;
+  return to;
+}
+
+int memcmp(const void *x, const void *y, size_t len) {
+  const unsigned char *a = x, *b = y;
+  for (size_t i = 0; i < len; i++) {
+    if (a[i] != b[i]) return a[i] - b[i];
+  }
+  return 0;
+}
+
+void *memcpy(void *to, const void *from, size_t len) { return memmove(to, from, len); }
+int bcmp(const void *x, const void *y, size_t len) { return memcmp(x, y, len); }
+
+/* The names of the ARM run-time ABI, whose memset has other arguments. */
+void __aeabi_memcpy(void *to, const void *from, size_t len) { memmove(to, from, len); }
+void __aeabi_memcpy4(void *to, const void *from, size_t len) { memmove(to, from, len); }
+void __aeabi_memcpy8(void *to, const void *from, size_t len) { memmove(to, from, len); }
+void __aeabi_memmove(void *to, const void *from, size_t len) { memmove(to, from, len); }
+void __aeabi_memmove4(void *to, const void *from, size_t len) { memmove(to, from, len); }
+void __aeabi_memmove8(void *to, const void *from, size_t len) { memmove(to, from, len); }
+void __aeabi_memset(void *to, size_t len, int byte) { memset(to, byte, len); }
+void __aeabi_memset4(void *to, size_t len, int byte) { memset(to, byte, len); }
+void __aeabi_memset8(void *to, size_t len, int byte) { memset(to, byte, len); }
+void __aeabi_memclr(void *to, size_t len) { memset(to, 0, len); }
+void __aeabi_memclr4(void *to, size_t len) { memset(to, 0, len); }
+void __aeabi_memclr8(void *to, size_t len) { memset(to, 0, len); }
