@@ -1,7 +1,8 @@
-/** Reads dropped files and folders, with handles where the browser has them. */
+/** Reads dropped files, and dropped or chosen folders, with handles where the browser has them. */
 
 import { TENSORS } from './names.ts';
-import type { Given } from './picker.ts';
+import { picked, type Given } from './picker.ts';
+import { h } from './ui/dom.ts';
 
 /** Maximum number of files from a folder, not counting those of multi-file models. */
 const MOST = 100;
@@ -54,13 +55,21 @@ function limited(list: Given[], name: string): Given[] {
   return list.sort((a, b) => (a.file.name < b.file.name ? -1 : 1));
 }
 
-/** The tensor files of a folder that the user chose. */
-export async function ofFolder(folder: FileSystemHandle): Promise<Given[]> {
-  return limited(await ofHandle(folder as unknown as Directory, DEPTH, folder.name), folder.name);
+/** Returns a function that lets the user choose a folder, in the browser's own dialog if that returns handles. */
+export function folderPicker(take: (given: Promise<Given[]>) => void): () => void {
+  const field = h('input', { type: 'file', webkitdirectory: true });
+  field.addEventListener('change', () => {
+    const files = Array.from(field.files ?? []);
+    field.value = '';
+    take(Promise.resolve(files).then(ofPaths));
+  });
+  const pick = (window as { showDirectoryPicker?(): Promise<FileSystemHandle> }).showDirectoryPicker;
+  const ofFolder = async (folder: FileSystemHandle) => limited(await ofHandle(folder as unknown as Directory, DEPTH, folder.name), folder.name);
+  return () => (pick === undefined ? field.click() : take(picked(pick.call(window).then(ofFolder))));
 }
 
-/** The same, from the files of a folder with their paths. */
-export function ofPaths(files: readonly File[]): Given[] {
+/** The tensor files among the files of a folder, by their paths. */
+function ofPaths(files: readonly File[]): Given[] {
   const paths = files.map((file) => ({ file, path: file.webkitRelativePath.split('/').slice(0, -1) }));
   const list = paths.filter(({ file, path }) => TENSORS.test(file.name) && path.length <= DEPTH).map(({ file, path }) => ({ file, folder: path.join('/') }));
   return limited(list, paths[0]?.path[0] ?? '');

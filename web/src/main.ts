@@ -5,7 +5,7 @@ import './style/start.css';
 import { hashOf, isPlain, type Place } from './address.ts';
 import { isShard, mayShareFolder, passedOver, sortOut } from './given.ts';
 import { TENSORS } from './names.ts';
-import { onDrop } from './drop.ts';
+import { folderPicker, onDrop } from './drop.ts';
 import { OpenFile } from './file.ts';
 import { onKeys } from './shortcuts.ts';
 import { FilePicker, ofFile, onLaunch, type Given } from './picker.ts';
@@ -70,7 +70,8 @@ const samples = fetch('samples/index.json')
 const help = helpDialog();
 const picker = new FilePicker((given) => void openAll(given), (error) => tasks.fail(explain(error)));
 const pick = () => picker.choose();
-const pickFolder = () => picker.chooseFolder();
+const take = (given: Promise<Given[]>) => void given.then(openAll).catch((error) => tasks.fail(explain(error)));
+const pickFolder = folderPicker(take);
 const start = startView(samples, {
   pick,
   pickFolder,
@@ -385,7 +386,6 @@ function close(entry: Entry): void {
 
 // ------------------------------------------------------- drop, paste, keys
 
-const take = (given: Promise<Given[]>) => void given.then(openAll).catch((error) => tasks.fail(explain(error)));
 onDrop(take);
 onLaunch(take);
 addEventListener('paste', (event) => {

@@ -1,6 +1,5 @@
 /** Files that the user chooses or the system opens, with handles where the browser has them. */
 
-import { ofFolder, ofPaths } from './drop.ts';
 import { h } from './ui/dom.ts';
 
 /** A file, with the handle to read it again after it has changed. */
@@ -16,7 +15,6 @@ interface LaunchQueue {
 }
 
 interface Browser {
-  showDirectoryPicker?(): Promise<FileSystemHandle>;
   showOpenFilePicker?(options: { multiple: boolean }): Promise<FileSystemFileHandle[]>;
   launchQueue?: LaunchQueue;
 }
@@ -26,7 +24,6 @@ const browser = window as Browser;
 /** Lets the user choose files, in the browser's own dialog if that returns handles. */
 export class FilePicker {
   readonly element = h('input', { type: 'file', multiple: true, hidden: true, 'aria-label': 'Files to open' });
-  readonly #folder = h('input', { type: 'file', webkitdirectory: true });
   readonly #take: (given: Given[]) => void;
   readonly #fail: (error: unknown) => void;
   /** Handles the files chosen next. */
@@ -41,15 +38,6 @@ export class FilePicker {
       this.#next(Array.from(this.element.files ?? [], (file) => ({ file })));
       this.#next = this.#take;
       this.element.value = '';
-    });
-    this.#folder.addEventListener('change', () => {
-      const files = Array.from(this.#folder.files ?? []);
-      this.#folder.value = '';
-      try {
-        take(ofPaths(files));
-      } catch (error) {
-        fail(error);
-      }
     });
     this.element.addEventListener('cancel', () => {
       this.#next = this.#take;
@@ -66,17 +54,10 @@ export class FilePicker {
       picked(browser.showOpenFilePicker({ multiple }).then((handles) => Promise.all(handles.map(ofFile)))).then(then, this.#fail);
     }
   }
-
-  chooseFolder(): void {
-    if (browser.showDirectoryPicker === undefined) {
-      this.#folder.click();
-    } else {
-      picked(browser.showDirectoryPicker().then(ofFolder)).then(this.#take, this.#fail);
-    }
-  }
 }
 
-async function picked(given: Promise<Given[]>): Promise<Given[]> {
+/** What the user chose; nothing if the dialog was dismissed. */
+export async function picked(given: Promise<Given[]>): Promise<Given[]> {
   try {
     return await given;
   } catch (error) {
