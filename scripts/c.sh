@@ -84,6 +84,16 @@ verdicts() {
     "${CARGO:-cargo}" test --quiet --manifest-path ../Cargo.toml --workspace --test c "$@"
 }
 
+# Two slots in flash: the power is cut at every step of a replacement.
+power() {
+  local model
+  "${CC:-cc}" -std=c11 "${warnings[@]}" -g -fsanitize=address,undefined -fno-sanitize-recover=all \
+    -Iinclude -Iexamples tests/power.c examples/slots.c "$host_library" -o "$work/power"
+  for model in ../firmware/models/mlp.*; do
+    echo "c: ${model##*/} replaced: $("$work/power" "$model")"
+  done
+}
+
 # A user's project, with the installed package, with pkg-config, and with the library in its tree.
 packages() {
   local build=(-DWEIGHBRIDGE_TARGET_DIR="$build_dir") kind expected='dtype 11, 2 dims, 128 bytes at 128'
@@ -210,6 +220,7 @@ case $mode in
   test)
     on_this_machine test
     gates
+    power
     packages
     boards m4 m0 riscv
     verdicts
