@@ -10,6 +10,10 @@
 /// is decoded into a buffer of up to [`BLOCK_BYTES`].
 pub const ZSTD_WINDOW: u64 = 8 << 20;
 
+/// Largest window that the C library decodes in a stream unless it is told otherwise
+/// (`ZSTD_d_windowLogMax`). Larger ones are decoded here, with a remark.
+pub const ZSTD_WINDOW_COMMON: u64 = 128 << 20;
+
 /// Windows of this size or more are refused, whatever the buffer; the C library refuses them too.
 pub const ZSTD_WINDOW_END: u64 = 1 << 32;
 

@@ -112,7 +112,7 @@ fn undecoded_payload_is_unchecked() {
     let count = 1000;
     let size = count << 17;
     let blocks = (0..count).map(|_| Block::Rle(0, 1 << 17)).collect();
-    let far = Frame::of(blocks).window(0x90).encode();
+    let far = Frame::of(blocks).window(0x88).encode();
     let far = Tensor::framed("z", "uint8", &[size], far);
     let raw = Frame::raw(&[7; 24]);
     let endless = Tensor::framed("z", "uint8", &[24], raw.clone().window(0xB0).encode());

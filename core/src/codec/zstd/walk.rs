@@ -28,6 +28,8 @@ pub(crate) enum Fault {
     Dictionary,
     /// The window is larger than the limit.
     Window,
+    /// The window is larger than many decoders take.
+    Wide,
     /// A block is of the reserved type.
     BlockType,
     /// A block is larger or smaller than a block may be.
@@ -206,6 +208,8 @@ impl Walk {
         {
             self.limited = true;
             r.flag(rule(Fault::Window), at, span.len, limits::ZSTD_WINDOW, window);
+        } else if header.window > Some(limits::ZSTD_WINDOW_COMMON) {
+            r.flag(rule(Fault::Wide), at, span.len, limits::ZSTD_WINDOW_COMMON, window);
         }
         self.block_max = window.min(BLOCK.into());
         self.frames = self.frames.saturating_add(1);

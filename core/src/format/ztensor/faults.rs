@@ -13,6 +13,7 @@ pub(super) const fn frame(fault: Fault) -> Rule {
         Fault::Reserved => rules::ZSTD_RESERVED,
         Fault::Dictionary => rules::ZSTD_DICTIONARY,
         Fault::Window => rules::ZSTD_WINDOW,
+        Fault::Wide => rules::ZSTD_WINDOW_WIDE,
         Fault::BlockType => rules::ZSTD_BLOCK_TYPE,
         Fault::BlockSize => rules::ZSTD_BLOCK_SIZE,
         Fault::Trailing => rules::ZSTD_TRAILING,

@@ -341,6 +341,10 @@ rules! { Format::ZTensor.code();
         "the data was not decoded: it takes a window of {found} bytes, and the limit is {expected} (ZSTD_WINDOW) unless the data fits in memory as a whole",
         "RFC 8878 §3.1.1.1.2: decoders may refuse windows above 8 MiB; real files ask for 2 MiB",
         why "the specification allows it; data that needs more memory than the limit, or a dictionary, is not decoded";
+    ZSTD_WINDOW_WIDE = "ZSTD-WINDOW-WIDE", Lint, Silent,
+        "the data takes a window of {found} bytes; the C library decodes up to {expected} unless it is told otherwise",
+        "RFC 8878 §3.1.1.1.2: decoders may refuse windows above 8 MiB",
+        why "a stream decoder of the C library refuses such frames by default (`ZSTD_d_windowLogMax` is 27); `zstd --long=28` and above writes them";
     ZSTD_BLOCK_TYPE = "ZSTD-BLOCK-TYPE", Fatal, Implied,
         "a block is of the reserved type",
         "RFC 8878 §3.1.1.2.2: block type 3 is reserved and means corrupt data";
