@@ -75,10 +75,20 @@ fn npz_cut_before_its_directory_is_diagnosed_as_cut_off() {
     let folder = Folder::new();
     let array = Npy::new("'<f4'", 4, &[2, 3]);
     let archive = Npz::new(vec![Member::new("a", &array), Member::new("b", &array)]).encode();
-    let end = archive.len() - 40;
-    folder.write("cut.npz", &archive[..end]);
-    let found = run(&folder, &["check", "cut.npz"]);
-    assert_eq!(found.code, 1, "{found:?}");
-    assert!(found.out.contains("cut off: the directory at the end"), "{found:?}");
-    assert!(found.out.contains("download it again"), "{found:?}");
+    let second = archive.windows(4).rposition(|four| four == b"PK\x03\x04").expect("a member");
+    let directory = archive.windows(4).position(|four| four == b"PK\x01\x02").expect("an entry");
+    for (end, whole) in [
+        (archive.len() - 40, "2 members are whole"),
+        (directory, "2 members are whole"),
+        (directory - 1, "1 member is whole"),
+        (second + 20, "1 member is whole"),
+        (second - 1, "no member is whole"),
+    ] {
+        folder.write("cut.npz", &archive[..end]);
+        let found = run(&folder, &["check", "cut.npz"]);
+        assert_eq!(found.code, 1, "{found:?}");
+        assert!(found.out.contains("cut off: the directory at the end"), "{found:?}");
+        assert!(found.out.contains(whole), "{end}: {found:?}");
+        assert!(found.out.contains("download it again"), "{found:?}");
+    }
 }

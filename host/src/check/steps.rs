@@ -2,6 +2,7 @@
 //! that gives the core the slots and buffers it asks for, within the limits.
 
 use crate::check::diagnosis::Diagnosis;
+use crate::check::diagnosis::archive::Members;
 #[cfg(feature = "shards")]
 use crate::check::diagnosis::pickles::ListedFiles;
 use crate::check::naming::Naming;
@@ -41,6 +42,8 @@ pub(crate) struct Check {
     /// The walk over the file as a pickle, and whether an open file has been walked.
     pickle: Box<PickleWalk>,
     walked: bool,
+    /// The count of the members of an archive that was cut off.
+    members: Members,
     /// What is after the last tensor of a file that may have other parts joined to it.
     #[cfg(feature = "gguf")]
     behind: Behind,
@@ -203,7 +206,12 @@ impl Check {
     /// Diagnoses a file that could not be opened.
     pub(crate) fn diagnose(&mut self, source: &Source<'_>) -> Result<(), Absent> {
         if self.is_refused() && self.other.is_none() {
-            let found = Diagnosis::walking(source, &self.collected.kept, &mut self.pickle)?;
+            let found = Diagnosis::walking(
+                source,
+                &self.collected.kept,
+                &mut self.pickle,
+                &mut self.members,
+            )?;
             self.other = Some(found);
         }
         Ok(())

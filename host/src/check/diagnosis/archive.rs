@@ -15,6 +15,8 @@ const END: u64 = 22;
 const COMMENT: u64 = 0xFFFF;
 /// Length of the fixed part of a central directory entry.
 const ENTRY: usize = 46;
+/// Length of the fixed part of a local header.
+const LOCAL: u64 = 30;
 /// Length of both records that precede the last one in an archive above 4 GiB.
 const ZIP64: u64 = 76;
 /// Bytes of the central directory to examine: some ten thousand names.
@@ -63,6 +65,69 @@ pub(super) fn diagnose(source: &Source<'_>) -> Result<Diagnosis, Absent> {
         }
     }
     Ok(first)
+}
+
+/// The members of an archive that has lost its end, counted from its start.
+#[derive(Debug, Default)]
+pub(crate) struct Members {
+    at: u64,
+    whole: u64,
+    over: bool,
+}
+
+impl Members {
+    /// Most members that are counted: each may be a read of its own.
+    pub(super) const MOST: u64 = 4096;
+
+    /// Counts the members whose data is in the file to its end. One whose size is recorded only
+    /// after its data ends the count.
+    pub(super) fn step(&mut self, source: &Source<'_>) -> Result<u64, Absent> {
+        while !self.over && self.whole < Members::MOST {
+            let end = self.next(source)?;
+            self.over = end.is_none();
+            if let Some(end) = end {
+                (self.at, self.whole) = (end, self.whole + 1);
+            }
+        }
+        Ok(self.whole)
+    }
+
+    /// The end of the next member, if all of it is there.
+    fn next(&self, source: &Source<'_>) -> Result<Option<u64>, Absent> {
+        let left = source.len().saturating_sub(self.at);
+        let fixed = source.get(Span::new(self.at, left.min(LOCAL)))?;
+        if fixed.len() as u64 != LOCAL || !fixed.starts_with(b"PK\x03\x04") {
+            return Ok(None);
+        }
+        let lens = [26, 28].map(|at| u16_at(fixed, at));
+        let len = LOCAL + lens.iter().sum::<usize>() as u64;
+        let mut stored = u64::from(u32_at(fixed, 18));
+        if u16_at(fixed, 6) & 8 != 0 && stored == 0 || len > left {
+            return Ok(None);
+        }
+        if stored == u64::from(u32::MAX) {
+            let head = source.get(Span::new(self.at, len))?;
+            let extra = head.get(LOCAL as usize + lens[0]..).unwrap_or_default();
+            let Some(large) = large(extra) else { return Ok(None) };
+            stored = large;
+        }
+        let end = self.at.checked_add(len).and_then(|end| end.checked_add(stored));
+        Ok(end.filter(|end| *end <= source.len()))
+    }
+}
+
+/// The stored size in the zip64 field among these extra fields of a local header, after the other
+/// size.
+fn large(mut extra: &[u8]) -> Option<u64> {
+    while extra.len() >= 4 {
+        let (id, len) = (u16_at(extra, 0), u16_at(extra, 2));
+        let field = extra.get(4..4 + len)?;
+        if id == 1 {
+            return field.get(8..16)?.try_into().ok().map(u64::from_le_bytes);
+        }
+        extra = &extra[4 + len..];
+    }
+    None
 }
 
 /// Whether these bytes begin an archive whose first member is an array.

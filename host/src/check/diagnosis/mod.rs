@@ -15,7 +15,7 @@ pub(crate) mod archive;
 #[cfg(feature = "shards")]
 pub(crate) mod pickles;
 
-use archive::{NPZ, ZIP};
+use archive::{Members, NPZ, ZIP};
 
 const OBJECTS: &str = "a NumPy array (.npy) of objects, a pickle";
 const PICKLE: &str = "a pickle";
@@ -56,7 +56,10 @@ pub enum Diagnosis {
     /// Zeros from the first byte on, at least this many.
     Zeros(u64),
     /// An archive without its directory, which is at the end.
-    NoDirectory,
+    NoDirectory {
+        /// Number of members from the first on that are there to their end, as far as counted.
+        whole: u64,
+    },
     /// The beginning of a file that was cut off.
     CutOff {
         /// Minimum number of missing bytes.
@@ -80,15 +83,17 @@ impl Diagnosis {
     /// # Errors
     /// The bytes that are missing.
     pub fn of(source: &Source<'_>, findings: &[Finding]) -> Result<Option<Diagnosis>, Absent> {
-        Diagnosis::walking(source, findings, &mut PickleWalk::default())
+        let (mut walk, mut members) = (PickleWalk::default(), Members::default());
+        Diagnosis::walking(source, findings, &mut walk, &mut members)
     }
 
-    /// The same, for a source whose windows come and go: the walk over the operations of a pickle
-    /// continues where it needed bytes.
+    /// The same, for a source whose windows come and go: the walks over the operations of a pickle
+    /// and over the members of an archive continue where they needed bytes.
     pub(crate) fn walking(
         source: &Source<'_>,
         findings: &[Finding],
         walk: &mut PickleWalk,
+        members: &mut Members,
     ) -> Result<Option<Diagnosis>, Absent> {
         if let Some(finding) = findings.iter().find(|finding| GENERATIONS.contains(&finding.rule)) {
             return Ok(Some(Diagnosis::Generation(finding.rule)));
@@ -115,7 +120,8 @@ impl Diagnosis {
         let damaged =
             own.is_some_and(|own| findings.iter().any(|it| it.rule.format() == Some(own)));
         if findings.iter().any(|it| NO_DIRECTORY.contains(&it.rule)) {
-            return Ok(Some(Diagnosis::NoDirectory));
+            let whole = members.step(source)?;
+            return Ok(Some(Diagnosis::NoDirectory { whole }));
         }
         Ok(diagnosis.filter(|_| !damaged))
     }
@@ -277,9 +283,18 @@ impl Diagnosis {
                 let len = plural(*len, "byte");
                 format!("zeros: its first {len} are 0, as after a failed copy")
             }
-            Diagnosis::NoDirectory => String::from(
-                "cut off: the directory at the end of the archive is missing; download it again",
-            ),
+            Diagnosis::NoDirectory { whole } => {
+                let whole = match whole {
+                    0 => String::from("no member is whole"),
+                    1 => String::from("1 member is whole"),
+                    n if *n < Members::MOST => format!("{} members are whole", thousands(*n)),
+                    n => format!("{} members or more are whole", thousands(*n)),
+                };
+                format!(
+                    "cut off: the directory at the end of the archive is missing; {whole}; \
+                     download it again"
+                )
+            }
             Diagnosis::CutOff { missing, tensors } => {
                 let past = match tensors {
                     0 => String::new(),
