@@ -152,7 +152,15 @@ enum wb_kind {
   X(WB_DTYPE_NVFP4, 65, "nvfp4", 0, 64, 36) \
   X(WB_DTYPE_Q1_0, 66, "q1_0", 0, 128, 18) \
   X(WB_DTYPE_Q2_0, 67, "q2_0", 0, 64, 18) \
-  X(WB_DTYPE_C128, 68, "c128", 128, 0, 0)
+  X(WB_DTYPE_C128, 68, "c128", 128, 0, 0) \
+  X(WB_DTYPE_UTF32, 69, "utf32", 0, 0, 0) \
+  X(WB_DTYPE_BYTES, 70, "bytes", 0, 0, 0) \
+  X(WB_DTYPE_VOID, 71, "void", 0, 0, 0) \
+  X(WB_DTYPE_RECORD, 72, "record", 0, 0, 0) \
+  X(WB_DTYPE_DATETIME64, 73, "datetime64", 64, 0, 0) \
+  X(WB_DTYPE_TIMEDELTA64, 74, "timedelta64", 64, 0, 0) \
+  X(WB_DTYPE_LONGDOUBLE, 75, "longdouble", 0, 0, 0) \
+  X(WB_DTYPE_LONGCOMPLEX, 76, "longcomplex", 0, 0, 0)
 
 /* The type of an element. */
 enum wb_dtype {

@@ -244,14 +244,15 @@
   X(0x1e69, "ZSTD-RESERVED", WB_SEVERITY_FATAL, "RFC 8878 §3.1.1.1.1.4: a decoder must ensure that the reserved bit is zero") \
   X(0x186a, "ZSTD-DICTIONARY", WB_SEVERITY_UNCHECKED, "RFC 8878 §3.1.1.1.3: a frame with a dictionary id is decoded with that dictionary") \
   X(0x186b, "ZSTD-WINDOW", WB_SEVERITY_UNCHECKED, "RFC 8878 §3.1.1.1.2: decoders may refuse windows above 8 MiB; real files ask for 2 MiB") \
-  X(0x1e6c, "ZSTD-BLOCK-TYPE", WB_SEVERITY_FATAL, "RFC 8878 §3.1.1.2.2: block type 3 is reserved and means corrupt data") \
-  X(0x1e6d, "ZSTD-BLOCK-SIZE", WB_SEVERITY_FATAL, "RFC 8878 §3.1.1.2.4: blocks hold at most the window's size and 128 KiB, compressed ones at least 2 bytes") \
-  X(0x1e6e, "ZSTD-TRAILING", WB_SEVERITY_FATAL, "Supported Encodings: zstd is Zstandard-compressed data; size is the compressed size") \
-  X(0x1a6f, "ZSTD-FRAMES", WB_SEVERITY_LINT, "RFC 8878 §3.1 allows it; every writer makes one frame a tensor") \
-  X(0x1e70, "ZSTD-CONTENT-SIZE", WB_SEVERITY_FATAL, "Tensor Metadata: the data decodes to the elements of shape") \
-  X(0x1e71, "ZSTD-DECODED-SIZE", WB_SEVERITY_FATAL, "Tensor Metadata: the data decodes to the elements of shape") \
-  X(0x1e72, "ZSTD-CORRUPT", WB_SEVERITY_FATAL, "Supported Encodings: zstd is Zstandard-compressed data (RFC 8878 §3.1.1.3)") \
-  X(0x1e73, "ZSTD-CHECKSUM", WB_SEVERITY_FATAL, "RFC 8878 §3.1.1: the content checksum verifies that the content was decoded correctly")
+  X(0x1a6c, "ZSTD-WINDOW-WIDE", WB_SEVERITY_LINT, "RFC 8878 §3.1.1.1.2: decoders may refuse windows above 8 MiB") \
+  X(0x1e6d, "ZSTD-BLOCK-TYPE", WB_SEVERITY_FATAL, "RFC 8878 §3.1.1.2.2: block type 3 is reserved and means corrupt data") \
+  X(0x1e6e, "ZSTD-BLOCK-SIZE", WB_SEVERITY_FATAL, "RFC 8878 §3.1.1.2.4: blocks hold at most the window's size and 128 KiB, compressed ones at least 2 bytes") \
+  X(0x1e6f, "ZSTD-TRAILING", WB_SEVERITY_FATAL, "Supported Encodings: zstd is Zstandard-compressed data; size is the compressed size") \
+  X(0x1a70, "ZSTD-FRAMES", WB_SEVERITY_LINT, "RFC 8878 §3.1 allows it; every writer makes one frame a tensor") \
+  X(0x1e71, "ZSTD-CONTENT-SIZE", WB_SEVERITY_FATAL, "Tensor Metadata: the data decodes to the elements of shape") \
+  X(0x1e72, "ZSTD-DECODED-SIZE", WB_SEVERITY_FATAL, "Tensor Metadata: the data decodes to the elements of shape") \
+  X(0x1e73, "ZSTD-CORRUPT", WB_SEVERITY_FATAL, "Supported Encodings: zstd is Zstandard-compressed data (RFC 8878 §3.1.1.3)") \
+  X(0x1e74, "ZSTD-CHECKSUM", WB_SEVERITY_FATAL, "RFC 8878 §3.1.1: the content checksum verifies that the content was decoded correctly")
 
 #define WB_RULES_IDV(X) \
   X(0x2e01, "H.size", WB_SEVERITY_FATAL, "header: 256 bytes, then the regions, then 8 bytes of tail") \
@@ -465,11 +466,13 @@
   X(0x4818, "NPY-DESCR-FORM", WB_SEVERITY_UNCHECKED, "Format Version 1.0: descr can be passed to numpy.dtype; every writer stores dtype.descr or dtype.str") \
   X(0x4c19, "NPY-BYTE-ORDER", WB_SEVERITY_VIOLATION, "array interface protocol, typestr: it begins with the byte order; without one the reader's own counts") \
   X(0x4e1a, "NPY-OBJECT", WB_SEVERITY_FATAL, "Format Version 1.0: if the dtype contains Python objects, the data is a Python pickle of the array") \
-  X(0x4c1b, "NPY-NEWLINE", WB_SEVERITY_VIOLATION, "Format Version 1.0: the header is terminated by a newline") \
-  X(0x4c1c, "NPY-PADDING", WB_SEVERITY_VIOLATION, "Format Version 1.0: the header is padded with spaces") \
-  X(0x4a1d, "NPY-ALIGN", WB_SEVERITY_LINT, "Format Version 1.0: padded to a multiple of 64 bytes, before NumPy 1.14 of 16; no reader depends on it") \
-  X(0x4e1e, "NPY-DATA", WB_SEVERITY_FATAL, "Format Version 1.0: the data follows the header, np.prod(shape) elements") \
-  X(0x4a1f, "NPY-TRAILING", WB_SEVERITY_LINT, "numpy.save may append several arrays to one file; numpy.load reads the first only")
+  X(0x4e1b, "NPY-TEXT", WB_SEVERITY_FATAL, "array interface protocol, typestr: U is Unicode, of a fixed length, in UCS-4") \
+  X(0x481c, "NPY-TEXT-FIELD", WB_SEVERITY_UNCHECKED, "array interface protocol, descr: the fields of an element") \
+  X(0x4c1d, "NPY-NEWLINE", WB_SEVERITY_VIOLATION, "Format Version 1.0: the header is terminated by a newline") \
+  X(0x4c1e, "NPY-PADDING", WB_SEVERITY_VIOLATION, "Format Version 1.0: the header is padded with spaces") \
+  X(0x4a1f, "NPY-ALIGN", WB_SEVERITY_LINT, "Format Version 1.0: padded to a multiple of 64 bytes, before NumPy 1.14 of 16; no reader depends on it") \
+  X(0x4e20, "NPY-DATA", WB_SEVERITY_FATAL, "Format Version 1.0: the data follows the header, np.prod(shape) elements") \
+  X(0x4a21, "NPY-TRAILING", WB_SEVERITY_LINT, "numpy.save may append several arrays to one file; numpy.load reads the first only")
 
 #define WB_RULES_SAFETENSORS(X) \
   X(0x3601, "FILE-LENGTH", WB_SEVERITY_FATAL, "Format: a file begins with 8 bytes, the size of the header") \

@@ -485,27 +485,3 @@ impl Decoder {
 fn cut(bytes: &[u8], most: u64) -> &[u8] {
     usize::try_from(most).ok().and_then(|most| bytes.get(..most)).unwrap_or(bytes)
 }
-
-#[cfg(all(test, feature = "ruzstd"))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stream_that_second_decoder_reads_differently_is_a_fault() {
-        // "abcd" in one raw block.
-        let stored = b"\x28\xB5\x2F\xFD\x20\x04\x21\x00\x00abcd";
-        let source = Source::whole(stored);
-        let mut decoder = Decoder::with_second_opinion();
-        for seen in [b"".as_slice(), b"x"] {
-            decoder.start(Encoding::Zstd, Span::new(0, 13), Size::Exactly(4));
-            // As if the first decoder had decoded this in addition.
-            decoder.second.as_mut().unwrap().follow(&[], false, seen, (4, true));
-            let mut buffer = [0; 4];
-            let result = decoder.fill(&source, &mut buffer).map(<[u8]>::to_vec);
-            match seen {
-                b"" => assert_eq!(result, Ok(b"abcd".to_vec())),
-                _ => assert_eq!(result, Err(Undecoded::Fault(Fault::Second))),
-            }
-        }
-    }
-}

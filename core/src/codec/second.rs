@@ -109,7 +109,10 @@ impl Second {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Decoder, Size, Undecoded};
     use super::*;
+    use crate::input::{Source, Span};
+    use crate::model::Encoding;
 
     /// "abcd" in one raw block.
     const FRAME: [u8; 13] =
@@ -144,6 +147,25 @@ mod tests {
             second.start();
             second.follow(&FRAME, true, b"abcd", (4, true));
             assert!(second.agrees());
+        }
+    }
+
+    #[test]
+    fn stream_that_second_decoder_reads_differently_is_a_fault() {
+        // "abcd" in one raw block.
+        let stored = b"\x28\xB5\x2F\xFD\x20\x04\x21\x00\x00abcd";
+        let source = Source::whole(stored);
+        let mut decoder = Decoder::with_second_opinion();
+        for seen in [b"".as_slice(), b"x"] {
+            decoder.start(Encoding::Zstd, Span::new(0, 13), Size::Exactly(4));
+            // As if the first decoder had decoded this in addition.
+            decoder.second.as_mut().unwrap().follow(&[], false, seen, (4, true));
+            let mut buffer = [0; 4];
+            let result = decoder.fill(&source, &mut buffer).map(<[u8]>::to_vec);
+            match seen {
+                b"" => assert_eq!(result, Ok(b"abcd".to_vec())),
+                _ => assert_eq!(result, Err(Undecoded::Fault(Fault::Second))),
+            }
         }
     }
 }

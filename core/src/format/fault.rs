@@ -21,8 +21,9 @@ pub(crate) enum Fault {
     Trailing,
     /// Padding up to the next multiple of the alignment is not all zero.
     Padding,
-    /// A raw byte is no element of this type, or a code in it is none: a [`DType::Bool`] that is
-    /// neither 0 nor 1, or a [`DType::T2`] that is 10.
+    /// A byte is no element of this type, or a code in it is none: a [`DType::Bool`] that is
+    /// neither 0 nor 1, or a [`DType::T2`] that is 10. Or a number in a [`DType::Utf32`] is no
+    /// code point; only this is looked for in decoded data.
     Element(DType),
     /// Unused bits of the last byte of packed elements are not zero.
     TailBits,

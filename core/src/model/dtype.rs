@@ -11,6 +11,9 @@ const MORE: bool = cfg!(any(feature = "more-dtypes", test));
 /// Whether any format of this build has complex numbers.
 const COMPLEX: bool = cfg!(any(feature = "complex", test));
 
+/// Whether any format of this build has the items of NumPy that are no numbers.
+const ITEMS: bool = cfg!(any(feature = "items", test));
+
 /// The type of an element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -161,6 +164,22 @@ pub enum DType {
     Q2_0,
     /// A complex number: two binary64, the real part first.
     C128,
+    /// Text of a fixed number of code points of 4 bytes each, padded with zeros (NumPy).
+    Utf32,
+    /// A fixed number of bytes, padded with zeros (NumPy).
+    Bytes,
+    /// A fixed number of bytes without a meaning (NumPy).
+    Void,
+    /// Fields of several types, one after the other (NumPy).
+    Record,
+    /// A date and time: an 8-byte count of a unit since 1970 (NumPy).
+    DateTime64,
+    /// A time span: an 8-byte count of a unit (NumPy).
+    TimeDelta64,
+    /// The long float of the writer's C compiler, in 12 or 16 bytes (NumPy).
+    LongDouble,
+    /// A complex number: two long floats, the real part first (NumPy).
+    LongComplex,
 }
 
 impl DType {
@@ -235,6 +254,14 @@ impl DType {
         DType::Q1_0,
         DType::Q2_0,
         DType::C128,
+        DType::Utf32,
+        DType::Bytes,
+        DType::Void,
+        DType::Record,
+        DType::DateTime64,
+        DType::TimeDelta64,
+        DType::LongDouble,
+        DType::LongComplex,
     ];
 
     /// The type with this name in reports.
@@ -264,6 +291,7 @@ impl DType {
             DType::DateTimeOffset => 80,
             DType::RowId => 128,
             DType::C128 if COMPLEX => 128,
+            DType::DateTime64 | DType::TimeDelta64 if ITEMS => 64,
             DType::C64 if COMPLEX => 64,
             DType::Unknown | DType::BitSet | DType::Text => 0,
             // Few formats have the following types; readers of other formats omit them from their
@@ -425,12 +453,20 @@ impl DType {
             DType::Q1_0 => "q1_0",
             DType::Q2_0 => "q2_0",
             DType::C128 => "c128",
+            DType::Utf32 => "utf32",
+            DType::Bytes => "bytes",
+            DType::Void => "void",
+            DType::Record => "record",
+            DType::DateTime64 => "datetime64",
+            DType::TimeDelta64 => "timedelta64",
+            DType::LongDouble => "longdouble",
+            DType::LongComplex => "longcomplex",
         }
     }
 }
 
 #[allow(clippy::as_conversions, reason = "u32 to u64 in a const fn")]
-const fn widen32(n: u32) -> u64 {
+pub(super) const fn widen32(n: u32) -> u64 {
     n as u64
 }
 

@@ -9,6 +9,7 @@ mod entry;
 pub(crate) mod name;
 pub(crate) mod sparse;
 mod tensor;
+mod version;
 mod view;
 
 pub use block::Quant;
@@ -20,6 +21,6 @@ pub use name::{Name, NameAt, NameEncoding};
 pub use sparse::Sparse;
 pub use tensor::{
     Chunk, Chunks, Encoding, Endianness, Layout, Metadata, Part, Region, Status, Tensor, Value,
-    Version,
 };
+pub use version::Version;
 pub use view::{Elements, Number};

@@ -3,7 +3,6 @@
 use crate::input::{Absent, Source, Span};
 use crate::model::{DType, DimEncoding, Dims, DimsAt, Name, NameAt, NameEncoding};
 use crate::rule::EntryKind;
-use core::fmt;
 
 /// Whether an entry's data may be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -234,6 +233,9 @@ pub struct Tensor {
     pub chunks: Chunks,
     /// Further data that only the format's own code reads; empty if there is none.
     pub(crate) extra: Span,
+    /// Width of an element in bytes, if its type alone does not say it; otherwise 0.
+    #[cfg(feature = "items")]
+    pub(crate) width: u32,
 }
 
 impl Tensor {
@@ -252,6 +254,8 @@ impl Tensor {
         elements: 0,
         chunks: Chunks::None,
         extra: Span { offset: 0, len: 0 },
+        #[cfg(feature = "items")]
+        width: 0,
     };
 
     /// The name.
@@ -274,7 +278,21 @@ impl Tensor {
     /// blocks. `None` if the type has neither width nor blocks, the elements do not fill
     /// blocks, or the product exceeds `u64`.
     pub const fn bytes(&self) -> Option<u64> {
+        #[cfg(feature = "items")]
+        if is_item(self.dtype) {
+            return self.elements.checked_mul(super::dtype::widen32(self.width));
+        }
         self.dtype.bytes(self.elements)
+    }
+
+    /// The smallest number of elements that fill whole bytes, and that number of bytes: as
+    /// [`DType::unit`], for items of NumPy as well. `None` if the width is not fixed or 0.
+    pub const fn unit(&self) -> Option<(u32, u32)> {
+        #[cfg(feature = "items")]
+        if is_item(self.dtype) {
+            return if self.width == 0 { None } else { Some((1, self.width)) };
+        }
+        self.dtype.unit()
     }
 
     /// Whether its data is raw and in one piece, so that it can be used in place.
@@ -284,6 +302,13 @@ impl Tensor {
             _ => None,
         }
     }
+}
+
+/// Whether elements of this type have a width that only the tensor says.
+#[cfg(feature = "items")]
+const fn is_item(dtype: DType) -> bool {
+    use DType::{Bytes, LongComplex, LongDouble, Record, Utf32, Void};
+    matches!(dtype, Utf32 | Bytes | Void | Record | LongDouble | LongComplex)
 }
 
 /// A metadata entry of a file or of a tensor.
@@ -416,63 +441,6 @@ pub struct Region {
     pub kind: EntryKind,
     /// That entry's position in its table.
     pub entry: u32,
-}
-
-/// A version number: up to four parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Version {
-    parts: [u16; 4],
-    shown: u8,
-}
-
-impl Version {
-    /// A version of one part.
-    pub const fn major(major: u16) -> Self {
-        Version { parts: [major, 0, 0, 0], shown: 1 }
-    }
-
-    /// A version of two parts.
-    pub const fn minor(major: u16, minor: u16) -> Self {
-        Version { parts: [major, minor, 0, 0], shown: 2 }
-    }
-
-    /// A version of four parts.
-    pub const fn full(parts: [u16; 4]) -> Self {
-        Version { parts, shown: 4 }
-    }
-
-    /// A version of four parts from one number, the first part in the highest bits.
-    pub const fn of_number(number: u64) -> Self {
-        let [a, b, c, d, e, f, g, h] = number.to_be_bytes();
-        Version::full([
-            u16::from_be_bytes([a, b]),
-            u16::from_be_bytes([c, d]),
-            u16::from_be_bytes([e, f]),
-            u16::from_be_bytes([g, h]),
-        ])
-    }
-
-    /// All four parts; parts that are not shown are 0.
-    pub const fn parts(&self) -> [u16; 4] {
-        self.parts
-    }
-
-    /// The parts that are shown.
-    pub fn shown(&self) -> &[u16] {
-        self.parts.get(..usize::from(self.shown)).unwrap_or_default()
-    }
-}
-
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, part) in self.shown().iter().enumerate() {
-            if i > 0 {
-                f.write_str(".")?;
-            }
-            write!(f, "{part}")?;
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

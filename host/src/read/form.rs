@@ -1,13 +1,16 @@
 //! How a tensor's elements are stored in NumPy arrays.
 
 use crate::base::value::elements;
+use alloc::borrow::Cow;
+use alloc::string::String;
 use alloc::vec::Vec;
 use weighbridge_core::{DType, Element, Endianness};
 
 /// How elements of a type are stored in an .npy file.
 #[derive(Debug)]
 pub(crate) struct Form {
-    pub(crate) descr: &'static str,
+    /// NumPy's type, as a Python literal.
+    pub(crate) descr: Cow<'static, str>,
     dtype: DType,
     endianness: Endianness,
     pub(crate) how: How,
@@ -28,28 +31,35 @@ impl Form {
     /// `None` if NumPy has no such type.
     pub(crate) fn of(dtype: DType, endianness: Endianness) -> Option<Form> {
         let (little, big, how) = match dtype {
-            DType::I8 => ("|i1", "|i1", How::Copy),
-            DType::U8 => ("|u1", "|u1", How::Copy),
-            DType::I16 => ("<i2", ">i2", How::Copy),
-            DType::U16 => ("<u2", ">u2", How::Copy),
-            DType::I32 => ("<i4", ">i4", How::Copy),
-            DType::U32 => ("<u4", ">u4", How::Copy),
-            DType::I64 => ("<i8", ">i8", How::Copy),
-            DType::U64 => ("<u8", ">u8", How::Copy),
-            DType::F16 => ("<f2", ">f2", How::Copy),
-            DType::F32 => ("<f4", ">f4", How::Copy),
-            DType::F64 => ("<f8", ">f8", How::Copy),
-            DType::C64 => ("<c8", ">c8", How::Copy),
-            DType::C128 => ("<c16", ">c16", How::Copy),
-            DType::Bool => ("|b1", "|b1", How::Byte),
-            DType::I4 | DType::I2 | DType::I1 | DType::T2 | DType::T1 => ("|i1", "|i1", How::Byte),
-            DType::U4 | DType::U2 | DType::U1 => ("|u1", "|u1", How::Byte),
+            DType::I8 => ("'|i1'", "'|i1'", How::Copy),
+            DType::U8 => ("'|u1'", "'|u1'", How::Copy),
+            DType::I16 => ("'<i2'", "'>i2'", How::Copy),
+            DType::U16 => ("'<u2'", "'>u2'", How::Copy),
+            DType::I32 => ("'<i4'", "'>i4'", How::Copy),
+            DType::U32 => ("'<u4'", "'>u4'", How::Copy),
+            DType::I64 => ("'<i8'", "'>i8'", How::Copy),
+            DType::U64 => ("'<u8'", "'>u8'", How::Copy),
+            DType::F16 => ("'<f2'", "'>f2'", How::Copy),
+            DType::F32 => ("'<f4'", "'>f4'", How::Copy),
+            DType::F64 => ("'<f8'", "'>f8'", How::Copy),
+            DType::C64 => ("'<c8'", "'>c8'", How::Copy),
+            DType::C128 => ("'<c16'", "'>c16'", How::Copy),
+            DType::Bool => ("'|b1'", "'|b1'", How::Byte),
+            DType::I4 | DType::I2 | DType::I1 | DType::T2 | DType::T1 => {
+                ("'|i1'", "'|i1'", How::Byte)
+            }
+            DType::U4 | DType::U2 | DType::U1 => ("'|u1'", "'|u1'", How::Byte),
             // The remaining numbers are narrow floats, or floats in blocks.
-            dtype if dtype.is_numeric() => ("<f4", "<f4", How::Float),
+            dtype if dtype.is_numeric() => ("'<f4'", "'<f4'", How::Float),
             _ => return None,
         };
         let descr = if endianness == Endianness::Big { big } else { little };
-        Some(Form { descr, dtype, endianness, how })
+        Some(Form { descr: descr.into(), dtype, endianness, how })
+    }
+
+    /// Elements that are copied under the text of their own `descr`.
+    pub(crate) fn copied(dtype: DType, endianness: Endianness, descr: String) -> Form {
+        Form { descr: descr.into(), dtype, endianness, how: How::Copy }
     }
 
     /// Appends the first `count` elements of `bytes`.
@@ -118,11 +128,11 @@ mod tests {
     #[test]
     fn numpy_form_keeps_byte_order() {
         let form = Form::of(DType::F32, Endianness::Big).expect("NumPy can hold it");
-        assert_eq!(form.descr, ">f4");
+        assert_eq!(form.descr, "'>f4'");
         assert_eq!(written(DType::F32, Endianness::Big, &[1, 2, 3, 4], 1), [1, 2, 3, 4]);
-        let descr = |dtype, order| Form::of(dtype, order).map(|form| form.descr);
-        assert_eq!(descr(DType::C64, Endianness::Little), Some("<c8"));
-        assert_eq!(descr(DType::C64, Endianness::Big), Some(">c8"));
+        let descr = |dtype, order| Form::of(dtype, order).map(|form| form.descr.into_owned());
+        assert_eq!(descr(DType::C64, Endianness::Little), Some("'<c8'".into()));
+        assert_eq!(descr(DType::C64, Endianness::Big), Some("'>c8'".into()));
     }
 
     /// Everything that `inspect` shows as numbers can be extracted, and so can complex numbers.
@@ -135,7 +145,8 @@ mod tests {
             let (Some(form), Some((count, len))) = (form, dtype.unit()) else { continue };
             let mut out = Vec::new();
             form.write(&vec![0; len as usize], count.into(), &mut out);
-            let width: usize = form.descr[2..].parse().expect("NumPy's width");
+            let width: usize =
+                form.descr[3..].trim_end_matches('\'').parse().expect("NumPy's width");
             assert_eq!(out.len(), count as usize * width, "{}", dtype.name());
         }
     }

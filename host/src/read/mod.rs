@@ -7,6 +7,8 @@ pub(crate) mod column;
 pub(crate) mod convert;
 pub(crate) mod data;
 pub(crate) mod form;
+#[cfg(feature = "npy")]
+pub(crate) mod items;
 pub(crate) mod metadata;
 pub(crate) mod model;
 pub(crate) mod npy;

@@ -4,11 +4,13 @@ use crate::base::error::Error;
 use crate::base::text;
 use crate::read::data::{self, Order};
 use crate::read::form::{Form, How};
+#[cfg(feature = "npy")]
+use crate::read::items;
 use crate::read::tensor::Tensor;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
-use weighbridge_core::{DType, DimEncoding, File, Layout};
+use weighbridge_core::{DType, DimEncoding, File, Layout, Status};
 
 /// A tensor as a NumPy file: the header is ready, and the data can be written.
 #[derive(Debug)]
@@ -47,13 +49,38 @@ impl<'m, 'a> Tensor<'m, 'a> {
     pub fn npy(&self) -> Result<Npy<'m, 'a>, Error> {
         Npy::of(self)
     }
+
+    /// The type of the elements as the header of a NumPy array spells it, if that is the only place
+    /// that says it: text, bytes, dates, time spans, records and long floats.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// assert_eq!(model.tensor("emb")?.descr()?, None); // numbers
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the header cannot be read.
+    pub fn descr(&self) -> Result<Option<String>, Error> {
+        #[cfg(feature = "npy")]
+        if items::is_item(self.dtype()) && self.status() == Status::Sound {
+            let Tensor { model, entry } = self;
+            return model.access.ask(|source| items::descr(source, &model.file, &entry.tensor));
+        }
+        Ok(None)
+    }
 }
 
 impl<'m, 'a> Npy<'m, 'a> {
     pub(crate) fn of(tensor: &Tensor<'m, 'a>) -> Result<Self, Error> {
         let (model, unsupported) = (tensor.model, |why| Err(Error::NoArray(why)));
         let dtype = tensor.dtype();
-        let Some(form) = Form::of(dtype, tensor.endianness()) else {
+        let form = match tensor.descr()? {
+            Some(descr) => Some(Form::copied(dtype, tensor.endianness(), descr)),
+            None => Form::of(dtype, tensor.endianness()),
+        };
+        let Some(form) = form else {
             let dtype = dtype.name();
             return unsupported(format!("NumPy has no type for {dtype} data"));
         };
@@ -169,7 +196,7 @@ fn array(form: &Form, shape: &[u64], fortran: bool) -> Result<Vec<u8>, Error> {
         let why = format!("it has {axes} dimensions, but NumPy arrays have at most {MOST_AXES}");
         return Err(Error::NoArray(why));
     }
-    Ok(header(form.descr, shape, fortran))
+    Ok(header(&form.descr, shape, fortran))
 }
 
 /// How the array differs from the tensor.
@@ -177,7 +204,11 @@ fn notes(tensor: &Tensor<'_, '_>, form: &Form, order: &Order) -> Vec<String> {
     let mut notes = Vec::new();
     let dtype = tensor.dtype();
     if !matches!(form.how, How::Copy) && dtype != DType::Bool {
-        notes.push(format!("{} elements are written as {}", dtype.name(), form.descr));
+        notes.push(format!(
+            "{} elements are written as {}",
+            dtype.name(),
+            form.descr.trim_matches('\'')
+        ));
     }
     let ordered = matches!(order, Order::Columns(_));
     if !ordered && (tensor.layout() == Layout::ChannelsLast || *order == Order::Unknown) {
@@ -194,11 +225,11 @@ fn notes(tensor: &Tensor<'_, '_>, form: &Form, order: &Order) -> Vec<String> {
 const MOST_AXES: usize = 64;
 
 /// The whole header, up to the first byte of data, for an array of at most [`MOST_AXES`] axes.
-/// `descr` is NumPy's type string, such as `<f4`; `fortran` says whether the first axis varies
+/// `descr` is NumPy's type as a literal, such as `'<f4'`; `fortran` says whether the first axis varies
 /// fastest, not the last.
 fn header(descr: &str, shape: &[u64], fortran: bool) -> Vec<u8> {
     let order = if fortran { "True" } else { "False" };
-    let mut dict = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': (");
+    let mut dict = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': (");
     for (i, dim) in shape.iter().enumerate() {
         if i > 0 {
             dict.push_str(", ");
@@ -208,11 +239,25 @@ fn header(descr: &str, shape: &[u64], fortran: bool) -> Vec<u8> {
     // A single dimension needs the comma that makes it a tuple.
     dict.push_str(if shape.len() == 1 { ",), }" } else { "), }" });
 
-    // Magic, version, and a length of two bytes, which is enough for so few axes.
-    let total = (PREFIX + dict.len() + 1).next_multiple_of(64);
-    let mut out = Vec::with_capacity(total);
-    out.extend_from_slice(b"\x93NUMPY\x01\x00");
-    out.extend_from_slice(&((total - PREFIX) as u16).to_le_bytes());
+    // Magic, version, and a length of two bytes, which is enough for so few axes but not for any
+    // number of fields. Names of fields need not be ASCII in version 3.
+    let total = |prefix: usize| (prefix + dict.len() + 1).next_multiple_of(64);
+    let short = u16::try_from(total(PREFIX) - PREFIX).ok().filter(|_| dict.is_ascii());
+    let mut out = Vec::with_capacity(total(PREFIX + 2));
+    out.extend_from_slice(b"\x93NUMPY");
+    let total = match short {
+        Some(len) => {
+            out.extend_from_slice(&[1, 0]);
+            out.extend_from_slice(&len.to_le_bytes());
+            total(PREFIX)
+        }
+        None => {
+            let total = total(PREFIX + 2);
+            out.extend_from_slice(&[if dict.is_ascii() { 2 } else { 3 }, 0]);
+            out.extend_from_slice(&((total - PREFIX - 2) as u32).to_le_bytes());
+            total
+        }
+    };
     out.extend_from_slice(dict.as_bytes());
     // The padding aligns the data to 64 bytes.
     out.resize(total - 1, b' ');
@@ -229,20 +274,20 @@ mod tests {
 
     #[test]
     fn npy_header_matches_numpy() {
-        let matrix = header("<f4", &[2, 3], false);
+        let matrix = header("'<f4'", &[2, 3], false);
         assert_eq!(matrix.len(), 128);
         assert_eq!(&matrix[..10], b"\x93NUMPY\x01\x00\x76\x00");
         let text = b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }  ";
         assert_eq!(&matrix[10..10 + text.len()], text);
         assert_eq!(matrix.last(), Some(&b'\n'));
-        let columns = String::from_utf8(header("<f4", &[2, 3], true).split_off(10));
+        let columns = String::from_utf8(header("'<f4'", &[2, 3], true).split_off(10));
         assert!(columns.is_ok_and(|text| text.contains("'fortran_order': True, 'shape': (2, 3)")));
     }
 
     #[test]
     fn scalars_and_vectors_are_tuples() {
         let text = |shape: &[u64]| {
-            String::from_utf8_lossy(&header("|u1", shape, false)[10..]).into_owned()
+            String::from_utf8_lossy(&header("'|u1'", shape, false)[10..]).into_owned()
         };
         assert!(text(&[]).contains("'shape': (), }"));
         assert!(text(&[7]).contains("'shape': (7,), }"));
@@ -250,7 +295,7 @@ mod tests {
 
     #[test]
     fn npy_header_of_64_axes_fits_version_1() {
-        let most = header("<f8", &[u64::MAX; MOST_AXES], false);
+        let most = header("'<f8'", &[u64::MAX; MOST_AXES], false);
         assert_eq!(&most[..8], b"\x93NUMPY\x01\x00");
         assert_eq!(most.len() % 64, 0);
         assert_eq!(usize::from(u16::from_le_bytes([most[8], most[9]])) + 10, most.len());

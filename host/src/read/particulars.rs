@@ -162,6 +162,10 @@ impl Particulars {
             }
             _ => {}
         }
+        #[cfg(feature = "npy")]
+        if it.dtype.is_none() {
+            it.dtype = crate::read::items::spelling(source, file, tensor)?;
+        }
         Ok(it)
     }
 }

@@ -4,6 +4,8 @@ use crate::base::error::Error;
 use crate::base::value::{Value, elements};
 use crate::check::access::Access;
 use crate::read::data::{self, Order};
+#[cfg(feature = "npy")]
+use crate::read::items;
 #[cfg(feature = "idv")]
 use crate::read::rows::{self, RowView};
 use weighbridge_core::{DType, Element, Encoding, File, Format, Layout, Status, Tensor};
@@ -14,6 +16,8 @@ use weighbridge_core::{DType, Element, Encoding, File, Format, Layout, Status, T
 pub enum Shown<'a> {
     /// An element.
     Element(Element),
+    /// An element that is no number: text, a date or a record of a NumPy array.
+    Item(&'a Value),
     /// An entry of a sparse tensor: its coordinates and its value.
     Entry(&'a [u64], Element),
     /// A row of a column.
@@ -39,6 +43,7 @@ impl Shown<'_> {
     pub fn to_value(&self) -> Value {
         match self {
             Shown::Element(element) => Value::from(*element),
+            Shown::Item(value) => (*value).clone(),
             Shown::Entry(index, element) => {
                 let index = index.iter().map(|index| Value::Int((*index).into())).collect();
                 let value = Value::from(*element);
@@ -85,16 +90,36 @@ pub(crate) fn can_show(
     if let File::Idv(header) = file {
         return rows::can_show(access, header, tensor, limit);
     }
+    #[cfg(feature = "npy")]
+    if items::is_item(tensor.dtype) {
+        let item = access.ask(|source| items::of(source, file, tensor))?;
+        let is_read = data::is_sequential(tensor) && data::order(access, tensor)? != Order::Unknown;
+        if !is_read || !item.is_some_and(|item| item.is_shown()) {
+            return Ok(false);
+        }
+        return decodes(access, file, tensor, limit);
+    }
     let read = if !data::is_plain(tensor) {
         data::entries(access, file, tensor, limit, |_, _| Ok::<(), Error>(()))
     } else if data::order(access, tensor)? == Order::Unknown {
         Ok(false)
-    } else if tensor.encoding == Encoding::Raw {
-        Ok(true)
     } else {
-        let count = tensor.elements.min(limit);
-        data::elements(access, file, tensor, count, |_, _| Ok::<(), Error>(())).map(|()| true)
+        return decodes(access, file, tensor, limit);
     };
+    decoded(read)
+}
+
+/// Whether the first `limit` elements can be decoded.
+fn decodes(access: &Access<'_>, file: &File, tensor: &Tensor, limit: u64) -> Result<bool, Error> {
+    if tensor.encoding == Encoding::Raw {
+        return Ok(true);
+    }
+    let count = tensor.elements.min(limit);
+    let read = data::elements(access, file, tensor, count, |_, _| Ok::<(), Error>(()));
+    decoded(read.map(|()| true))
+}
+
+fn decoded(read: Result<bool, Error>) -> Result<bool, Error> {
     match read {
         // The audit reports the rule.
         Err(Error::Undecodable(_)) => Ok(false),
@@ -117,6 +142,21 @@ pub(crate) fn first<E: From<Error>>(
     }
     if is_empty(tensor) {
         return Ok(());
+    }
+    #[cfg(feature = "npy")]
+    if items::is_item(tensor.dtype) {
+        let item = access.ask(|source| items::of(source, file, tensor)).map_err(E::from)?;
+        let Some(item) = item else { return Ok(()) };
+        let width = tensor.unit().map_or(0, |(_, width)| width as usize);
+        let count = tensor.elements.min(limit);
+        if width == 0 {
+            let value = item.value(&[]);
+            return (0..count).try_for_each(|_| take(&Shown::Item(&value)));
+        }
+        return data::ordered(access, file, tensor, count, |bytes, count| {
+            let mut each = bytes.chunks(width).take(count as usize);
+            each.try_for_each(|bytes| take(&Shown::Item(&item.value(bytes))))
+        });
     }
     if !data::is_plain(tensor) {
         let entry = |index: &[u64], element: Element| take(&Shown::Entry(index, element));

@@ -62,13 +62,18 @@ pub fn tuple(shape: &[u64]) -> String {
 
 impl Npy {
     /// A sound file filled with ascending bytes, from the printed `descr` and the bytes per
-    /// element.
+    /// element. Text has ascending letters instead.
     pub fn new(descr: &str, width: usize, shape: &[u64]) -> Self {
         let shape_text = tuple(shape);
         let len = shape.iter().product::<u64>() as usize * width;
-        let top = if descr == "'|b1'" { 2 } else { 256 };
+        let byte = |i: usize| match descr.get(..3) {
+            Some("'|b") => (i % 2) as u8,
+            Some("'<U") => [b'a' + (i / 4 % 26) as u8, 0, 0, 0][i % 4],
+            Some("'>U") => [0, 0, 0, b'a' + (i / 4 % 26) as u8][i % 4],
+            _ => (i % 256) as u8,
+        };
         Npy {
-            data: (0..len).map(|i| (i % top) as u8).collect(),
+            data: (0..len).map(byte).collect(),
             ..Npy::of(&format!(
                 "{{'descr': {descr}, 'fortran_order': False, 'shape': {shape_text}, }}"
             ))

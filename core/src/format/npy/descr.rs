@@ -14,12 +14,18 @@ pub(super) fn read(l: &mut Literal<'_, '_, '_>) -> u32 {
     (l.tensor.dtype, l.tensor.endianness) = (DType::Unknown, Endianness::Little);
     (l.tensor.status, l.unknown) = (Status::Sound, false);
     let width = element(l, 0);
-    if l.tensor.status == Status::Sound && l.tensor.dtype == DType::Unknown {
-        l.tensor.status = Status::Unsupported;
+    if l.unknown {
+        l.tensor.dtype = DType::Unknown;
+        if l.tensor.status == Status::Sound {
+            l.tensor.status = Status::Unsupported;
+        }
     }
+    l.tensor.width = width;
     l.tensor.extra = Span::new(offset, widen(l.at.wrapping_sub(at)));
     if width > i32::MAX.unsigned_abs() && !l.unknown {
         l.refuse(rules::NPY_DESCR, at, 0, 0);
+    } else if l.texts && l.tensor.status == Status::Sound {
+        l.flag(rules::NPY_TEXT_FIELD, at, 0, 0);
     }
     width
 }
@@ -41,17 +47,17 @@ const KINDS: [(u8, u8, DType); 23] = [
     (b'f', 2, DType::F16),
     (b'f', 4, DType::F32),
     (b'f', 8, DType::F64),
-    (b'f', 12, DType::Unknown),
-    (b'f', 16, DType::Unknown),
+    (b'f', 12, DType::LongDouble),
+    (b'f', 16, DType::LongDouble),
     (b'c', 8, DType::C64),
     (b'c', 16, DType::C128),
-    (b'c', 24, DType::Unknown),
-    (b'c', 32, DType::Unknown),
-    (b'm', 8, DType::Unknown),
-    (b'M', 8, DType::Unknown),
-    (b'S', ANY, DType::Unknown),
-    (b'U', ANY, DType::Unknown),
-    (b'V', ANY, DType::Unknown),
+    (b'c', 24, DType::LongComplex),
+    (b'c', 32, DType::LongComplex),
+    (b'm', 8, DType::TimeDelta64),
+    (b'M', 8, DType::DateTime64),
+    (b'S', ANY, DType::Bytes),
+    (b'U', ANY, DType::Utf32),
+    (b'V', ANY, DType::Void),
 ];
 
 /// Reads a type: a name, a type with a shape, or a list of fields. Returns its width.
@@ -74,6 +80,9 @@ fn element(l: &mut Literal<'_, '_, '_>, depth: u32) -> u32 {
             while more {
                 width = width.saturating_add(tuple(l, depth, true));
                 more = l.more(b']');
+            }
+            if depth == 0 {
+                l.tensor.dtype = DType::Record;
             }
             return width;
         }
@@ -145,6 +154,7 @@ fn named(l: &mut Literal<'_, '_, '_>, depth: u32) -> Option<u32> {
         .find(|(known, width, _)| *known == kind && (u32::from(*width) == size || *width == ANY));
     let (_, _, dtype) = known.filter(|_| closed)?;
     let width = if kind == b'U' { size.saturating_mul(4) } else { size };
+    l.texts |= kind == b'U' && depth > 0 && width > 0;
     // Single bytes, byte strings and void have no byte order.
     let ordered = width > 1 && !matches!(kind, b'S' | b'V');
     if ordered && !matches!(order, b'<' | b'>') {
@@ -152,7 +162,10 @@ fn named(l: &mut Literal<'_, '_, '_>, depth: u32) -> Option<u32> {
     }
     if depth == 0 {
         l.tensor.dtype = *dtype;
-        l.tensor.endianness = if order == b'>' { Endianness::Big } else { Endianness::Little };
+    }
+    // A record is big-endian if any of its fields is.
+    if order == b'>' && (depth == 0 || ordered) {
+        l.tensor.endianness = Endianness::Big;
     }
     Some(width)
 }

@@ -35,6 +35,8 @@ pub(super) struct Literal<'l, 'r, 'a> {
     pub(super) zero: bool,
     /// The width of a part of an element is unknown.
     pub(super) unknown: bool,
+    /// A field is text.
+    pub(super) texts: bool,
     /// Number of integers in the last tuple.
     pub(super) rank: u32,
 }
@@ -64,6 +66,7 @@ impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
             comma: false,
             zero: false,
             unknown: false,
+            texts: false,
             rank: 0,
         }
     }

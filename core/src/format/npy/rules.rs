@@ -1,6 +1,7 @@
 //! The rules for NPY 1.0 to 3.0: the documentation of `numpy.lib.format`.
 
 use crate::format::{Fault, Format};
+use crate::model::DType;
 use crate::rule::{Rule, rules};
 
 rules! { Format::Npy.code();
@@ -90,6 +91,13 @@ rules! { Format::Npy.code();
         "the elements are Python objects: the data is a pickle, which runs code when it is loaded",
         "Format Version 1.0: if the dtype contains Python objects, the data is a Python pickle of the array",
         why "the data is a pickle, which runs code when it is loaded";
+    NPY_TEXT = "NPY-TEXT", Fatal, Implied,
+        "the text has {found:#x}, which is no code point; the last is {expected:#x}",
+        "array interface protocol, typestr: U is Unicode, of a fixed length, in UCS-4",
+        why "`numpy.load` reads such an array, and fails where its text is used; surrogates, which Python's text may have, are read";
+    NPY_TEXT_FIELD = "NPY-TEXT-FIELD", Unchecked, Silent,
+        "fields of the elements are text, whose code points were not checked",
+        "array interface protocol, descr: the fields of an element";
     NPY_NEWLINE = "NPY-NEWLINE", Violation, Stated,
         "the header does not end with a newline",
         "Format Version 1.0: the header is terminated by a newline";
@@ -108,6 +116,9 @@ rules! { Format::Npy.code();
 }
 
 /// The rule for a fault that a shared check finds: a file is one array, and nothing else.
-pub(crate) const fn shared(_: Fault) -> Option<Rule> {
-    None
+pub(crate) const fn shared(fault: Fault) -> Option<Rule> {
+    match fault {
+        Fault::Element(DType::Utf32) => Some(NPY_TEXT),
+        _ => None,
+    }
 }

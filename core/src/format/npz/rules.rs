@@ -2,7 +2,7 @@
 //! Faults in an archived array break the rules for NPY.
 
 use crate::codec;
-use crate::format::{Fault, Format, archive};
+use crate::format::{Fault, Format, archive, npy};
 use crate::rule::{EntryKind, Rule, rules};
 
 rules! { Format::Npz.code();
@@ -271,6 +271,7 @@ pub(crate) const fn shared(fault: Fault) -> Option<Rule> {
         Fault::Gap => ZIP_GAP,
         Fault::DecodedChecksum => ZIP_CRC,
         Fault::Stream(fault) => stream(fault),
+        Fault::Element(_) => return npy::rules::shared(fault),
         _ => return None,
     })
 }

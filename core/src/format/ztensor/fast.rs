@@ -74,6 +74,8 @@ impl Header {
             elements: map.elements,
             chunks: Chunks::One(map.blob),
             extra: Span::new(at, widen(run.len().saturating_sub(rest.len()))),
+            #[cfg(feature = "items")]
+            width: 0,
         };
         r.pass(rest);
         pass_blob(r.source(), c, map.blob);

@@ -62,7 +62,7 @@ pub(crate) fn order(access: &Access<'_>, tensor: &Tensor) -> Result<Order, Error
     }
     let shape = access.ask(|source| Shape::read(source, tensor))?;
     let Some(extents) = shape.known() else { return Ok(Order::Unknown) };
-    let whole = tensor.dtype.unit().is_some_and(|(count, _)| count == 1);
+    let whole = tensor.unit().is_some_and(|(count, _)| count == 1);
     let stored = tensor.raw().is_some() || Decoder::decodes(tensor.encoding);
     match extents.iter().filter(|extent| **extent != 1).count() {
         0 | 1 => Ok(Order::Rows),
@@ -84,7 +84,7 @@ pub(crate) fn ordered<E: From<Error>>(
         Order::Columns(extents) => extents,
         Order::Unknown => return Ok(()),
     };
-    let width = tensor.dtype.unit().map_or(1, |(_, width)| u64::from(width));
+    let width = tensor.unit().map_or(1, |(_, width)| u64::from(width));
     let columns = Columns { width, extents: &extents };
     let count = tensor.elements.min(count);
     if let Some(span) = tensor.raw() {
@@ -113,7 +113,7 @@ pub(crate) fn elements<E: From<Error>>(
     mut take: impl FnMut(&[u8], u64) -> Result<(), E>,
 ) -> Result<(), E> {
     // Pieces end between units: elements, bytes of packed elements, or blocks.
-    let (unit, width) = tensor.dtype.unit().unwrap_or((1, 1));
+    let (unit, width) = tensor.unit().unwrap_or((1, 1));
     let (unit, width) = (u64::from(unit), width as usize);
     let mut left = count;
     // A unit that spans two pieces.
@@ -150,7 +150,7 @@ pub(crate) fn range<E: From<Error>>(
     range: core::ops::Range<u64>,
     mut take: impl FnMut(&[u8], u64, u64) -> Result<(), E>,
 ) -> Result<(), E> {
-    let (unit, width) = tensor.dtype.unit().unwrap_or((1, 1));
+    let (unit, width) = tensor.unit().unwrap_or((1, 1));
     let (mut part, mut at) = (*tensor, 0);
     if let Some(span) = tensor.raw() {
         // Starts at the unit that contains the first element.
@@ -204,7 +204,7 @@ pub(crate) fn bytes<E: From<Error>>(
 /// of a tensor, whose only chunk has `stored` stored and `decoded` decoded bytes.
 pub(crate) fn extent(tensor: &Tensor, count: u64, decoded: Option<u64>, stored: u64) -> (u64, u64) {
     let most = decoded.unwrap_or(stored);
-    let decoded = match tensor.dtype.unit() {
+    let decoded = match tensor.unit() {
         Some((unit, width)) if is_dense(tensor) => {
             let units = count.min(tensor.elements).div_ceil(unit.into());
             units.saturating_mul(width.into()).min(most)

@@ -91,10 +91,14 @@ impl Tensor<'_, '_> {
         if order == Order::Unknown {
             return no("the order of its elements is unknown");
         }
-        let swapped = match (self.endianness(), self.dtype(), self.dtype().unit()) {
+        let swapped = match (self.endianness(), self.dtype(), self.tensor.unit()) {
             (Endianness::Little, ..) => 1,
             (_, DType::C64, _) => 4,
             (_, DType::C128, _) => 8,
+            (_, DType::Utf32, _) => 4,
+            (_, DType::Bytes | DType::Void, _) => 1,
+            (_, DType::LongComplex, Some((1, width))) => (width as usize / 2).max(1),
+            (_, DType::Record, _) => return no("its fields are big-endian"),
             (_, _, Some((1, width))) => width.max(1) as usize,
             (_, _, Some((_, 1))) => 1,
             _ => return no("its blocks are big-endian"),

@@ -5,6 +5,7 @@
 
 #[cfg(feature = "columns")]
 mod blocks;
+mod points;
 mod raw;
 mod report;
 mod sparse;

@@ -2,6 +2,7 @@
 
 use super::super::Audit;
 use super::Pause;
+use super::points::{LAST, Points};
 use crate::base::widen;
 use crate::file::File;
 use crate::format::Fault;
@@ -23,6 +24,9 @@ impl Audit {
         };
         let used = used_bits(tensor);
         let element = self.file.rule(Fault::Element(tensor.dtype));
+        if let (DType::Utf32, Some(rule)) = (tensor.dtype, element) {
+            return self.text_of(r, tensor, span, rule);
+        }
         while let Some(rule) = element
             && self.payload.current.done < span.len
         {
@@ -64,6 +68,40 @@ impl Audit {
             let at = span.offset.saturating_add(last);
             let byte = r.get(Span::new(at, 1))?.first().copied().unwrap_or(0);
             flag_byte(r, rule, at, byte, byte & !used);
+        }
+        Ok(())
+    }
+}
+
+impl Audit {
+    /// Checks raw code points, in the pieces that the windows provide.
+    fn text_of(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+        span: Span,
+        rule: Rule,
+    ) -> Result<(), Pause> {
+        let done = &mut self.payload.current.done;
+        while *done < span.len {
+            let at = span.offset.saturating_add(*done);
+            let left = span.len.saturating_sub(*done);
+            let run = r.source().run(at);
+            let run = run.get(..usize::try_from(left).unwrap_or(usize::MAX)).unwrap_or(run);
+            let mut points = Points::new(0, tensor.endianness);
+            let bad = points.feed(run);
+            // A number that the windows divide is read again.
+            let passed = widen(run.len()) & !3;
+            if let Some((place, found)) = bad {
+                r.flag(rule, at.saturating_add(place), 4, LAST.into(), found.into());
+                *done = span.len;
+            } else if widen(run.len()) == left {
+                *done = span.len;
+            } else if passed > 0 {
+                *done = done.saturating_add(passed);
+            } else {
+                return Err(r.lack(Absent { offset: at, need: left.min(4), want: left }).into());
+            }
         }
         Ok(())
     }

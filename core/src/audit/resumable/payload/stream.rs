@@ -1,6 +1,7 @@
 //! Data that is encoded or sparse, or has a checksum, from its first stored byte to its last.
 
 use super::super::Audit;
+use super::points::{LAST, Points};
 use super::report;
 use super::sparse::Sparse;
 use super::work::{Known, Results};
@@ -13,9 +14,9 @@ use crate::codec::{
 use crate::file::Slot;
 use crate::format;
 use crate::input::Absent;
-use crate::model::{Chunk, Encoding, Layout, Status, Tensor, sparse};
+use crate::model::{Chunk, DType, Encoding, Layout, Status, Tensor, sparse};
 use crate::parse::Reader;
-use crate::rule::general;
+use crate::rule::{Rule, general};
 
 /// The memory of a payload audit: a decoder and the state of the checks (27 KiB together, with
 /// every codec), and the caller's buffer for decoded bytes.
@@ -86,6 +87,8 @@ pub(super) struct Progress {
     pub(super) chunk: Chunk,
     checksum: Option<Checksum>,
     sparse: Option<Sparse>,
+    /// Text that is decoded.
+    points: Option<Points>,
     /// Number of slots for its dims, needed before its indices can be validated.
     extents: Option<u64>,
     /// The type and layout are known, and so is the meaning of the bytes.
@@ -239,6 +242,7 @@ impl Scratch<'_> {
         // Faulty frames have already been reported.
         p.faulty = audit.payload.current.frames == super::Frames::Faulty;
         let chunk = audit.file.chunk_of(r, tensor, 0)?;
+        let lead = chunk.map_or(0, |chunk| chunk.decoded_lead());
         let (Some(chunk), 1) = (chunk.map(Chunk::whole), tensor.chunks.count()) else {
             r.flag(general::PAYLOAD_UNCHECKED, tensor.offset, 0, 0, 0);
             return Ok(None);
@@ -270,6 +274,9 @@ impl Scratch<'_> {
                 r.flag(general::PAYLOAD_UNCHECKED, tensor.offset, 0, 0, 0);
                 p.sparse = None;
             }
+        }
+        if p.decodes && sound && text_rule(audit, tensor).is_some() {
+            p.points = Some(Points::new(lead, tensor.endianness));
         }
         // A checksum of decoded bytes requires decoding.
         p.sums_decoded = encoded && audit.file.rule(format::Fault::DecodedChecksum).is_some();
@@ -457,6 +464,12 @@ impl Scratch<'_> {
     }
 }
 
+/// The rule for text, if the tensor is text.
+fn text_rule(audit: &Audit, tensor: &Tensor) -> Option<Rule> {
+    let element = audit.file.rule(format::Fault::Element(DType::Utf32));
+    element.filter(|_| tensor.dtype == DType::Utf32)
+}
+
 impl Progress {
     /// Most bytes that the data decodes to, if known.
     fn most(&self, tensor: &Tensor) -> Option<u64> {
@@ -466,6 +479,14 @@ impl Progress {
 
     /// Checks the next decoded bytes.
     fn feed(&mut self, audit: &Audit, r: &mut Reader<'_, '_>, piece: &[u8], slots: &mut [Slot]) {
+        if let Some(points) = &mut self.points
+            && let Some((_, found)) = points.feed(piece)
+            && let Some(rule) = audit.file.rule(format::Fault::Element(DType::Utf32))
+        {
+            let stored = self.chunk.stored;
+            r.flag(rule, stored.offset, stored.len, LAST.into(), found.into());
+            self.points = None;
+        }
         let Some(sparse) = &mut self.sparse else { return };
         let chunk = self.chunk;
         sparse.feed(piece, slots, &mut |fault, offset, expected, found| {
