@@ -425,3 +425,17 @@ test('the view brings no styles to the rest of the page', async ({ page }) => {
   await expect(page.getByRole('heading', { name: 'Parameters by part' })).toBeVisible();
   await expect(legend).toBeHidden();
 });
+
+test('weights without an architecture claim no cache', async ({ page }) => {
+  await openFiles(page, written({ 'lora.safetensors': safetensors({ 'lora_unet_down.alpha': { dtype: 'F32', data: Float32Array.of(1) } }) }));
+  await page.getByRole('tab', { name: 'Model', exact: true }).click();
+  await expect(page.getByRole('region', { name: 'Memory' })).toHaveText('MemoryWeights take 4 B. A language model also keeps a KV cache; its size needs a config.json.');
+});
+
+test('an encoder has no cache', async ({ page }) => {
+  const settings = { model_type: 'clip_text_model', hidden_size: 8, num_attention_heads: 2, num_hidden_layers: 1 };
+  const weights = { 'text_model.encoder.layers.0.self_attn.q_proj.weight': { dtype: 'F32', data: new Float32Array(64), shape: [8, 8] } };
+  await openFiles(page, written({ 'model.safetensors': safetensors(weights), 'config.json': JSON.stringify(settings) }));
+  await page.getByRole('tab', { name: 'Model', exact: true }).click();
+  await expect(page.getByRole('region', { name: 'Memory' })).toContainText('There is no KV cache: the model is an encoder');
+});

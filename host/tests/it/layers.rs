@@ -328,3 +328,26 @@ fn models_of_states_alone_have_no_keys() {
     let keys = f64::from(48 * 2 * 128 * 1000 * 2);
     assert_eq!(taken(&found.finish()), Some((keys, Some((48, Some(48 * 19 * 3072 * 4))))));
 }
+
+#[test]
+fn encoders_keep_no_keys() {
+    let sized = [
+        ("num_hidden_layers", Value::Int(12)),
+        ("hidden_size", Value::Int(512)),
+        ("num_attention_heads", Value::Int(8)),
+    ];
+    let of = |more: &[(&str, Value)]| config(&with(&sized, more)).finish();
+    for name in ["clip_text_model", "xlm-roberta", "modernbert", "siglip_vision_model", "vit"] {
+        let found = of(&[("model_type", Value::from(name))]);
+        assert_eq!(found.cache, None, "{name}");
+        let why = found.no_cache.unwrap();
+        assert!(why.contains("is an encoder, which reads all of its input at once"), "{why}");
+    }
+    // A decoder of the same family, and other models.
+    assert!(
+        of(&[("model_type", Value::from("bert")), ("is_decoder", Value::Bool(true))])
+            .cache
+            .is_some()
+    );
+    assert!(of(&[("model_type", Value::from("llama"))]).cache.is_some());
+}

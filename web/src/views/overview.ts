@@ -111,7 +111,7 @@ export function overview(file: OpenFile, { summary }: ModelFacts): HTMLElement {
       'div',
       { class: 'model-columns' },
       h('div', {}, architecture(file, settled)),
-      h('div', {}, memory(summary, context), !noShares && shares('Parameters by part', parts, all, true), !noShares && shares('Parameters by type', dtypes, all, false)),
+      h('div', {}, memory(summary, context, text('architecture') !== undefined), !noShares && shares('Parameters by part', parts, all, true), !noShares && shares('Parameters by type', dtypes, all, false)),
     ),
     blocks.length > 0 && blockChart(summary),
   );
@@ -149,9 +149,14 @@ const CACHES = [
   ['q4_0', 'q4_0', 18 / 32],
 ] as const;
 
-function memory({ cache, state, assumes, noCache, all }: ModelSummary, context: number | undefined): HTMLElement {
+function memory({ cache, state, assumes, noCache, all }: ModelSummary, context: number | undefined, described: boolean): HTMLElement {
   if (cache.length === 0 && state === undefined) {
-    return section('Memory', h('p', { class: 'note' }, `Weights take ${size(all.bytes)}. The size of the KV cache is unknown: ${noCache ?? 'no information'}.`));
+    const why = !described
+      ? 'A language model also keeps a KV cache; its size needs a config.json.'
+      : /at once/.test(noCache ?? '')
+        ? `There is no KV cache: ${noCache}.`
+        : `The size of the KV cache is unknown: ${noCache ?? 'no information'}.`;
+    return section('Memory', h('p', { class: 'note' }, `Weights take ${size(all.bytes)}. ${why}`));
   }
   let bytes: number = CACHES[0][2];
   const field = h('input', { type: 'number', min: '1', max: '100000000', step: '1', value: String(Math.min(context ?? 4096, 100_000_000)), 'aria-label': 'Context length' });

@@ -92,6 +92,9 @@ pub(super) fn of(
     if both || named.starts_with("t5") {
         return Err("the model has an encoder and a decoder".to_owned());
     }
+    if is_encoder(named) && settings.says("is_decoder").and_then(Value::as_bool) != Some(true) {
+        return Err("the model is an encoder, which reads all of its input at once".to_owned());
+    }
     let layers = layers.as_ref().map_err(Clone::clone)?.as_ref();
     let mut cache = Cache::default();
     let Some(layers) = layers.filter(|_| settings.any()) else {
@@ -156,6 +159,16 @@ pub(super) fn of(
         return Err(missing("the number of heads"));
     }
     Ok(cache)
+}
+
+/// Whether an architecture, or the class of a `config.json`, is an encoder: of text, as BERT and its
+/// kin and CLIP's text model are, or of images.
+fn is_encoder(architecture: &str) -> bool {
+    const BEGINNINGS: [&str; 8] =
+        ["clip", "siglip", "vit", "dinov2", "dinov3", "electra", "deberta", "mpnet"];
+    let name = architecture.to_ascii_lowercase();
+    let known = name.contains("bert") || BEGINNINGS.iter().any(|it| name.starts_with(it));
+    known && !name.contains("causallm") && !name.contains("lmheadmodel")
 }
 
 /// The dimensions that decide how much an attention layer keeps per position.
