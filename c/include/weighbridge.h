@@ -235,7 +235,7 @@ typedef struct wb_tensor {
   /* The order of elements: 0 row-major, 1 column-major, 2 channels last, 3 to 5 sparse, 6
    * blocks of rows, 7 unknown. */
   uint8_t layout;
-  /* How data is stored: 0 as is, 1 deflate, 2 zlib, 3 zstd, 4 unknown. */
+  /* How data is stored: 0 as is, 1 deflate, 2 zlib, 3 zstd, 4 another. */
   uint8_t encoding;
   /* Byte order of elements: 0 little-endian, 1 big-endian. */
   uint8_t big_endian;

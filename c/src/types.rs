@@ -141,7 +141,7 @@ pub struct Tensor {
     /// The order of elements: 0 row-major, 1 column-major, 2 channels last, 3 to 5 sparse, 6 blocks
     /// of rows, 7 unknown.
     pub layout: u8,
-    /// How data is stored: 0 as is, 1 deflate, 2 zlib, 3 zstd, 4 unknown.
+    /// How data is stored: 0 as is, 1 deflate, 2 zlib, 3 zstd, 4 another.
     pub encoding: u8,
     /// Byte order of elements: 0 little-endian, 1 big-endian.
     pub big_endian: u8,

@@ -3,7 +3,7 @@
 use crate::cases::Case;
 use std::fmt::Write as _;
 use weighbridge_core::{
-    Audit, Cursor, File, Finding, Name, Opening, Severity, Slot, Source, Stop, Tensor,
+    Audit, Cursor, Encoding, File, Finding, Name, Opening, Severity, Slot, Source, Stop, Tensor,
 };
 use weighbridge_tests::facts::is_for_hosts;
 
@@ -96,7 +96,13 @@ fn digest(mut state: u64, tensor: &Tensor, name: &[u8], source: &Source<'_>) -> 
         tensor.dtype as u64,
         tensor.status as u64,
         tensor.layout as u64,
-        tensor.encoding as u64,
+        match tensor.encoding {
+            Encoding::Raw => 0,
+            Encoding::Deflate => 1,
+            Encoding::Zlib => 2,
+            Encoding::Zstd => 3,
+            _ => 4,
+        },
         tensor.endianness as u64,
         tensor.dims.rank(),
         tensor.elements,
