@@ -67,11 +67,10 @@ impl Criteria {
     /// Whether a file that breaks this rule is still valid.
     pub(crate) fn accepts(&self, rule: Rule) -> bool {
         let severity = rule.severity();
-        let passes = self.profile.accepts(severity)
-            && !(self.deny_lint && severity == Severity::Lint)
-            && !(self.deny_pickle && may_be_pickle(rule))
-            && !self.deny.contains(&rule.id());
-        passes || self.ignores(rule)
+        let denied = self.deny_lint && severity == Severity::Lint
+            || self.deny_pickle && may_be_pickle(rule)
+            || self.deny.contains(&rule.id());
+        (self.profile.accepts(severity) && !denied) || self.ignores(rule)
     }
 
     /// Whether a file with all these findings, including those not listed, is valid.

@@ -212,7 +212,7 @@ fn unknown(l: &mut Literal<'_, '_, '_>, rule: Rule) -> Option<u32> {
 /// Skips a time unit in square brackets, possibly with a multiple or a divisor; returns whether
 /// it was next and is one that NumPy reads.
 fn is_unit(l: &mut Literal<'_, '_, '_>) -> bool {
-    const MOST: u64 = i32::MAX.unsigned_abs() as u64;
+    const MOST: u64 = (1 << 31) - 1;
     l.skip(b'[') && {
         let multiple = l.digits();
         let first = l.byte();

@@ -27,11 +27,8 @@ const MOST_TEXT: usize = 1024;
 /// Whether elements are items that only the header of the array describes.
 pub(crate) fn is_item(dtype: DType) -> bool {
     use DType::{Bytes, DateTime64, LongComplex, LongDouble, Record, TimeDelta64, Utf32, Void};
-    match dtype {
-        Utf32 | Bytes | Void | Record | LongDouble | LongComplex => true,
-        DateTime64 | TimeDelta64 => true,
-        _ => false,
-    }
+    let timed = matches!(dtype, DateTime64 | TimeDelta64);
+    timed || matches!(dtype, Utf32 | Bytes | Void | Record | LongDouble | LongComplex)
 }
 
 /// The type of a tensor's elements, if they are items.
