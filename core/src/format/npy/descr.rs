@@ -220,22 +220,21 @@ fn is_unit(l: &mut Literal<'_, '_, '_>) -> bool {
         let small = l.skip(b's');
         let units: &[u8] = if small { b"munpfa" } else { b"YMWDhms" };
         let divided = !l.skip(b'/')
-            || matches!(l.digits(), divisor @ 1..=MOST
-            if divides(divisor, first, small));
+            || u32::try_from(l.digits()).is_ok_and(|divisor| divides(divisor, first, small));
         let counted = multiple == NONE || multiple <= MOST;
         units.contains(&first) && counted && divided && l.skip(b']')
     }
 }
 
-/// Whether NumPy reads a unit over `divisor`, which is not 0: it looks for a smaller unit, up to
-/// three steps down, of which a whole number makes up the part.
-fn divides(divisor: u64, unit: u8, small: bool) -> bool {
+/// Whether NumPy reads a unit over `divisor`: it looks for a smaller unit, up to three steps down,
+/// of which a whole number makes up the part.
+fn divides(divisor: u32, unit: u8, small: bool) -> bool {
     // The last number of each unit is a multiple of the others, except of years.
-    let parts: &[u64] = match unit {
+    let parts: &[u32] = match unit {
         b'Y' => &[12, 52, 365],
         b'M' => &[720],
         // NumPy finds a part of a week for every divisor.
-        b'W' => return true,
+        b'W' => return (1..=i32::MAX.unsigned_abs()).contains(&divisor),
         b'D' => &[86_400],
         b'h' => &[3_600],
         b'm' if !small => &[60_000],
