@@ -11,6 +11,7 @@ pub(crate) mod sparse;
 mod tensor;
 mod version;
 mod view;
+mod width;
 
 pub use block::Quant;
 pub use dims::{DimEncoding, Dims, DimsAt};
@@ -24,3 +25,4 @@ pub use tensor::{
 };
 pub use version::Version;
 pub use view::{Elements, Number};
+pub(crate) use width::Width;

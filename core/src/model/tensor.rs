@@ -1,6 +1,7 @@
 //! Tensors, metadata and regions as every format returns them.
 
 use crate::input::{Absent, Source, Span};
+use crate::model::width::Width;
 use crate::model::{DType, DimEncoding, Dims, DimsAt, Name, NameAt, NameEncoding};
 use crate::rule::EntryKind;
 
@@ -250,8 +251,7 @@ pub struct Tensor {
     /// Further data that only the format's own code reads; empty if there is none.
     pub(crate) extra: Span,
     /// Width of an element in bytes, if its type alone does not say it; otherwise 0.
-    #[cfg(feature = "items")]
-    pub(crate) width: u32,
+    pub(crate) width: Width,
 }
 
 impl Tensor {
@@ -270,8 +270,7 @@ impl Tensor {
         elements: 0,
         chunks: Chunks::None,
         extra: Span { offset: 0, len: 0 },
-        #[cfg(feature = "items")]
-        width: 0,
+        width: Width::NONE,
     };
 
     /// The name.
@@ -296,7 +295,7 @@ impl Tensor {
     pub const fn bytes(&self) -> Option<u64> {
         #[cfg(feature = "items")]
         if is_item(self.dtype) {
-            return self.elements.checked_mul(super::dtype::widen32(self.width));
+            return self.elements.checked_mul(super::dtype::widen32(self.width.get()));
         }
         self.dtype.bytes(self.elements)
     }
@@ -306,7 +305,8 @@ impl Tensor {
     pub const fn unit(&self) -> Option<(u32, u32)> {
         #[cfg(feature = "items")]
         if is_item(self.dtype) {
-            return if self.width == 0 { None } else { Some((1, self.width)) };
+            let width = self.width.get();
+            return if width == 0 { None } else { Some((1, width)) };
         }
         self.dtype.unit()
     }

@@ -4,7 +4,7 @@ use super::literal::{Literal, NONE};
 use super::rules;
 use crate::base::{limits, widen};
 use crate::input::Span;
-use crate::model::{DType, Endianness, Status};
+use crate::model::{DType, Endianness, Status, Width};
 use crate::rule::Rule;
 
 /// Reads the value of `descr`; returns the width of an element, 0 if it is unknown.
@@ -20,7 +20,7 @@ pub(super) fn read(l: &mut Literal<'_, '_, '_>) -> u32 {
             l.tensor.status = Status::Unsupported;
         }
     }
-    l.tensor.width = width;
+    l.tensor.width = Width::new(width);
     l.tensor.extra = Span::new(offset, widen(l.at.wrapping_sub(at)));
     if width > i32::MAX.unsigned_abs() && !l.unknown {
         l.refuse(rules::NPY_DESCR, at, 0, 0);

@@ -74,8 +74,7 @@ impl Header {
             elements: map.elements,
             chunks: Chunks::One(map.blob),
             extra: Span::new(at, widen(run.len().saturating_sub(rest.len()))),
-            #[cfg(feature = "items")]
-            width: 0,
+            width: crate::model::Width::NONE,
         };
         r.pass(rest);
         pass_blob(r.source(), c, map.blob);
