@@ -342,7 +342,7 @@ rules! { Format::ZTensor.code();
         "RFC 8878 §3.1.1.1.2: decoders may refuse windows above 8 MiB; real files ask for 2 MiB",
         why "the specification allows it; data that needs more memory than the limit, or a dictionary, is not decoded";
     ZSTD_WINDOW_WIDE = "ZSTD-WINDOW-WIDE", Lint, Silent,
-        "the data takes a window of {found} bytes; the C library decodes up to {expected} unless it is told otherwise",
+        "the data takes a window of {found} bytes; the C library decodes without an option only up to {expected} bytes",
         "RFC 8878 §3.1.1.1.2: decoders may refuse windows above 8 MiB",
         why "a stream decoder of the C library refuses such frames by default (`ZSTD_d_windowLogMax` is 27); `zstd --long=28` and above writes them";
     ZSTD_BLOCK_TYPE = "ZSTD-BLOCK-TYPE", Fatal, Implied,
