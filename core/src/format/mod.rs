@@ -14,8 +14,6 @@ pub mod npy;
 pub mod npz;
 #[cfg(feature = "oinf")]
 pub mod oinf;
-#[cfg(feature = "onnx")]
-pub mod onnx;
 #[cfg(feature = "safetensors")]
 pub mod safetensors;
 #[cfg(feature = "shards")]
@@ -29,7 +27,7 @@ pub mod ztensor;
 pub(crate) mod archive;
 mod container;
 mod fault;
-#[cfg(any(test, feature = "flatbuffer"))]
+#[cfg(any(all(test, feature = "windows"), feature = "flatbuffer"))]
 #[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "no format turns it on yet"))]
 pub(crate) mod flatbuffer;
 mod formats;

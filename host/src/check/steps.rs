@@ -389,7 +389,6 @@ impl FileAudit {
         feature = "gguf",
         feature = "idv",
         feature = "npz",
-        feature = "onnx",
         feature = "safetensors",
         feature = "ztensor"
     ))]
@@ -418,7 +417,6 @@ impl FileAudit {
         feature = "gguf",
         feature = "idv",
         feature = "npz",
-        feature = "onnx",
         feature = "safetensors",
         feature = "ztensor"
     )))]

@@ -24,7 +24,7 @@
 
 mod schema;
 mod table;
-#[cfg(test)]
+#[cfg(all(test, feature = "windows"))]
 mod tests;
 mod walk;
 

@@ -3,7 +3,6 @@
 mod bintensors;
 mod idv;
 mod oinf;
-mod onnx;
 mod stb;
 mod ztensor;
 

@@ -1,2 +1,0 @@
-#![no_main]
-weighbridge_fuzz::target!("damaged_onnx");
