@@ -113,8 +113,10 @@ fn tuple(l: &mut Literal<'_, '_, '_>, depth: u32, field: bool) -> u32 {
     }
     let mut factor = 1;
     if l.peek() != b')' {
+        let start = l.at;
         if l.eat(b'(') {
             factor = l.extents();
+            l.check_rank(start);
             factor = if l.zero { 0 } else { factor };
         } else {
             factor = l.extent();

@@ -200,11 +200,7 @@ fn shape(l: &mut Literal<'_, '_, '_>, start: usize) -> u64 {
     if rank == 1 && !l.comma {
         l.refuse(rules::NPY_SHAPE, start, 0, 0);
     }
-    if rank > field::RANK {
-        l.refuse(rules::NPY_RANK, start, field::RANK.into(), rank.into());
-    } else if rank > field::RANK_OLD {
-        l.flag(rules::NPY_RANK_32, start, field::RANK_OLD.into(), rank.into());
-    }
+    l.check_rank(start);
     l.tensor.elements = if l.zero { 0 } else { product };
     let len = u32::try_from(l.at.wrapping_sub(at)).unwrap_or(0);
     l.tensor.dims = DimsAt { offset, len, rank, lead: None, encoding: DimEncoding::Decimal };

@@ -6,7 +6,7 @@
 //! the fault.
 
 use super::header::Place;
-use super::rules;
+use super::{field, rules};
 use crate::base::utf8;
 use crate::model::{Tensor, dims::times};
 use crate::parse::Reader;
@@ -291,6 +291,15 @@ impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
             more = self.more(b')');
         }
         product
+    }
+
+    /// Checks the number of extents of the last tuple, before which the reader was at `start`.
+    pub(super) fn check_rank(&mut self, start: usize) {
+        if self.rank > field::RANK {
+            self.refuse(rules::NPY_RANK, start, field::RANK.into(), self.rank.into());
+        } else if self.rank > field::RANK_OLD {
+            self.flag(rules::NPY_RANK_32, start, field::RANK_OLD.into(), self.rank.into());
+        }
     }
 
     /// Checks the bytes after the dictionary, which are spaces and a newline. Fails if the

@@ -29,6 +29,7 @@ use crate::input::{Absent, Source, Span};
 use crate::model::{Chunks, Part, Region, Status, Tensor, Version};
 use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
+#[cfg(feature = "npz")]
 pub(crate) use field::MAGIC;
 pub(crate) use header::{Place, Prelude, UNKNOWN, read};
 
