@@ -54,7 +54,7 @@
 //!
 //! Each format turns on the shared parts that it needs: `any-alignment`, `bincode`,
 //! `blocks`, `cbor`, `columns`, `complex`, `crc32`, `decimal`, `dims32`, `dims64`,
-//! `dims-reversed`, `flatbuffer`, `frames`, `items`, `json`, `more-dtypes`, `names`, `numbers`,
+//! `dims-reversed`, `frames`, `items`, `json`, `more-dtypes`, `names`, `numbers`,
 //! `packed`. They are of no use on their own.
 #![no_std]
 #![cfg_attr(
