@@ -29,13 +29,14 @@ fn stb() -> Vec<u8> {
 struct Caller {
     bytes: Vec<u8>,
     file: File,
-    items: [Finding; 2],
+    /// On the heap, where a borrow of the caller does not invalidate pointers to them.
+    items: Vec<Finding>,
 }
 
 impl Caller {
     fn new(bytes: Vec<u8>) -> Self {
         // SAFETY: zeros are a value of every structure.
-        Caller { bytes, file: unsafe { zeroed() }, items: [Finding::default(); 2] }
+        Caller { bytes, file: unsafe { zeroed() }, items: vec![Finding::default(); 2] }
     }
 
     fn findings(&mut self) -> Findings {
