@@ -32,6 +32,8 @@ pub(super) struct Table {
 enum Rank {
     /// Code that loading the model runs.
     Runs,
+    /// Another file that breaks a rule, such as a damaged blob.
+    Fault,
     Code,
     Download,
     Unknown,
@@ -71,6 +73,7 @@ impl Table {
                 let rank = match examined.class {
                     _ if sorted.allowed => Rank::Allowed,
                     Class::Code if examined.runs => Rank::Runs,
+                    _ if sorted.verdict() == Verdict::Invalid => Rank::Fault,
                     Class::Code => Rank::Code,
                     Class::Download => Rank::Download,
                     Class::Companion => Rank::Companion,
@@ -122,7 +125,7 @@ impl Table {
         }
         for ((rank, kind), Group { count, names }) in &self.groups {
             let (shade, word) = match rank {
-                Rank::Runs => (Shade::Bad, "invalid"),
+                Rank::Runs | Rank::Fault => (Shade::Bad, "invalid"),
                 Rank::Code | Rank::Unknown | Rank::Link => (Shade::Doubt, "unsupported"),
                 Rank::Download => (Shade::Doubt, "unchecked"),
                 Rank::Allowed => (Shade::Plain, "allowed"),

@@ -44,6 +44,8 @@ fn an_ollama_store_is_checked_and_its_digests_compared() {
     let lines = damaged.lines();
     let line = lines.iter().find(|line| line["file"] == *blob).expect("a line");
     assert_eq!((damaged.code, &line["rule"]), (1, &"BLOB-DIGEST".into()), "{line}");
+    let text = run(&folder, &["check", "store"]).out;
+    assert!(text.contains("\ninvalid ") || text.starts_with("invalid "), "{text}");
     let sarif = run(&folder, &["check", "store", "--output", "sarif"]);
     assert!(sarif.out.contains("weighbridge/BLOB-DIGEST"), "{sarif:?}");
     let not = run(&folder, &["check", "store", "--no-digest", "--json"]).lines();

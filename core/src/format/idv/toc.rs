@@ -40,7 +40,7 @@ pub(super) struct Column {
     pub(super) slots_len: Word,
     /// Number of slot names.
     pub(super) slot_count: Word,
-    /// Whether the entry and what it refers to can be read.
+    /// Whether the entry, its column and its slot names can be read.
     pub(super) sound: bool,
 }
 

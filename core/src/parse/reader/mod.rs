@@ -134,8 +134,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         reader
     }
 
-    /// Whether bytes may be absent. If not, formats read an entry and what it refers to in one
-    /// step.
+    /// Whether bytes may be absent. If not, formats read an entry and its tables in one step.
     #[inline(always)]
     pub(crate) fn is_partial(&self) -> bool {
         self.reach.is_partial()
