@@ -48,6 +48,10 @@ fn header(text: &mut String, file: &File) {
         File::BinTensors(h) => line(text, &(h.data_at(), h.has_metadata(), h.metadata_count())),
         File::Gguf(h) => line(text, &(h.endianness(), h.alignment(), h.data_at())),
         File::Idv(h) => line(text, &h.rows()),
+        File::Onnx(h) => {
+            line(text, &(h.opset(), h.nodes(), h.graphs(), h.functions()));
+            line(text, &(h.custom(), h.unknown_fields()));
+        }
         File::Safetensors(h) => line(text, &h.data_at()),
         File::Shards(h) => line(text, &h.total_size()),
         File::Stb(h) => line(text, &h.data_offset()),

@@ -107,7 +107,7 @@ fn each_class_decides_on_the_exit_code() {
             "download",
             [3, 3, 3],
         ),
-        ("x.onnx", b"# xet version 0\n".to_vec(), "download", [3, 3, 3]),
+        ("x.h5", b"# xet version 0\n".to_vec(), "download", [3, 3, 3]),
         ("page", b"<!DOCTYPE html><html></html>".to_vec(), "download", [3, 3, 3]),
         ("data.bin.incomplete", b"\0\x01".to_vec(), "download", [3, 3, 3]),
         ("y.gguf.part1of2", b"GG\0\xFF".to_vec(), "download", [3, 3, 3]),

@@ -221,3 +221,19 @@ pub const PICKLE_LINE: u64 = 16 << 20;
 ///
 /// A mark is open for each enclosing list, tuple or dictionary; real pickles nest a few levels.
 pub const PICKLE_MARKS: usize = 64;
+
+/// How deep messages of Protocol Buffers may nest; deeper ones are passed over and unchecked.
+///
+/// The parsers of other projects stop at 100. A graph in an attribute of a node takes three
+/// levels and the type of a value five; real models nest up to ten.
+pub const PROTOBUF_DEPTH: usize = 20;
+
+/// Number of operator domains of an ONNX model that are compared with its imports.
+///
+/// Real models use one to four.
+pub const ONNX_DOMAINS: usize = 8;
+
+/// Longest text of an ONNX model that is read, in bytes: a name, a key or an operator.
+///
+/// Real names take up to a few hundred bytes. Longer ones are not looked at.
+pub const ONNX_TEXT: u64 = 65_535;

@@ -7,6 +7,7 @@
 //!
 //! | encoding | state | output buffer | heap |
 //! |---|---|---|---|
+//! | varints | | any | none |
 //! | raw | | any, or none ([`Decoder::next`] lends the stored bytes) | none |
 //! | deflate, zlib | 10.5 KiB in the decoder | all of the output, or at least [`WINDOW`] | none |
 //! | zstd | 14.5 KiB in the decoder | all of the output, or the window and a block ([`ring`]) | none |
@@ -27,6 +28,7 @@ mod ruzstd;
 #[cfg_attr(not(feature = "ruzstd"), path = "no_second.rs")]
 mod second;
 mod step;
+mod varints;
 pub(crate) mod zstd;
 
 pub use fault::Fault;
@@ -157,6 +159,7 @@ impl Decoder {
             Encoding::Raw => true,
             Encoding::Deflate | Encoding::Zlib => Inflate::IS_BUILT,
             Encoding::Zstd => zstd::Frames::IS_BUILT,
+            Encoding::Varints(_) => varints::IS_BUILT,
             Encoding::Unknown => false,
         }
     }
@@ -252,6 +255,10 @@ impl Decoder {
     /// Number of stored bytes from [`read`](Self::read) that the next call needs: a zstd block is
     /// decoded only when all of it is available.
     pub fn needs(&self) -> u64 {
+        if let Encoding::Varints(_) = self.encoding {
+            let rest = self.stored.len.saturating_sub(self.read);
+            return varints::LONGEST.min(rest).max(1);
+        }
         if !self.is_own() {
             return 1;
         }
@@ -263,7 +270,11 @@ impl Decoder {
     /// is decoded without moving its window: the window and two blocks, or the whole frame. A
     /// window and one block suffice. 0 for other encodings.
     pub fn buffer(&self) -> u64 {
-        if self.is_own() { self.zstd.buffer() } else { 0 }
+        match self.encoding {
+            Encoding::Varints(_) => self.size.most(),
+            _ if self.is_own() => self.zstd.buffer(),
+            _ => 0,
+        }
     }
 
     /// Whether the stream is zstd and decoded without ruzstd.
@@ -443,6 +454,7 @@ impl Decoder {
             (Encoding::Zstd, Some(ruzstd)) => ruzstd.step(job),
             (Encoding::Zstd, None) => self.zstd.step(job),
             (Encoding::Raw, _) => copy(job),
+            (Encoding::Varints(dtype), _) => varints::step(job, dtype),
             (Encoding::Unknown, _) => Outcome::UNSUPPORTED,
         }
     }

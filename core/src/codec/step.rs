@@ -46,6 +46,8 @@ pub const fn most(encoding: Encoding, stored: u64) -> Option<u64> {
         Encoding::Deflate | Encoding::Zlib => Some(stored.saturating_mul(1032)),
         // A block of 128 KiB takes at least four bytes.
         Encoding::Zstd => Some(stored.saturating_mul(32 << 10)),
+        // An integer of one byte stands for an element of at most eight.
+        Encoding::Varints(_) => Some(stored.saturating_mul(8)),
         Encoding::Unknown => None,
     }
 }

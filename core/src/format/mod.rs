@@ -14,6 +14,8 @@ pub mod npy;
 pub mod npz;
 #[cfg(feature = "oinf")]
 pub mod oinf;
+#[cfg(feature = "onnx")]
+pub mod onnx;
 #[cfg(feature = "safetensors")]
 pub mod safetensors;
 #[cfg(feature = "shards")]

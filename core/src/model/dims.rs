@@ -83,7 +83,7 @@ impl DimsAt {
 /// Extents packed into 32 hexadecimal digits of three bits each; the highest bit of a digit means
 /// that more digits of the same extent follow. The extents of an array of at most 2^63 bytes fit
 /// for up to eleven dimensions, and usually more.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Packed {
     low: u64,
     high: u64,
@@ -92,6 +92,21 @@ pub(crate) struct Packed {
 }
 
 impl Packed {
+    /// No extents.
+    pub(crate) const NONE: Packed = Packed { low: 0, high: 0, used: 0, rank: 0 };
+
+    /// A single extent.
+    pub(crate) fn of(extent: u64) -> Packed {
+        let mut packed = Packed::NONE;
+        packed.push(extent);
+        packed
+    }
+
+    /// Whether the extents take more digits than are available.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.used > 32
+    }
+
     /// Appends an extent.
     pub(crate) fn push(&mut self, extent: u64) {
         let mut left = extent;
@@ -128,7 +143,7 @@ impl Packed {
     }
 
     /// Removes and returns the first extent.
-    fn pop(&mut self) -> u64 {
+    pub(crate) fn pop(&mut self) -> u64 {
         let (mut extent, mut shift) = (0, 0_u32);
         loop {
             let digit = self.low & 15;

@@ -25,8 +25,4 @@ pub use tensor::{
 };
 pub use version::Version;
 pub use view::{Elements, Number};
-#[cfg_attr(
-    not(feature = "items"),
-    allow(unused_imports, reason = "other formats have no such type")
-)]
 pub(crate) use width::Width;

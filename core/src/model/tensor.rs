@@ -85,11 +85,26 @@ pub enum Encoding {
     Zlib,
     /// As a zstd frame (RFC 8878).
     Zstd,
+    /// As integers of Protocol Buffers in place of elements of this type: one for each element,
+    /// or for each byte of elements that share bytes.
+    Varints(DType),
     /// In an encoding that this build does not know.
     Unknown,
 }
 
 impl Encoding {
+    /// A number for each encoding, whatever its elements.
+    pub const fn code(self) -> u8 {
+        match self {
+            Encoding::Raw => 0,
+            Encoding::Deflate => 1,
+            Encoding::Zlib => 2,
+            Encoding::Zstd => 3,
+            Encoding::Unknown => 4,
+            Encoding::Varints(_) => 5,
+        }
+    }
+
     /// The name that reports use.
     pub const fn name(self) -> &'static str {
         match self {
@@ -97,6 +112,7 @@ impl Encoding {
             Encoding::Deflate => "deflate",
             Encoding::Zlib => "zlib",
             Encoding::Zstd => "zstd",
+            Encoding::Varints(_) => "varints",
             Encoding::Unknown => "unknown",
         }
     }

@@ -136,6 +136,11 @@ fn build(format: Format, seed: [u8; 8]) -> Option<Vec<u8>> {
         Format::Oinf => {
             file!(encode::oinf::arbitrary(), |f: encode::oinf::Model| f.encode().bytes)
         }
+        Format::Onnx => {
+            file!(encode::onnx::arbitrary(), |f: Vec<encode::onnx::Tensor>| {
+                encode::onnx::Model::new(&f).encode()
+            })
+        }
         Format::Safetensors => {
             file!(encode::safetensors::arbitrary(), |f: encode::safetensors::File| f.encode())
         }

@@ -2,7 +2,9 @@
 
 use crate::walk::{Tally, grow};
 use crate::{Tail, format_of};
-use weighbridge_core::{Audit, Cursor, Entry, File, Finding, Index, Slot, Source, Stop, general};
+use weighbridge_core::{
+    Audit, Cursor, Entry, File, Finding, Format, Index, Slot, Source, Stop, general,
+};
 
 /// An audit and an index with few slots: they request more or give up, and
 /// never report anything that they would not report with enough.
@@ -73,7 +75,9 @@ fn lookup(file: &File, source: &Source<'_>, few: usize) {
     let mut seen = 0;
     while let Ok(Some(Entry { name, .. })) = file.next_tensor(source, &mut cursor, &mut |_| {}) {
         seen += 1;
-        if seen > 64 {
+        // A constant of ONNX has a name only beside its graph, and is not looked up by it.
+        let nameless = file.format() == Format::Onnx && name.is_empty();
+        if seen > 64 || nameless {
             continue;
         }
         let found = index.find(file, source, &name).expect("all is resident");

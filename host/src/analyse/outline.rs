@@ -78,7 +78,7 @@ impl Index {
             out.extend_from_slice(&[
                 tensor.dtype as u8,
                 tensor.layout as u8,
-                tensor.encoding as u8,
+                tensor.encoding.code(),
             ]);
             out.extend_from_slice(&self.stored(i).to_le_bytes());
             out.extend_from_slice(name);

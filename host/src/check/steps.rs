@@ -389,6 +389,7 @@ impl FileAudit {
         feature = "gguf",
         feature = "idv",
         feature = "npz",
+        feature = "onnx",
         feature = "safetensors",
         feature = "ztensor"
     ))]
@@ -417,6 +418,7 @@ impl FileAudit {
         feature = "gguf",
         feature = "idv",
         feature = "npz",
+        feature = "onnx",
         feature = "safetensors",
         feature = "ztensor"
     )))]

@@ -6,6 +6,7 @@ pub mod idv;
 pub mod npy;
 pub mod npz;
 pub mod oinf;
+pub mod onnx;
 pub mod safetensors;
 pub mod shards;
 pub mod stb;

@@ -19,8 +19,8 @@ struct Layers {
 const CORE: Layers = Layers {
     root: "core/src",
     layers: &[
-        "base", "rule", "input", "model", "parse", "codec", "pickle", "stats", "format", "file",
-        "audit",
+        "base", "rule", "input", "model", "parse", "protobuf", "codec", "pickle", "stats",
+        "format", "file", "audit",
     ],
     together: &[
         (&["model::block", "model::decode", "model::element"], "an element of a block is decoded"),

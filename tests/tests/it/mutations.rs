@@ -123,7 +123,7 @@ macro_rules! each_format {
     )*};
 }
 
-each_format!(bintensors gguf idv npy npz oinf safetensors shards stb ztensor);
+each_format!(bintensors gguf idv npy npz oinf onnx safetensors shards stb ztensor);
 
 #[test]
 fn mutations_cover_every_format() {
@@ -134,6 +134,7 @@ fn mutations_cover_every_format() {
         "npy",
         "npz",
         "oinf",
+        "onnx",
         "safetensors",
         "shards",
         "stb",

@@ -13,9 +13,10 @@ fn file_with_recorded_length_ends_there() {
             region.resize(region.len() + 4096, 0xFF);
             let source = Source::whole(&region).as_region();
             let mut findings = Vec::new();
-            // zTensor is opened from its end, so a longer region hides it.
+            // zTensor is opened from its end, and a message of ONNX ends with its file, so a longer
+            // region hides them.
             let Ok(file) = File::open_as(format, &source, &mut |f| findings.push(f)) else {
-                assert_eq!(name, "ztensor", "{}", fixture.name);
+                assert!(["onnx", "ztensor"].contains(&name), "{name} {}", fixture.name);
                 continue;
             };
             let Some(len) = file.recorded_len() else { continue };

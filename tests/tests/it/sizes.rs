@@ -12,13 +12,14 @@ fn public_type_sizes_are_unchanged() {
     assert_eq!(size_of::<Span>(), 16);
     assert_eq!(size_of::<Absent>(), 24);
     assert!(size_of::<Stop>() <= 32);
-    assert!(size_of::<Cursor>() <= 176, "{}", size_of::<Cursor>());
-    assert!(size_of::<Opening>() <= 192);
+    // On hosts: ONNX keeps the messages that are open. A board without it has 152.
+    assert!(size_of::<Cursor>() <= 1440, "{}", size_of::<Cursor>());
+    assert!(size_of::<Opening>() <= 1440, "{}", size_of::<Opening>());
     assert!(size_of::<NameAt>() <= 16);
     assert!(size_of::<DimsAt>() <= 40);
     assert!(size_of::<Metadata>() <= 64);
     assert!(size_of::<Tensor>() <= 160);
     assert!(size_of::<File>() <= 128, "{}", size_of::<File>());
     // On hosts: three cursors, and the state of the key stage.
-    assert!(size_of::<Audit>() <= 2600, "{}", size_of::<Audit>());
+    assert!(size_of::<Audit>() <= 6400, "{}", size_of::<Audit>());
 }

@@ -20,6 +20,7 @@ use archive::{Members, NPZ, ZIP};
 const OBJECTS: &str = "a NumPy array (.npy) of objects, a pickle";
 const PICKLE: &str = "a pickle";
 const NPY: &str = "a NumPy array (.npy)";
+const ONNX: &str = "an ONNX model";
 const PICKLE_INDEX: &str = "an index of PyTorch shards, which are pickles: Weighbridge does not \
                             read them, and they can run code when they are loaded";
 
@@ -115,6 +116,7 @@ impl Diagnosis {
         let own = match diagnosis {
             Some(Diagnosis::Other(NPY)) => Some(Format::Npy),
             Some(Diagnosis::Other(NPZ)) => Some(Format::Npz),
+            Some(Diagnosis::Other(ONNX)) => Some(Format::Onnx),
             _ => None,
         };
         let damaged =
@@ -157,7 +159,7 @@ impl Diagnosis {
         match head {
             // Field 1, the version; then the producer, the graph or the operator sets.
             [0x08, 1..=32, 0x12 | 0x3A | 0x42, _, rest @ ..] if is_onnx(head, rest) => {
-                return Some(Diagnosis::Other("an ONNX model"));
+                return Some(Diagnosis::Other(ONNX));
             }
             _ => {}
         }

@@ -3,6 +3,7 @@
 mod bintensors;
 mod idv;
 mod oinf;
+mod onnx;
 mod stb;
 mod ztensor;
 

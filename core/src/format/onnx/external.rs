@@ -1,0 +1,140 @@
+//! Data in another file: entries that name the file and a range in it.
+
+use super::pair::{Pair, unread};
+use super::rules;
+use crate::input::Span;
+use crate::parse::Reader;
+use crate::protobuf::Field;
+use crate::rule::Halt;
+
+/// The entries of external data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct External {
+    /// The keys seen, a bit each in the order of [`KEYS`].
+    seen: u8,
+    any: bool,
+    offset: u64,
+    len: Option<u64>,
+    /// An entry breaks a rule.
+    faulty: bool,
+}
+
+/// The keys that `onnx.proto` defines.
+const KEYS: [&[u8]; 4] = [b"location", b"offset", b"length", b"checksum"];
+const LOCATION: usize = 0;
+const OFFSET: usize = 1;
+const LENGTH: usize = 2;
+
+impl External {
+    pub(super) const NONE: External =
+        External { seen: 0, any: false, offset: 0, len: None, faulty: false };
+
+    /// Whether there are entries.
+    pub(super) fn is_any(&self) -> bool {
+        self.any
+    }
+}
+
+/// Reads one entry.
+pub(super) fn entry(
+    r: &mut Reader<'_, '_>,
+    external: &mut External,
+    found: &Field,
+) -> Result<(), Halt> {
+    let pair = Pair::read(r, found, true)?;
+    external.any = true;
+    let (Some(key), Some(value)) = (pair.key_text, pair.value_text) else {
+        unread(r, if pair.key_text.is_none() { pair.key } else { pair.value });
+        return Ok(());
+    };
+    let Some(place) = KEYS.iter().position(|known| *known == key) else {
+        r.flag(rules::E_KEY, pair.key.offset, pair.key.len, 0, 0);
+        return Ok(());
+    };
+    let bit = u32::try_from(place).ok().and_then(|place| 1_u8.checked_shl(place)).unwrap_or(0);
+    r.check(external.seen & bit == 0, rules::E_TWICE, pair.key, 0, 0);
+    let sound = match place {
+        LOCATION => {
+            if value.is_empty() {
+                return Ok(());
+            }
+            let inside = is_inside(value);
+            r.check(inside, rules::E_PATH, pair.value, 0, 0);
+            inside
+        }
+        OFFSET | LENGTH => {
+            let number = decimal(value);
+            r.check(number.is_some(), rules::E_NUMBER, pair.value, 0, 0);
+            match place {
+                OFFSET => external.offset = number.unwrap_or(0),
+                _ => external.len = number,
+            }
+            number.is_some()
+        }
+        _ => true,
+    };
+    external.seen |= bit;
+    external.faulty |= !sound;
+    Ok(())
+}
+
+/// Checks the range, which must hold `bytes` bytes.
+pub(super) fn finish(r: &mut Reader<'_, '_>, external: &External, whole: Span, bytes: u64) {
+    let located = external.seen & 1 != 0;
+    r.check(located, rules::E_LOCATION, whole, 0, 0);
+    let len = external.len.unwrap_or(bytes);
+    r.check(len == bytes, rules::E_LENGTH, whole, bytes, len);
+    let fits = external.offset.checked_add(len).is_some();
+    r.check(fits, rules::E_RANGE, whole, external.offset, len);
+    if located && len == bytes && fits && !external.faulty {
+        r.flag(rules::E_UNCHECKED, whole.offset, whole.len, 0, bytes);
+    }
+}
+
+/// A decimal number without sign, blanks or superfluous zeros in front.
+fn decimal(text: &[u8]) -> Option<u64> {
+    if text.is_empty() || text.len() > 1 && text.first() == Some(&b'0') {
+        return None;
+    }
+    text.iter().try_fold(0_u64, |number, digit| {
+        let digit = digit.wrapping_sub(b'0');
+        (digit <= 9).then_some(())?;
+        number.checked_mul(10)?.checked_add(digit.into())
+    })
+}
+
+/// Whether a location stays within the model's folder on any system: components between slashes,
+/// none of them empty, `.` or `..`, without a drive, a backslash or a control character.
+fn is_inside(location: &[u8]) -> bool {
+    location.split(|byte| *byte == b'/').all(|part| {
+        let plain = part.iter().all(|byte| *byte >= b' ' && !matches!(byte, b'\\' | b':' | 0x7F));
+        plain && part.iter().any(|byte| *byte != b'.' && *byte != b' ')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn location_inside_folder_is_accepted() {
+        for inside in ["a", "a.bin", "a/b/c.data", ".hidden", "a..b", "\u{e4}.bin"] {
+            assert!(is_inside(inside.as_bytes()), "{inside}");
+        }
+        for outside in [
+            "", "/a", "..", "../a", "a/../b", "a//b", "a/", "./a", "C:a", "a\\b", "\\\\s\\x",
+            "file:x", "a\0b", "a/ /b", "a/. /b",
+        ] {
+            assert!(!is_inside(outside.as_bytes()), "{outside}");
+        }
+    }
+
+    #[test]
+    fn number_is_plain_decimal() {
+        assert_eq!(decimal(b"0"), Some(0));
+        assert_eq!(decimal(b"18446744073709551615"), Some(u64::MAX));
+        for none in ["", "-1", "+1", " 0", "0 ", "1_0", "0x1", "00", "18446744073709551616"] {
+            assert_eq!(decimal(none.as_bytes()), None, "{none}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What opening finds out about a model.
+
+use crate::base::limits::ONNX_DOMAINS;
+use crate::model::{Name, NameEncoding, name};
+
+/// The newest versions that this reader knows.
+pub(super) const IR: u64 = 14;
+pub(super) const OPSET: u64 = 28;
+/// The largest element type.
+pub(super) const LAST_TYPE: u64 = 28;
+
+/// The domains that ONNX itself defines, besides the default one.
+const STANDARD: [&[u8]; 4] =
+    [b"ai.onnx.ml", b"ai.onnx.training", b"ai.onnx.preview", b"ai.onnx.preview.training"];
+
+/// A domain of operators, and who mentions it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Domain {
+    hash: u64,
+    /// Offset of the first node of the domain; 0 if there is none.
+    pub(super) node: u64,
+    pub(super) imported: bool,
+    /// ONNX defines it, or the model's functions do.
+    pub(super) known: bool,
+    used: bool,
+}
+
+impl Domain {
+    const NONE: Domain = Domain { hash: 0, node: 0, imported: false, known: false, used: false };
+}
+
+/// What opening has found so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Scan {
+    /// The IR version, and the offset of its field.
+    pub(super) ir: u64,
+    pub(super) ir_at: u64,
+    /// There is a main graph, it is named, and its offset.
+    pub(super) main: bool,
+    pub(super) named: bool,
+    pub(super) graph_at: u64,
+    /// Operator sets imported by the model.
+    pub(super) opsets: u32,
+    /// The version of the current operator set, and that of the default one.
+    pub(super) version: u64,
+    pub(super) opset: u32,
+    pub(super) tensors: u32,
+    pub(super) nodes: u32,
+    pub(super) graphs: u32,
+    pub(super) functions: u32,
+    pub(super) custom: u32,
+    pub(super) unknown: u32,
+    pub(super) domains: [Domain; ONNX_DOMAINS],
+    /// There are more domains.
+    pub(super) crowded: bool,
+}
+
+impl Scan {
+    pub(super) const START: Scan = Scan {
+        ir: 0,
+        ir_at: 0,
+        main: false,
+        named: false,
+        graph_at: 0,
+        opsets: 0,
+        version: 0,
+        opset: 0,
+        tensors: 0,
+        nodes: 0,
+        graphs: 0,
+        functions: 0,
+        custom: 0,
+        unknown: 0,
+        domains: [Domain::NONE; ONNX_DOMAINS],
+        crowded: false,
+    };
+
+    /// The domain with this name, added if it is new; `None` if there are too many.
+    pub(super) fn domain(&mut self, text: &[u8]) -> Option<&mut Domain> {
+        let text = if text == b"ai.onnx" { b"" } else { text };
+        let hash = name::hash(0, 0, &Name::new(text, NameEncoding::Plain));
+        let known = is_standard(text);
+        let mut places = self.domains.iter_mut();
+        let found = places.find(|domain| !domain.used || domain.hash == hash);
+        let Some(domain) = found else {
+            self.crowded = true;
+            return None;
+        };
+        if !domain.used {
+            *domain = Domain { hash, known, used: true, ..Domain::NONE };
+        }
+        Some(domain)
+    }
+}
+
+/// Whether ONNX itself defines a domain.
+pub(super) fn is_standard(text: &[u8]) -> bool {
+    text.is_empty() || text == b"ai.onnx" || STANDARD.contains(&text)
+}
+
+/// Adds one to a counter.
+pub(super) fn count(counter: &mut u32) {
+    *counter = counter.saturating_add(1);
+}
