@@ -29,12 +29,10 @@ use crate::input::{Absent, Source, Span};
 use crate::model::{Chunks, Part, Region, Status, Tensor, Version};
 use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
-#[cfg(feature = "npz")]
-pub(crate) use field::MAGIC;
 pub(crate) use header::{Place, Prelude, UNKNOWN, read};
 
 /// Field values and limits.
-mod field {
+pub(crate) mod field {
     pub(crate) const MAGIC: [u8; 6] = *b"\x93NUMPY";
     /// The default limit of `numpy.load`.
     pub(super) const HEADER_LONG: u64 = 10_000;

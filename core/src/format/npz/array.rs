@@ -63,9 +63,9 @@ pub(super) fn read(
 
 /// Whether stored data begins like an array. It is read together with the local header.
 fn begins_stored(r: &mut Reader<'_, '_>, member: &Member, data: Span) -> Result<bool, Halt> {
-    let magic = widen(npy::MAGIC.len());
+    let magic = widen(npy::field::MAGIC.len());
     let head = Span::between(member.offset, data.offset.wrapping_add(magic));
-    Ok(data.len >= magic && r.get(head)?.ends_with(&npy::MAGIC))
+    Ok(data.len >= magic && r.get(head)?.ends_with(&npy::field::MAGIC))
 }
 
 /// Whether a stream decodes to bytes that begin like an array, or to none within the limit.
@@ -73,10 +73,10 @@ fn may_begin_deflated(r: &mut Reader<'_, '_>, stream: Span) -> Result<bool, Halt
     if !Decoder::decodes(Encoding::Deflate) {
         return Ok(false);
     }
-    let mut bytes = [0; npy::MAGIC.len()];
+    let mut bytes = [0; npy::field::MAGIC.len()];
     let head = decode(r, stream, &mut bytes)?;
     let unknown = head.end.is_none() && head.written < bytes.len();
-    Ok(unknown || bytes == npy::MAGIC)
+    Ok(unknown || bytes == npy::field::MAGIC)
 }
 
 /// The encoding of a member with this compression method.
