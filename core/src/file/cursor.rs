@@ -50,6 +50,21 @@ macro_rules! declare {
             };
         }
 
+        impl Cursor {
+            /// A copy. It takes as many bytes as the format's own cursor, not those of the largest.
+            #[inline]
+            pub(crate) fn saved(&self) -> Cursor {
+                Cursor(match &self.0 {
+                    $(
+                        #[cfg(feature = $feature)]
+                        Any::$name(cursor) => Any::$name(*cursor),
+                    )*
+                    #[cfg(not(any($(feature = $feature),*)))]
+                    Any::None(cursor) => Any::None(*cursor),
+                })
+            }
+        }
+
         $(
             #[cfg(feature = $feature)]
             impl Holds<format::$module::Header> for Cursor {

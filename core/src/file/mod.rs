@@ -195,7 +195,7 @@ impl File {
         cursor: &mut Cursor,
         sink: &mut dyn FnMut(Finding),
     ) -> Result<Option<KeyedMetadata<'a>>, Stop> {
-        let (mut reader, before) = (Reader::new(source, sink), *cursor);
+        let (mut reader, before) = (Reader::new(source, sink), cursor.saved());
         let found = self.meta(&mut reader, cursor).map_err(|halt| reader.stop(halt))?;
         complete(found, cursor, before, source.len(), |metadata| {
             KeyedMetadata::of(metadata, source)
@@ -217,7 +217,7 @@ impl File {
         cursor: &mut Cursor,
         sink: &mut dyn FnMut(Finding),
     ) -> Result<Option<Entry<'a>>, Stop> {
-        let (mut reader, before) = (Reader::new(source, sink), *cursor);
+        let (mut reader, before) = (Reader::new(source, sink), cursor.saved());
         let found = self.tensor(&mut reader, cursor).map_err(|halt| reader.stop(halt))?;
         complete(found, cursor, before, source.len(), |tensor| Entry::of(tensor, source))
     }
@@ -232,7 +232,7 @@ impl File {
         tensor: &Tensor,
         cursor: &mut Cursor,
     ) -> Result<Option<KeyedMetadata<'a>>, Stop> {
-        let before = *cursor;
+        let before = cursor.saved();
         let found = quietly(source, |reader| self.attribute(reader, tensor, cursor))?;
         complete(found, cursor, before, source.len(), |metadata| {
             KeyedMetadata::of(metadata, source)
@@ -343,7 +343,7 @@ impl File {
         let mut reader = Reader::new(source, &mut sink);
         reader.mute();
         loop {
-            let before = *cursor;
+            let before = cursor.saved();
             let result = self.tensor(&mut reader, cursor);
             // Examined in place.
             let mut other = Name::default();

@@ -12,7 +12,7 @@ fn public_type_sizes_are_unchanged() {
     assert_eq!(size_of::<Span>(), 16);
     assert_eq!(size_of::<Absent>(), 24);
     assert!(size_of::<Stop>() <= 32);
-    // On hosts: ONNX keeps the messages that are open. A board without it has 152.
+    // On hosts: ONNX keeps the open messages. Without that format, 152; `saved` copies as many.
     assert!(size_of::<Cursor>() <= 1440, "{}", size_of::<Cursor>());
     assert!(size_of::<Opening>() <= 1440, "{}", size_of::<Opening>());
     assert!(size_of::<NameAt>() <= 16);
@@ -21,5 +21,5 @@ fn public_type_sizes_are_unchanged() {
     assert!(size_of::<Tensor>() <= 160);
     assert!(size_of::<File>() <= 128, "{}", size_of::<File>());
     // On hosts: three cursors, and the state of the key stage.
-    assert!(size_of::<Audit>() <= 6400, "{}", size_of::<Audit>());
+    assert!(size_of::<Audit>() <= 7600, "{}", size_of::<Audit>());
 }

@@ -18,8 +18,8 @@
 //!
 //! Order of suppression. A broken field (`W-END`, `W-VARINT`, `W-NUMBER`, `W-WIRE`, `W-GROUP`,
 //! `W-FIELD`) ends validation, or that of its tensor. Of a tensor, only the first of `T-TYPE`,
-//! `T-DIM`, `T-PRODUCT`, `T-SEGMENT`, `E-FLAG`, `T-KINDS`, `T-FIELD`, `T-NONE`, `T-EMPTY` and the
-//! rules on its length is reported. `M-OPSET` suppresses `N-DOMAIN`, which suppresses `N-CUSTOM`;
+//! `T-DIM`, `T-PRODUCT`, `T-SEGMENT`, `E-FLAG`, `T-KINDS`, `T-FIELD`, `T-NONE` and the rules on
+//! its length is reported. `M-OPSET` suppresses `N-DOMAIN`, which suppresses `N-CUSTOM`;
 //! both are reported for the first node of a domain.
 
 pub mod rules;

@@ -39,7 +39,7 @@ rules! { Format::Onnx.code();
         "onnx.proto: the type of each field",
         why "readers take such a field for an unknown one, and the declared field is absent";
     W_TWICE = "W-TWICE", Lint, Silent,
-        "field {found} occurs twice; readers take the last",
+        "field number {found} occurs twice; readers take the last",
         "Protocol Buffers, Last One Wins",
         why "no writer makes it, and readers that take the first value see another model";
     W_MERGE = "W-MERGE", Lint, Silent,
@@ -142,7 +142,7 @@ rules! { Format::Onnx.code();
     T_TWICE = "T-TWICE", Violation, Stated,
         "the name was used before, by tensor {expected}",
         "GraphProto.initializer: the name is unique across initializer and sparse_initializer";
-    T_TYPE = "T-TYPE", Violation, Stated,
+    T_TYPE = "T-TYPE", Fatal, Stated,
         "the data type is {found:i}, which onnx.proto does not define, so the size cannot be verified",
         "TensorProto.data_type: MUST have a valid TensorProto.DataType value, and UNDEFINED is none",
         why "onnx.checker lets unknown types with raw data pass; no reader can use them";
@@ -156,10 +156,10 @@ rules! { Format::Onnx.code();
         "the extents do not fit into this reader's 32 digits, so they are not shown",
         "TensorProto.dims: the shape of the tensor",
         why "a limit of this reader; extents that large, or that many, occur in no model";
-    T_KINDS = "T-KINDS", Violation, Stated,
+    T_KINDS = "T-KINDS", Fatal, Stated,
         "the tensor has data in more than one field",
         "TensorProto: exactly one of the data fields is used to store the elements";
-    T_FIELD = "T-FIELD", Violation, Stated,
+    T_FIELD = "T-FIELD", Fatal, Stated,
         "the data is in field {found}, which does not store elements of this type",
         "TensorProto: each data field lists the types that it stores, and strings are never raw";
     T_SHORT = "T-SHORT", Fatal, Stated,
@@ -198,17 +198,17 @@ rules! { Format::Onnx.code();
     T_PADDING = "T-PADDING", Violation, Stated,
         "unused bits of the last 6-bit elements are not zero: {found:#x}",
         "TensorProto.raw_data: 6-bit elements are dense, and padding bits must be zero";
-    E_FLAG = "E-FLAG", Violation, Stated,
+    E_FLAG = "E-FLAG", Fatal, Stated,
         "the data location is {found:i}; it must be 0 (in the tensor) or 1 (external)",
         "TensorProto.DataLocation: DEFAULT or EXTERNAL";
-    E_DATA = "E-DATA", Violation, Stated,
+    E_DATA = "E-DATA", Fatal, Stated,
         "the data is external, and the tensor has data as well",
         "TensorProto.external_data: data_location EXTERNAL means that the data is in another file";
     E_LEFT = "E-LEFT", Lint, Silent,
         "the tensor has entries of external data, and its data is not external",
         "TensorProto.external_data: used if data_location is EXTERNAL",
         why "readers ignore the entries";
-    E_STRING = "E-STRING", Violation, Stated,
+    E_STRING = "E-STRING", Fatal, Stated,
         "the strings are external",
         "TensorProto.external_data: strings are not stored externally",
         why "onnx.checker refuses the file";

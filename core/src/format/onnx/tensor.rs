@@ -330,7 +330,9 @@ fn data(
         };
     }
     if elements == 0 {
-        return if found == 0 { Ok(()) } else { broken(rules::T_EMPTY, 0, found) };
+        let span = fields.piece;
+        r.check(found == 0, rules::T_EMPTY, span, 0, found);
+        return Ok(());
     }
     if raw {
         if found < bytes {
