@@ -93,7 +93,9 @@ test('findings of a rule are one card, whose list grows, stays, and takes over t
   });
   await expect(items).toHaveCount(105);
   await expect(more).toHaveText(`Show 100 more of ${total - 105}`);
+  // A press while items are on their way is ignored, as the second click above is.
   await more.press('Enter');
+  await expect(items).toHaveCount(205);
   await more.press('Enter');
   await expect(more).toBeHidden();
   await expect(items).toHaveCount(total);
