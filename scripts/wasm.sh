@@ -76,7 +76,7 @@ if [ "$(made_of)" != "$(cat "$folder/packed" 2>/dev/null)" ] || [ ! -f "$dist/su
   in_background_done
   made_of >"$folder/packed"
 fi
-cp wasm/js/*.js wasm/js/*.d.ts LICENSE-* "$dist/"
+cp LICENSE-* "$dist/"
 
 # The rules of the first module's formats, and those of all formats, which the full module needs.
 mapfile -t small < <(sed -n 's/^weighbridge = .*features = \[\(.*\)\] }$/\1/p' wasm/Cargo.toml | tr -d '" ' | tr , '\n')
@@ -87,7 +87,9 @@ for file in rules every-rule; do
     cargo run --quiet -p weighbridge-core --example catalogue -- "${small[@]}"
   } >"$work/$file.js"
   cp "$work/$file.js" "$dist/"
+  printf 'declare const rules: object;\nexport default rules;\n' >"$dist/$file.d.ts"
 done
+wasm/node_modules/.bin/tsc -p wasm
 
 failed=0
 for file in base_bg.wasm full_bg.wasm compute_bg.wasm summary_bg.wasm base.js rules.js every-rule.js; do

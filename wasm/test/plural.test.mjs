@@ -11,7 +11,7 @@ function lists(path, list, pair) {
 }
 
 test('nouns and verbs are those of the core', () => {
-  const ours = lists('../js/unpack.js', /^const (NOUNS|VERBS) = \{(.*?)^\};/gms, /(\w+): '(\w+)'/g);
+  const ours = lists('../dist/unpack.js', /^const (NOUNS|VERBS) = \{(.*?)^\};/gms, /(\w+): '(\w+)'/g);
   const core = lists('../../core/src/file/plural.rs', /^const (NOUNS|VERBS): .*?\[\n(.*?)^\];/gms, /\("(\w+)", "(\w+)"\)/g);
   assert.deepEqual(core.map(([name, words]) => [name, words.length > 0]), [['NOUNS', true], ['VERBS', true]]);
   assert.deepEqual(ours, core);

@@ -28,18 +28,21 @@ test('the types and a program that uses them compile', () => {
   assert.deepEqual(faults, []);
 });
 
-/** Names of an interface's members, and whether they are methods. */
+/** Names of the members of a class or an interface. */
 function members(file, name) {
   const source = program.getSourceFile(path(`../dist/${file}`));
-  const found = source.statements.find((it) => ts.isInterfaceDeclaration(it) && it.name.text === name);
-  assert.ok(found, `interface ${name}`);
-  return found.members.filter((member) => member.name !== undefined).map((member) => member.name.text);
+  const found = source.statements.find((it) => (ts.isInterfaceDeclaration(it) || ts.isClassDeclaration(it)) && it.name.text === name);
+  assert.ok(found, `${name} is declared`);
+  return found.members.filter(({ name }) => name !== undefined && !ts.isPrivateIdentifier(name)).map(({ name }) => name.text);
 }
 
-/** Names of the class's own methods and accessors. */
+/** Names of an object's methods, accessors and fields, with those that its class inherits. */
 function written(instance) {
-  const names = Object.getOwnPropertyNames(Object.getPrototypeOf(instance));
-  return [...new Set([...names, ...Object.keys(instance)])].filter((name) => name !== 'constructor');
+  const names = new Set(Object.keys(instance));
+  for (let of = Object.getPrototypeOf(instance); of !== Object.prototype; of = Object.getPrototypeOf(of)) {
+    Object.getOwnPropertyNames(of).forEach((name) => names.add(name));
+  }
+  return [...names].filter((name) => name !== 'constructor');
 }
 
 test('what is declared is there, and nothing else', async () => {

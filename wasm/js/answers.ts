@@ -1,9 +1,11 @@
 // Unpacks the module's answers: tables, values, metadata.
 
-import { ruleOf, Texts } from './unpack.js';
+import type { Metadata, MetaValue, Numbers, Quantization, Tensor, Values } from './entry.js';
+import type { Rows, Verdict } from './tables.js';
+import { ruleOf, Texts, type Unpack } from './unpack.js';
 
 /** The shortest decimal that parses to the same 32-bit float. */
-function short(value) {
+function short(value: number): number {
   for (let digits = 6; digits < 9; digits++) {
     const shorter = Number(value.toPrecision(digits));
     if (Math.fround(shorter) === value) {
@@ -14,16 +16,15 @@ function short(value) {
 }
 
 /** A one-line preview of numbers. */
-function preview(numbers) {
-  const values = Array.from(numbers.subarray(0, 64), (value) =>
-    numbers instanceof Float32Array ? short(value) : value,
-  );
+function preview(numbers: Numbers): string {
+  const first: Iterable<number | bigint> = numbers.subarray(0, 64);
+  const values = Array.from(first, (value) => (numbers instanceof Float32Array ? short(Number(value)) : value));
   const line = values.join(', ');
   return numbers.length > values.length || line.length > 256 ? `${line.slice(0, 256)}…` : line;
 }
 
 /** Elements of a tensor or of a metadata array. */
-export function values(dtype, data) {
+export function values(dtype: string, data: Numbers): Values {
   return {
     dtype,
     data,
@@ -38,8 +39,8 @@ export function values(dtype, data) {
 }
 
 /** Rows of a column, an annotation's value, or entries of a sparse tensor. */
-export function cells(dtype, fields) {
-  const given = (there, value) => (there ? value : undefined);
+export function cells(dtype: string, fields: Unpack): Values {
+  const given = <T>(there: boolean, value: T) => (there ? value : undefined);
   const data = fields.numbers();
   const textual = fields.flag();
   const texts = given(textual, fields.texts());
@@ -55,8 +56,8 @@ export function cells(dtype, fields) {
 }
 
 /** A metadata table, with previews made from texts and numbers. */
-export function metadataTable(total) {
-  return (fields) => {
+export function metadataTable(total?: number) {
+  return (fields: Unpack): Metadata => {
     const count = fields.u32();
     const keys = fields.texts();
     const types = [...fields.texts()];
@@ -81,7 +82,7 @@ export function metadataTable(total) {
 }
 
 /** Rows of the tensor table. */
-export function rowTable(fields) {
+export function rowTable(fields: Unpack): Rows {
   return {
     total: fields.u32(),
     index: fields.column(Uint32Array),
@@ -102,7 +103,7 @@ export function rowTable(fields) {
 }
 
 /** A metadata entry with its value. */
-export function metaValue(fields) {
+export function metaValue(fields: Unpack): MetaValue {
   const key = fields.text();
   const keyHex = fields.optionalText();
   const type = fields.text();
@@ -128,7 +129,7 @@ export function metaValue(fields) {
 }
 
 /** A verdict, with a diagnosis if the file is not what it should be. */
-export function validity(fields) {
+export function validity(fields: Unpack): Pick<Verdict, 'verdict' | 'valid' | 'diagnosis' | 'missing' | 'leftOut'> {
   const accepted = fields.flag();
   const unsupported = fields.flag();
   const { diagnosis, missing } = described(fields);
@@ -143,7 +144,7 @@ export function validity(fields) {
 }
 
 /** The diagnosis, and the bytes missing at the end if there is only one file. */
-function described(fields) {
+function described(fields: Unpack): Pick<Verdict, 'diagnosis' | 'missing'> {
   const name = fields.optionalText();
   const missing = fields.optional();
   const tensors = fields.u64();
@@ -154,30 +155,30 @@ function described(fields) {
 }
 
 /** Worded as in the command-line tool. */
-function cutOff(missing, tensors) {
-  const count = (n, thing) => `${n.toLocaleString('en')} ${thing}${n === 1n ? '' : 's'}`;
+function cutOff(missing: bigint, tensors: bigint): string {
+  const count = (n: bigint, thing: string) => `${n.toLocaleString('en')} ${thing}${n === 1n ? '' : 's'}`;
   const reach = tensors === 1n ? 'reaches' : 'reach';
   const past = tensors === 0n ? '' : `; ${count(tensors, 'tensor')} ${reach} past the end`;
   return `${count(missing, 'byte')} short${past}: download it again`;
 }
 
 /** Numbers of findings per rule that are counted but not listed. */
-export function notListed(rules, counts) {
-  const one = (code, i) => ({ rule: ruleOf(code).id, count: Number(counts[i]) });
+export function notListed(rules: Uint16Array, counts: BigUint64Array): Pick<Verdict, 'notListed'> {
+  const one = (code: number, i: number) => ({ rule: ruleOf(code).id, count: Number(counts[i]) });
   return { notListed: Array.from(rules, one) };
 }
 
 /** All about the tensor at `index`. */
-export function tensorDetails(index) {
-  return (fields) => {
+export function tensorDetails(index: number) {
+  return (fields: Unpack): Tensor => {
     const name = fields.text();
     const nameHex = fields.optionalText();
     const label = fields.text();
     const dtype = fields.text();
-    const status = fields.text();
+    const status = fields.text() as Tensor['status'];
     const layout = fields.text();
     const encoding = fields.text();
-    const endianness = fields.text();
+    const endianness = fields.text() as Tensor['endianness'];
     const shape = fields.column(BigUint64Array);
     const elements = fields.u64();
     const stored = fields.u64();
@@ -193,12 +194,12 @@ export function tensorDetails(index) {
     const codec = fields.optionalText();
     const checksum = fields.optionalText();
     const kind = fields.optionalText();
-    let quantization;
+    let quantization: Quantization | undefined;
     if (kind !== undefined) {
       const axis = fields.optional();
       const scales = values('f32', fields.column(Float32Array));
       const zeroPoints = values('i32', fields.column(Int32Array));
-      const parameters = [];
+      const parameters: Quantization['parameters'] = [];
       if (axis !== undefined) {
         parameters.push({ name: 'axis', value: axis });
       }

@@ -1,6 +1,6 @@
 /** Details of a single entry: a tensor, its chunks, metadata, values. */
 
-import type { Texts } from './tables.d.ts';
+import type { Texts } from './unpack.js';
 
 export interface Tensor {
   index: number;

@@ -1,6 +1,7 @@
 /** Tables of many entries, and verdicts. Offsets and extents are `BigUint64Array`. */
 
-import type { Goal } from './document.d.ts';
+import type { Goal } from './document.js';
+import type { Texts } from './unpack.js';
 
 export type Profile = 'strict' | 'lenient';
 export type Severity = 'unchecked' | 'lint' | 'violation' | 'fatal';
@@ -60,16 +61,6 @@ export interface Format {
   name: string;
   title: string;
   extensions: string[];
-}
-
-/** Strings, read one at a time: `for (const name of names)`, `[...names]`, `names.at(0)`. */
-export interface Texts extends Iterable<string> {
-  readonly length: number;
-  /** As for an array: negative indices count from the end. */
-  at(index: number): string | undefined;
-  /** All strings joined: string `i` is `text.slice(ends[i - 1] ?? 0, ends[i])`. */
-  readonly text: string;
-  readonly ends: Uint32Array;
 }
 
 export interface Findings {

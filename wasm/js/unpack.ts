@@ -1,12 +1,26 @@
 // Unpacks what `src/pack.rs` packs.
 
 import known from './rules.js';
+import type { Numbers } from './entry.js';
+import type { Rule, Severity } from './tables.js';
+
+/** Fields of a rule: id, severity, basis, message, specification, reason. */
+type RuleRow = readonly [string, Severity, Rule['basis'], string, string, string?];
+
+/** A format with its rules, and the names of its types by number. */
+interface Catalogued {
+  readonly name: string;
+  readonly rules: readonly RuleRow[];
+  readonly types: readonly string[];
+}
+
+export type Catalogue = Readonly<Record<string, Catalogued>>;
 
 /** Formats by number, with their rules. */
-const catalogue = { ...known };
+const catalogue: Record<string, Catalogued> = { ...(known as Catalogue) };
 
 /** Adds the rules of more formats. */
-export function learn(more) {
+export function learn(more: Catalogue | undefined): void {
   Object.assign(catalogue, more);
 }
 
@@ -23,7 +37,7 @@ const NUMBERS = [
 ];
 
 /** A float as the command's JSON has it: with a point or an exponent, or as a string. */
-export function jsonFloat(value) {
+export function jsonFloat(value: number): string {
   if (!Number.isFinite(value)) {
     return `"${value}"`;
   }
@@ -35,49 +49,55 @@ export function jsonFloat(value) {
   return digits.includes('.') ? digits : `${digits}.0`;
 }
 
+/** A typed array, as a column is. */
+interface Column<T> {
+  readonly BYTES_PER_ELEMENT: number;
+  new (buffer: ArrayBufferLike, offset: number, length: number): T;
+}
+
 /** Reads fields in the order they were written. */
 export class Unpack {
-  #view;
+  readonly #view: DataView<ArrayBuffer>;
   #at = 0;
 
-  constructor(bytes) {
+  constructor(bytes: Uint8Array<ArrayBuffer>) {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  #align(width) {
+  #align(width: number): void {
     this.#at = Math.ceil(this.#at / width) * width;
   }
 
-  u32() {
+  u32(): number {
     this.#align(4);
     this.#at += 4;
     return this.#view.getUint32(this.#at - 4, true);
   }
 
-  flag() {
+  flag(): boolean {
     return this.u32() !== 0;
   }
 
-  u64() {
+  u64(): bigint {
     this.#align(8);
     this.#at += 8;
     return this.#view.getBigUint64(this.#at - 8, true);
   }
 
-  f64() {
+  f64(): number {
     this.#align(8);
     this.#at += 8;
     return this.#view.getFloat64(this.#at - 8, true);
   }
 
-  optional() {
+  optional(): bigint | undefined {
     const there = this.flag();
     const value = this.u64();
     return there ? value : undefined;
   }
 
   /** A column: a typed array over the same buffer. */
-  column(type) {
+  column<T extends ArrayBufferView>(type: Column<T>): T {
     const length = this.u32();
     this.#align(type.BYTES_PER_ELEMENT);
     const array = new type(this.#view.buffer, this.#view.byteOffset + this.#at, length);
@@ -85,51 +105,56 @@ export class Unpack {
     return array;
   }
 
-  text() {
+  text(): string {
     return utf8.decode(this.column(Uint8Array));
   }
 
-  optionalText() {
+  optionalText(): string | undefined {
     const there = this.flag();
     const text = this.text();
     return there ? text : undefined;
   }
 
-  texts() {
+  texts(): Texts {
     return new Texts(this.text(), this.column(Uint32Array));
   }
 
-  numbers() {
-    return this.column(NUMBERS[this.u32()]);
+  numbers(): Numbers {
+    return this.column<Numbers>(NUMBERS[this.u32()]!);
   }
 
-  optionalNumbers() {
+  optionalNumbers(): Numbers | undefined {
     return this.flag() ? this.numbers() : undefined;
   }
 }
 
-/** Strings joined into one, which is sliced on access. */
-export class Texts {
-  constructor(text, ends) {
+/** Strings, read one at a time: `for (const name of names)`, `[...names]`, `names.at(0)`. */
+export class Texts implements Iterable<string> {
+  /** All strings joined: string `i` is `text.slice(ends[i - 1] ?? 0, ends[i])`. */
+  readonly text: string;
+  readonly ends: Uint32Array;
+
+  constructor(text: string, ends: Uint32Array) {
     this.text = text;
     this.ends = ends;
   }
 
-  static of(strings) {
+  static of(strings: readonly string[]): Texts {
     let end = 0;
     return new Texts(strings.join(''), Uint32Array.from(strings, (text) => (end += text.length)));
   }
 
-  get length() {
+  get length(): number {
     return this.ends.length;
   }
 
-  at(index) {
+  /** As for an array: negative indices count from the end. */
+  at(index: number): string | undefined {
     const i = index < 0 ? index + this.length : index;
     return i in this.ends ? this.text.slice(i === 0 ? 0 : this.ends[i - 1], this.ends[i]) : undefined;
   }
 
-  *[Symbol.iterator]() {
+  *[Symbol.iterator](): Iterator<string> {
     let from = 0;
     for (const end of this.ends) {
       yield this.text.slice(from, end);
@@ -139,22 +164,22 @@ export class Texts {
 }
 
 /** A rule by its code: 5 bits format, 2 bits severity, 9 bits number. */
-export function ruleOf(code) {
+export function ruleOf(code: number): Rule {
   const rules = catalogue[code >> 11]?.rules;
   return rule(rules?.[(code & 0x1ff) - 1] ?? ['NO-RULE', 'fatal', 'silent', '', ''], code);
 }
 
 /** The id of a rule; the WebAssembly module calls this for its errors. */
-export function ruleId(code) {
+export function ruleId(code: number): string {
   return ruleOf(code).id;
 }
 
-function rule([id, severity, basis, message, spec, why], code) {
+function rule([id, severity, basis, message, spec, why]: RuleRow, code: number): Rule {
   return { code, id, severity, basis, message, spec, why };
 }
 
 /** The rules of a format, or those that belong to no format. */
-export function rulesOf(name) {
+export function rulesOf(name?: string): Rule[] {
   const found = Object.entries(catalogue).find(([, format]) => format.name === (name ?? ''));
   if (found === undefined) {
     throw failure(`unknown format ${name}`);
@@ -167,13 +192,13 @@ export function rulesOf(name) {
 }
 
 /** A version of four parts packed into one number. */
-function version(number) {
+function version(number: bigint): string {
   return [48n, 32n, 16n, 0n].map((shift) => (number >> shift) & 0xffffn).join('.');
 }
 
 /** A finding's number in the form its message uses; `undefined` if the message has no numbers. */
-export function number(message, name, value) {
-  const is = (form) => message.includes(`{${name}:${form}}`);
+export function number(message: string, name: string, value: bigint): bigint | string | undefined {
+  const is = (form: string) => message.includes(`{${name}:${form}}`);
   if (is('v')) {
     return version(value);
   }
@@ -183,11 +208,11 @@ export function number(message, name, value) {
 }
 
 /** The message of a finding with its values filled in. `code` is that of its rule. */
-export function sentence(code, expected, found, part) {
+export function sentence(code: number, expected: bigint, found: bigint, part: number): string {
   const { message } = ruleOf(code);
   const types = catalogue[code >> 11]?.types ?? [];
-  const less = (a, b) => (a > b ? a - b : 0n);
-  const values = {
+  const less = (a: bigint, b: bigint) => (a > b ? a - b : 0n);
+  const values: Record<string, bigint | number | string> = {
     found,
     expected,
     missing: less(expected, found),
@@ -197,24 +222,24 @@ export function sentence(code, expected, found, part) {
     'expected:#x': `0x${expected.toString(16)}`,
     'found:i': BigInt.asIntN(64, found),
     'found:i32': BigInt.asIntN(32, found),
-    'found:t': types[found] ?? found,
-    'expected:t': types[expected] ?? expected,
+    'found:t': types[Number(found)] ?? found,
+    'expected:t': types[Number(expected)] ?? expected,
     'found:v': version(found),
     'expected:v': version(expected),
   };
   // Each match is the text before a field, and the field; the number decides
   // singular or plural of the text that follows.
   let number = 0n;
-  return message.replace(/([^{}]*)(?:\{([^{}]*)\})?/g, (whole, text, field) => {
+  return message.replace(/([^{}]*)(?:\{([^{}]*)\})?/g, (_whole, text: string, field: string | undefined) => {
     const before = agreeing(text, number);
-    const value = values[field];
+    const value = field === undefined ? undefined : values[field];
     // Hexadecimal and signed numbers, types and versions do not count anything.
     number = field?.includes(':') ? 0n : BigInt(value ?? 0);
     return field === undefined ? before : before + (value ?? `{${field}}`);
   });
 }
 
-const NOUNS = {
+const NOUNS: Readonly<Record<string, string>> = {
   bits: 'bit',
   blocks: 'block',
   bytes: 'byte',
@@ -237,7 +262,7 @@ const NOUNS = {
   tokens: 'token',
   values: 'value',
 };
-const VERBS = {
+const VERBS: Readonly<Record<string, string>> = {
   are: 'is',
   belong: 'belongs',
   do: 'does',
@@ -247,11 +272,11 @@ const VERBS = {
 };
 
 /** The text after a number, in the singular after 1, as in `plural.rs` of the core. */
-function agreeing(text, number) {
+function agreeing(text: string, number: bigint): string {
   if (number !== 1n) {
     return text;
   }
-  const [, clause, rest] = /^([^,;:()]*)(.*)$/s.exec(text);
+  const [, clause = '', rest = ''] = /^([^,;:()]*)(.*)$/s.exec(text) ?? [];
   let counted = false;
   const words = clause.split(' ').map((word, i) => {
     const noun = (i === 1 || i === 2) && !counted && NOUNS[word];
@@ -262,14 +287,25 @@ function agreeing(text, number) {
   return words.join(' ') + rest;
 }
 
+/**
+ * The error that methods throw. `rule` and `offset` are set if the file breaks a rule of its format,
+ * `module` if a module could not be loaded.
+ */
+export interface WeighbridgeError extends Error {
+  name: 'WeighbridgeError';
+  rule?: string;
+  offset?: bigint;
+  module?: 'base' | 'full' | 'compute' | 'summary';
+}
+
 /** An error of this package. */
-export function failure(message, fields = {}) {
-  const error = new Error(message);
-  error.name = 'WeighbridgeError';
-  return Object.assign(error, fields);
+export function failure(message: string, fields: Omit<Partial<WeighbridgeError>, 'name'> = {}): WeighbridgeError {
+  return Object.assign(new Error(message), { name: 'WeighbridgeError' as const }, fields);
 }
 
 /** Applies `read` to a packed result; `undefined` if there is none. */
-export function unpack(bytes, read) {
-  return bytes && read(new Unpack(bytes));
+export function unpack<T>(bytes: Uint8Array, read: (fields: Unpack) => T): T;
+export function unpack<T>(bytes: Uint8Array | undefined, read: (fields: Unpack) => T): T | undefined;
+export function unpack<T>(bytes: Uint8Array | undefined, read: (fields: Unpack) => T): T | undefined {
+  return bytes && read(new Unpack(bytes as Uint8Array<ArrayBuffer>));
 }

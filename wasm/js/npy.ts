@@ -1,6 +1,19 @@
 // Writes NumPy's .npy files, as `weighbridge extract` does.
 
+import type { Sink } from './accumulators.js';
+import type { Tensor } from './entry.js';
+import type { Compute, Reading } from './glue.js';
 import { failure, unpack } from './unpack.js';
+
+/** Writes a .npy file. */
+export interface Npy extends Sink {
+  free(): void;
+  /** The bytes before the data. */
+  header(): Uint8Array;
+  /** Converts decoded bytes to those of the file; `take` returns the result. */
+  push(bytes: Uint8Array): void;
+  take(): Uint8Array;
+}
 
 const MOST = 0xffff_ffff_ffff_ffffn;
 
@@ -8,7 +21,7 @@ const MOST = 0xffff_ffff_ffff_ffffn;
 const MOST_AXES = 64;
 
 /** Types that NumPy has, and their letters there. */
-const COPIED = {
+const COPIED: Readonly<Record<string, string>> = {
   i8: 'i',
   u8: 'u',
   i16: 'i',
@@ -24,7 +37,7 @@ const COPIED = {
 };
 
 /** NumPy type and array for elements of a type that NumPy does not have. */
-function widened(dtype) {
+function widened(dtype: string): [string, typeof Uint8Array | typeof Int8Array | typeof Float32Array] {
   if (dtype === 'bool') {
     return ['|b1', Uint8Array];
   }
@@ -35,13 +48,13 @@ function widened(dtype) {
 }
 
 /** Magic, version, length and text, padded to a multiple of 64 bytes. */
-function header(descr, shape, fortran) {
+function header(descr: string, shape: readonly bigint[], fortran: boolean): Uint8Array {
   if (shape.length > MOST_AXES) {
     throw failure(`it has ${shape.length} dimensions, but NumPy arrays have at most ${MOST_AXES}`);
   }
   const tuple = `(${shape.join(', ')}${shape.length === 1 ? ',' : ''})`;
   const text = `{'descr': '${descr}', 'fortran_order': ${fortran ? 'True' : 'False'}, 'shape': ${tuple}, }`;
-  const padded = (prefix) => Math.ceil((prefix + text.length + 1) / 64) * 64;
+  const padded = (prefix: number) => Math.ceil((prefix + text.length + 1) / 64) * 64;
   const long = padded(10) - 10 > 0xffff;
   const prefix = long ? 12 : 10;
   const total = padded(prefix);
@@ -58,7 +71,12 @@ function header(descr, shape, fortran) {
   return bytes;
 }
 
-export function npy(glue, tensor) {
+/**
+ * Converts the elements of `tensor`, with the module that decodes them.
+ *
+ * @internal
+ */
+export function npy(glue: Compute | Reading, tensor: Tensor): Npy {
   const { dtype, endianness, elements, layout } = tensor;
   const big = endianness === 'big';
   if (layout === 'coo' || layout === 'csr' || layout === 'sparse') {
@@ -66,7 +84,7 @@ export function npy(glue, tensor) {
   }
   const copied = Object.hasOwn(COPIED, dtype) ? COPIED[dtype] : undefined;
   // Bytes of a unit: an element, a group of packed elements, or a block.
-  const [, width, numeric] = glue.rawUnit(dtype);
+  const [, width, numeric] = glue.rawUnit(dtype) as unknown as [number, number, number];
   if (copied === undefined && !numeric) {
     throw failure(`NumPy has no type for ${dtype} data`);
   }
@@ -78,21 +96,21 @@ export function npy(glue, tensor) {
   const shape = known ? Array.from(tensor.shape) : [elements];
   let left = elements;
   let carry = new Uint8Array(0);
-  let done = [];
+  let done: Uint8Array[] = [];
 
-  const convert = (bytes) => {
+  const convert = (bytes: Uint8Array): Uint8Array => {
     const packed = glue.rawElements(dtype, big, bytes, left);
     const numbers = unpack(packed, (fields) => fields.numbers());
     left -= BigInt(numbers.length);
     if (dtype === 'bool') {
       // NumPy expects 0 or 1, so larger values become 1.
-      return Uint8Array.from(numbers, (value) => Math.min(value, 1));
+      return Uint8Array.from(numbers as Uint8Array, (value) => Math.min(value, 1));
     }
-    const array = Elements.from(numbers);
+    const array = Elements.from(numbers as Float32Array);
     return new Uint8Array(array.buffer);
   };
 
-  const copy = (bytes) => {
+  const copy = (bytes: Uint8Array): Uint8Array => {
     const most = left * BigInt(width);
     const piece = BigInt(bytes.length) > most ? bytes.slice(0, Number(most)) : bytes.slice();
     left -= BigInt(piece.length / width);
