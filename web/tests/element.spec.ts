@@ -57,12 +57,15 @@ test('two of them on a page that is left alone', async ({ page, serve }) => {
   await settled(two, /^invalid$/);
   await settled(one, /^(valid|remarks)$/);
 
-  // Each element reports its verdict in the command's format.
-  const told = await page.evaluate(() => (window as unknown as { told: [string, { file: string; verdict: string; checked: string[] }][] }).told);
-  const last = (id: string) => told.filter(([from]) => from === id).at(-1)![1];
-  expect(last('one')).toMatchObject({ verdict: 'valid', format: 'safetensors' });
-  expect(last('two')).toMatchObject({ file: 'broken.gguf', verdict: 'invalid', format: 'gguf' });
-  expect(await two.evaluate((element) => (element as Viewer).report())).toEqual(last('two'));
+  // Each element reports its verdict in the command's format, the last time once all is checked.
+  const last = async (id: string) => {
+    const told = await page.evaluate(() => (window as unknown as { told: [string, object][] }).told);
+    return told.filter(([from]) => from === id).at(-1)?.[1];
+  };
+  const report = await two.evaluate((element) => (element as Viewer).report());
+  await expect.poll(() => last('two')).toEqual(report);
+  expect(report).toMatchObject({ file: 'broken.gguf', verdict: 'invalid', format: 'gguf' });
+  await expect.poll(() => last('one')).toMatchObject({ verdict: 'valid', format: 'safetensors' });
 
   await modelIsShown(two);
   // Each has its own tensor and handles its own keys.

@@ -60,7 +60,8 @@ function live(): void {
   navigator.locks
     ?.request(alive, () => {
       self.postMessage({ alive } satisfies Response);
-      return new Promise(() => undefined);
+      // The listener keeps the promise: the browser may release the lock of one that nothing can resolve.
+      return new Promise((resolve) => self.addEventListener('close', resolve));
     })
     .catch(() => undefined);
 }
@@ -162,8 +163,8 @@ export class Client<T> {
 
   /** Waits for the lock that the worker holds. */
   async #watch(alive: string, signal: AbortSignal): Promise<void> {
-    await navigator.locks.request(alive, { signal }, () => undefined).catch(() => undefined);
-    if (!signal.aborted) {
+    const ended = await navigator.locks.request(alive, { signal }, () => true).catch(() => false);
+    if (ended && !signal.aborted) {
       this.#stop.abort();
       this.#end();
       this.#onCrash('it has ended');
