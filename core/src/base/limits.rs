@@ -221,3 +221,14 @@ pub const PICKLE_LINE: u64 = 16 << 20;
 ///
 /// A mark is open for each enclosing list, tuple or dictionary; real pickles nest a few levels.
 pub const PICKLE_MARKS: usize = 64;
+
+/// Most values on the stack of a pickle that is followed: 64 MiB of memory.
+///
+/// Each opcode adds at most one. Writers empty the stack after a thousand items of a list, so that
+/// only a tuple of millions of items has more.
+pub const PICKLE_STACK: usize = 1 << 22;
+
+/// Most entries in the memo of a pickle that is followed: 64 MiB of memory.
+///
+/// One for each object that is not a number: a checkpoint of 100,000 tensors has a million.
+pub const PICKLE_MEMO: usize = 1 << 22;
