@@ -125,6 +125,11 @@ impl PickleWalk {
         PickleWalk { at: span.offset, end, ..PickleWalk::default() }
     }
 
+    /// Operations followed so far.
+    pub const fn operations(&self) -> u32 {
+        self.done
+    }
+
     /// Continues until the answer is known.
     ///
     /// # Errors

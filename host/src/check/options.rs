@@ -215,6 +215,27 @@ impl Options {
         Ok(self)
     }
 
+    /// Lets pickles import `MODULE.NAME`, as `torch.serialization.add_safe_globals` does. Modules
+    /// of the system (`os`, `posix`, `nt`, `sys`) cannot be allowed.
+    ///
+    /// ```
+    /// use weighbridge::{Options, Profile, Verdict, check_with};
+    ///
+    /// let bytes = b"cargparse\nNamespace\n)\x81.";
+    /// let verdict = |options| Ok(check_with(bytes, &options)?.verdict(Profile::Strict));
+    /// assert_eq!(verdict(Options::new())?, Verdict::Invalid);
+    /// let options = Options::new().allow_global("argparse.Namespace")?;
+    /// assert_eq!(verdict(options)?, Verdict::Unsupported); // what it holds is not read
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A sentence, if this is no name in a module, or one of the system.
+    pub fn allow_global(mut self, what: &str) -> Result<Self, String> {
+        self.criteria.allow_global(what)?;
+        Ok(self)
+    }
+
     /// Ignores breaches of a rule, and anything that it leaves unchecked: the report still
     /// lists them, and [`Report::ignored`](crate::Report::ignored) counts them. A rule that is
     /// [denied](Self::deny) by its id still counts.

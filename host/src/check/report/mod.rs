@@ -14,11 +14,13 @@ use crate::check::criteria::Criteria;
 use crate::check::diagnosis::Diagnosis;
 use crate::check::naming::Naming;
 use crate::check::options::Options;
+use crate::check::pickles::{Pickles, is_of_pickles};
+use crate::check::scan::Said;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use weighbridge_core::{File, Finding, Format, Profile, Severity, Tally, Version, limits};
+use weighbridge_core::{File, Finding, Format, Profile, Severity, Tally, Version, general, limits};
 
 /// The result of checking a file: a verdict, and the findings it is based on.
 ///
@@ -67,6 +69,8 @@ pub struct Report {
 pub(crate) struct Collected {
     pub(crate) kept: Vec<Finding>,
     pub(crate) tally: Tally,
+    /// What findings on pickles say, in the order of their `found`.
+    pub(crate) said: Vec<Said>,
 }
 
 /// How far a check came, and what it found.
@@ -88,6 +92,12 @@ impl Collected {
         if self.tally.add(&finding) {
             self.kept.push(finding);
         }
+    }
+
+    /// What a finding on a pickle says.
+    fn said(&self, finding: &Finding) -> Option<&Said> {
+        let is_said = is_of_pickles(finding.rule) || finding.rule == general::PICKLE_UNCHECKED;
+        self.said.get(usize::try_from(finding.found).ok().filter(|_| is_said)?)
     }
 }
 
@@ -115,7 +125,7 @@ impl Report {
         if refused {
             report.unchecked.push(Unchecked::new(None, "the file could not be opened", true));
         }
-        report.enter(collected.kept.clone(), names);
+        report.enter(collected, names);
         if report.file.is_some_and(|file| file.format() == Format::Shards) {
             let why = "the files it lists were not checked";
             report.unchecked.push(Unchecked::new(None, why, true));
@@ -125,19 +135,24 @@ impl Report {
 
     /// Sorts findings by place, and adds the names of their entries. Those that say that
     /// something was not checked are also listed separately.
-    fn enter(&mut self, mut findings: Vec<Finding>, names: &Naming) {
+    fn enter(&mut self, collected: &Collected, names: &Naming) {
+        let mut findings = collected.kept.clone();
         findings.sort_by_key(|finding| (finding.offset, finding.kind, finding.entry, finding.part));
         for finding in findings {
-            let entry = names.of(&finding);
+            let (mut entry, mut said) = (names.of(&finding), None);
+            if let Some(found) = collected.said(&finding) {
+                (entry, said) = (found.entry.clone(), Some(found.message.clone()));
+            }
             if finding.severity() == Severity::Unchecked {
-                let why = finding.to_string();
+                let why =
+                    said.as_ref().map_or_else(|| finding.to_string(), |said| said.to_string());
                 let asked = !self.criteria.ignores(finding.rule);
                 self.unchecked.push(Unchecked { entry: entry.clone(), why, asked, ignored: false });
                 if self.criteria.accepts(finding.rule) {
                     continue;
                 }
             }
-            self.findings.push(Found { finding, entry });
+            self.findings.push(Found { finding, entry, said });
         }
     }
 
@@ -179,7 +194,11 @@ impl Report {
 
     fn without_gaps(&self, criteria: &Criteria) -> Verdict {
         let pickle = self.diagnosis.as_ref().is_some_and(Diagnosis::is_pickle);
-        if self.is_unsupported() && !(pickle && criteria.deny_pickle) {
+        let unsafe_pickle =
+            self.tally.rules().any(|it| is_of_pickles(it.rule) && !criteria.accepts(it.rule));
+        if unsafe_pickle {
+            Verdict::Invalid
+        } else if self.is_unsupported() && !(pickle && criteria.deny_pickle) {
             Verdict::Unsupported
         } else if criteria.passes(&self.tally) {
             Verdict::Valid
@@ -254,6 +273,28 @@ impl Report {
     /// ```
     pub fn diagnosis(&self) -> Option<&Diagnosis> {
         self.diagnosis.as_ref()
+    }
+
+    /// The pickles of a file that is no tensor file, and what loading them would do.
+    ///
+    /// ```
+    /// let report = weighbridge::check(b"cposix\nsystem\n(S'true'\ntR.")?;
+    /// assert!(report.pickles().unwrap().are_unsafe());
+    /// assert_eq!(report.findings()[0].message(), "loading the pickle would run posix.system");
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn pickles(&self) -> Option<&Pickles> {
+        self.diagnosis.as_ref()?.pickles()
+    }
+
+    /// Whether the file is an archive whose pickles have been followed; other members have not.
+    ///
+    /// ```
+    /// assert!(!weighbridge::check(b"\x80\x02}.")?.is_scanned_archive());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn is_scanned_archive(&self) -> bool {
+        matches!(&self.diagnosis, Some(Diagnosis::Scanned(what, _)) if what.contains("archive"))
     }
 
     /// The file's name, if it has one.
@@ -432,7 +473,7 @@ impl Report {
     pub(crate) fn find(&mut self, finding: Finding, entry: impl FnOnce() -> Option<Text>) {
         if self.tally.add(&finding) {
             let entry = entry().map(Arc::new);
-            self.findings.push(Found { finding, entry });
+            self.findings.push(Found { finding, entry, said: None });
         }
     }
 
