@@ -23,8 +23,8 @@ use weighbridge::repository::{
 };
 use weighbridge::text::hex;
 use weighbridge::{
-    Error, FileInput, Goal, Options, Pickles, Place, ReadError, Report, Severity, Text, Verdict, check_at,
-    check_input,
+    Error, FileInput, Goal, Options, Pickles, Place, ReadError, Report, Severity, Text, Verdict,
+    check_at, check_input,
 };
 
 /// Bytes read at a time for hashing.

@@ -17,6 +17,14 @@ pub enum PickleEvent {
         /// The offset of the operation that calls.
         at: u64,
     },
+    /// The import of this number, a listed function, becomes an item of a list or a dictionary. Who
+    /// has the object may call it.
+    Kept {
+        /// The number of the import.
+        number: u32,
+        /// The offset of the operation that adds it.
+        at: u64,
+    },
     /// The operation at `at` cannot be carried out.
     Fault {
         /// The offset of the operation.
@@ -95,7 +103,7 @@ impl fmt::Display for PickleFault {
             }
             PickleFault::NoText => "the names of an import are no texts",
             PickleFault::NotCallable => "it calls a value that cannot be called",
-            PickleFault::Target => "an operation adds to a value that takes nothing",
+            PickleFault::Target => "an operation adds items or a state to a value that takes none",
             PickleFault::Pairs => "a dictionary has a key without a value",
             PickleFault::Full => "an operation takes more memory than this reader gives",
         })

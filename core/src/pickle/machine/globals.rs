@@ -14,6 +14,8 @@ pub const PICKLE_LIST: &str = "torch 2.15";
 pub enum Standing {
     /// On the list of `torch.load(weights_only=True)`.
     Listed,
+    /// A function on that list: it is listed to be called, not to be a value.
+    Function,
     /// Not on it, but known to make nothing but data.
     Inert,
     /// Anything else.
@@ -150,6 +152,18 @@ const TENSORS: &[&str] = &[
     "ShortTensor",
 ];
 
+/// How the names of functions on the list begin; all others are of types and of values.
+const FUNCTIONS: &[&str] = &["_rebuild_", "_get_layout", "encode"];
+
+/// Whether a name is one of TorchScript's, which its reader in C++ looks up in the archive. Python
+/// has no module `__torch__`.
+fn is_of_torchscript(module: &str, name: &str) -> bool {
+    let builds = name.starts_with("build_") || name == "restore_type_tag";
+    module == "__torch__"
+        || module.starts_with("__torch__.")
+        || module == "torch.jit._pickle" && builds
+}
+
 /// NumPy's own pickles of arrays and scalars import these.
 const NUMPY: Names = &[
     ("numpy", &["dtype", "ndarray"]),
@@ -195,7 +209,11 @@ pub(super) fn standing(module: &PickleName, name: &PickleName, is_numpy: bool) -
         of_module.flat_map(|(_, names)| names.iter()).any(|known| *known == name.as_str())
     };
     match () {
+        () if has(LISTED) && FUNCTIONS.iter().any(|start| name.as_str().starts_with(start)) => {
+            Standing::Function
+        }
         () if has(LISTED) || is_numpy && has(NUMPY) => Standing::Listed,
+        () if is_of_torchscript(module.as_str(), name.as_str()) => Standing::Listed,
         () if has(INERT) || has(NUMPY) => Standing::Inert,
         () => Standing::Other,
     }
@@ -220,7 +238,10 @@ mod tests {
 
     #[test]
     fn only_exact_pairs_are_listed() {
-        assert_eq!(of("torch._utils", "_rebuild_tensor_v2"), Standing::Listed);
+        assert_eq!(of("torch._utils", "_rebuild_tensor_v2"), Standing::Function);
+        assert_eq!(of("torch", "FloatStorage"), Standing::Listed);
+        assert_eq!(of("__torch__.a.b", "C"), Standing::Listed);
+        assert_eq!(of("__torch__x", "C"), Standing::Other);
         assert_eq!(of("torch", "_utils._rebuild_tensor_v2"), Standing::Other);
         assert_eq!(of("torch", "Floatstorage"), Standing::Other);
         assert_eq!(of("pathlib", "os.system"), Standing::Other);

@@ -275,7 +275,7 @@ impl PickleScan {
         memory: &mut PickleMemory<'_>,
         sink: &mut dyn FnMut(PickleEvent),
     ) -> Next {
-        let mut stack = Stack { scan: self, memory, sink };
+        let mut stack = Stack { scan: self, memory, sink, count: 0 };
         let done = match (byte, argument) {
             (0x80, Argument::Number(protocol)) if protocol > 5 => {
                 Err(PickleFault::Protocol(protocol))
@@ -313,11 +313,11 @@ impl PickleScan {
             (b'l', _) => stack.unmark().and_then(|_| stack.push(Item::List)),
             (0x91, _) => stack.unmark().and_then(|_| stack.push(Item::Frozen)),
             (b'd', _) => stack.pairs().and_then(|()| stack.push(Item::Dict)),
-            (b'a', _) => stack.pop().and_then(|_| stack.adds(Item::List)),
-            (b's', _) => stack.pops(2).and_then(|()| stack.adds(Item::Dict)),
-            (b'e', _) => stack.unmark().and_then(|_| stack.adds(Item::List)),
-            (0x90, _) => stack.unmark().and_then(|_| stack.adds(Item::Set)),
-            (b'u', _) => stack.pairs().and_then(|()| stack.adds(Item::Dict)),
+            (b'a', _) => stack.takes(1).and_then(|()| stack.adds(Item::List)),
+            (b's', _) => stack.takes(2).and_then(|()| stack.adds(Item::Dict)),
+            (b'e', _) => stack.unmark().and_then(|_| stack.adds_marked(Item::List)),
+            (0x90, _) => stack.unmark().and_then(|_| stack.adds_marked(Item::Set)),
+            (b'u', _) => stack.pairs().and_then(|()| stack.adds_marked(Item::Dict)),
             (b'b', _) => stack.pop().and_then(|_| stack.builds()),
             (b'R' | 0x81, _) => stack.pop().and_then(|_| stack.calls()),
             (0x92, _) => stack.pops(2).and_then(|()| stack.calls()),
@@ -371,7 +371,7 @@ impl PickleScan {
         let Some(name) = read(name)? else { return Ok(Next::Faulty(PickleFault::NoText)) };
         (self.module, self.by_texts) = (None, false);
         let past = self.at.saturating_add(1);
-        let mut stack = Stack { scan: self, memory, sink };
+        let mut stack = Stack { scan: self, memory, sink, count: 0 };
         let done = stack.pops(2).and_then(|()| stack.import(of_module, name, past));
         self.at = past;
         Ok(done.map_or_else(Next::Faulty, |()| Next::Goes))

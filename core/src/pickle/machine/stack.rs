@@ -11,6 +11,8 @@ pub(super) struct Stack<'s, 'm> {
     pub(super) scan: &'s mut PickleScan,
     pub(super) memory: &'s mut PickleMemory<'m>,
     pub(super) sink: &'s mut dyn FnMut(PickleEvent),
+    /// Items above the last mark that was taken.
+    pub(super) count: usize,
 }
 
 pub(super) type Done<T = ()> = Result<T, PickleFault>;
@@ -64,6 +66,7 @@ impl Stack<'_, '_> {
             return Err(PickleFault::Mark);
         };
         let count = self.scan.top.saturating_sub(at).saturating_sub(1);
+        self.count = count;
         let first = at.checked_add(1).and_then(|at| self.memory.stack.get(at)).copied();
         (self.scan.top, self.scan.mark) = (at, below);
         Ok((count, first.filter(|_| count > 0).unwrap_or(Item::EMPTY)))
@@ -73,6 +76,28 @@ impl Stack<'_, '_> {
     pub(super) fn pairs(&mut self) -> Done {
         let (count, _) = self.unmark()?;
         if count & 1 == 0 { Ok(()) } else { Err(PickleFault::Pairs) }
+    }
+
+    /// Takes a value, and a key if there is one, that an operation adds.
+    pub(super) fn takes(&mut self, count: u8) -> Done {
+        (0..count).try_for_each(|_| self.pop().map(|item| self.keeps(item)))
+    }
+
+    /// Adds the marked items that were just taken.
+    pub(super) fn adds_marked(&mut self, wanted: Item) -> Done {
+        let from = self.scan.top.saturating_add(1);
+        for at in from..from.saturating_add(self.count) {
+            if let Some(item) = self.memory.stack.get(at).copied() {
+                self.keeps(item);
+            }
+        }
+        self.adds(wanted)
+    }
+
+    fn keeps(&mut self, item: Item) {
+        if let Item::Global(number, Standing::Function) = item {
+            (self.sink)(PickleEvent::Kept { number, at: self.scan.at });
+        }
     }
 
     /// Checks that the item at the top takes items as a list, a set or a dictionary does.
@@ -102,6 +127,7 @@ impl Stack<'_, '_> {
             _ => return Err(PickleFault::NotCallable),
         };
         (self.sink)(PickleEvent::Call { number, at: self.scan.at });
+        let standing = if standing == Standing::Function { Standing::Listed } else { standing };
         self.push(Item::Made(standing))
     }
 

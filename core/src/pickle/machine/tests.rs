@@ -27,6 +27,7 @@ fn scan_in(bytes: &[u8], piecewise: bool) -> (Vec<String>, PickleEnd) {
                     format!("{} {}.{} {:?}", it.at, it.module, it.name, it.standing)
                 }
                 PickleEvent::Call { number, at } => format!("{at} calls {number}"),
+                PickleEvent::Kept { number, at } => format!("{at} keeps {number}"),
                 PickleEvent::Fault { at, fault } => format!("{at} {fault:?}"),
             });
         });
@@ -50,7 +51,8 @@ fn scan(bytes: &[u8]) -> (Vec<String>, PickleEnd) {
 
 fn faults(bytes: &[u8]) -> Vec<String> {
     let (mut found, _) = scan(bytes);
-    found.retain(|it| !it.contains("calls") && !it.contains("Listed"));
+    let is_listed = |it: &String| it.contains("Listed") || it.contains("Function");
+    found.retain(|it| !it.contains("calls") && !is_listed(it));
     found
 }
 
@@ -89,6 +91,20 @@ fn calls_are_told_from_imports() {
     // What an unlisted function returns may be called again.
     assert_eq!(calls(b"cfunctools\npartial\n)R)R."), 1);
     assert_eq!(faults(b"cfunctools\npartial\n)R)R."), ["0 functools.partial Other"]);
+}
+
+/// A function among the hooks of a tensor is called by `backward()`.
+#[test]
+fn a_listed_function_is_no_value() {
+    for (adds, at) in [
+        (&b"](c_codecs\nencode\ne."[..], 18),
+        (b"]c_codecs\nencode\na.", 17),
+        (b"}Nc_codecs\nencode\ns.", 18),
+        (b"}(NNNc_codecs\nencode\nu.", 21),
+    ] {
+        assert_eq!(faults(adds), [format!("{at} keeps 0")], "{adds:?}");
+    }
+    assert_eq!(faults(b"](c_codecs\nencode\n(tRe."), Vec::<String>::new());
 }
 
 #[test]

@@ -131,6 +131,7 @@ impl Follow {
                     imports.add(&import, criteria);
                 }
                 PickleEvent::Call { number, .. } => imports.call(number),
+                PickleEvent::Kept { number, at } => imports.keep(number, at),
                 PickleEvent::Fault { at, fault: what } => {
                     fault.get_or_insert_with(|| (at, what.to_string()));
                 }

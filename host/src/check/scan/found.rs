@@ -19,6 +19,10 @@ pub(crate) struct Said {
     pub(crate) message: Arc<str>,
 }
 
+/// The modules of torch's layers. A package of torch imports them, or modules of its own in their
+/// place; either way it runs more than can be read here.
+const LAYERS: &str = "torch.nn.modules.";
+
 /// Collects what a scan finds.
 #[derive(Debug, Default)]
 pub(crate) struct Results {
@@ -43,6 +47,9 @@ pub(super) struct Pending {
 pub(super) struct Imports {
     list: Vec<Pending>,
     named: usize,
+    /// Listed functions, and those of them that become values.
+    functions: Vec<(u32, Arc<str>)>,
+    kept: Vec<(u64, Option<Arc<str>>)>,
     /// Whether one has the names that programmers give.
     pub(super) is_plausible: bool,
     pub(super) is_joblib: bool,
@@ -53,6 +60,13 @@ impl Imports {
         let (module, name) = (&import.module, &import.name);
         self.is_joblib |= module.as_str() == "joblib.numpy_pickle";
         self.is_plausible |= is_plausible(module) && is_plausible(name);
+        let shown = || Arc::from(Text::from(format!("{module}.{name}")).to_string());
+        if import.standing == Standing::Function {
+            if (self.functions.len() as u64) < limits::FINDINGS_RULE {
+                self.functions.push((import.number, shown()));
+            }
+            return;
+        }
         let allowed = import.standing == Standing::Listed
             || module.is_whole()
                 && name.is_whole()
@@ -61,10 +75,7 @@ impl Imports {
             return;
         }
         let kept = (self.named as u64) < limits::FINDINGS_RULE;
-        let name = kept.then(|| {
-            let name = Text::from(format!("{module}.{name}")).to_string();
-            (import.number, Arc::from(name))
-        });
+        let name = kept.then(|| (import.number, shown()));
         self.named += usize::from(kept);
         let Import { at, len, standing, .. } = *import;
         self.list.push(Pending { at, len, name, standing, called: false });
@@ -78,15 +89,35 @@ impl Imports {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.list.is_empty()
+    /// Notes that a listed function becomes a value.
+    pub(super) fn keep(&mut self, number: u32, at: u64) {
+        if (self.kept.len() as u64) < limits::FINDINGS_RULE {
+            let found = self.functions.binary_search_by_key(&number, |(of, _)| *of);
+            let name = found.ok().and_then(|at| self.functions.get(at)).map(|it| it.1.clone());
+            self.kept.push((at, name));
+        }
     }
 }
 
 impl Results {
     /// Reports the imports of a pickle.
     pub(super) fn imports(&mut self, part: &Part, imports: Imports) {
+        for (at, name) in imports.kept {
+            let name = name.unwrap_or_else(|| "a function".into());
+            self.pickles.imports.get_or_insert_with(|| name.clone());
+            self.pickles.others += 1;
+            let message = format!(
+                "loading the pickle would hand out {name}, which is allowed only to be called"
+            );
+            self.report(general::PICKLE_GLOBAL, part, at, 1, Some(message));
+        }
+        let mut of_package = None;
         for Pending { at, len, name, standing, called } in imports.list {
+            let is_layer = |(_, name): &(u32, Arc<str>)| name.starts_with(LAYERS);
+            if part.is_package && name.as_ref().is_some_and(is_layer) {
+                of_package = of_package.or(Some((at, name)));
+                continue;
+            }
             let rule = match standing {
                 Standing::Inert => general::PICKLE_INERT,
                 _ => general::PICKLE_GLOBAL,
@@ -109,6 +140,14 @@ impl Results {
                 }
             });
             self.report(rule, part, at, len, message);
+        }
+        self.layers(part, of_package);
+    }
+
+    fn layers(&mut self, part: &Part, of_package: Option<(u64, Option<(u32, Arc<str>)>)>) {
+        if let Some((at, Some((_, name)))) = of_package {
+            let why = format!("torch.package would make {name} with modules of its own");
+            self.left(part, at, &why);
         }
     }
 

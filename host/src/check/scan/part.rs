@@ -112,6 +112,8 @@ pub(super) struct Part {
     pub(super) in_array: bool,
     /// Whether the archive says that it is encrypted.
     pub(super) is_encrypted: bool,
+    /// Whether it is in an archive of torch.package.
+    pub(super) is_package: bool,
     /// Whether it goes on, but was not decoded to its end.
     pub(super) is_cut: bool,
     pub(super) sequence: Sequence,
@@ -126,6 +128,7 @@ impl Part {
             is_pickle: false,
             in_array: false,
             is_encrypted: false,
+            is_package: false,
             is_cut: false,
             sequence: Sequence::Plain,
         }
@@ -142,6 +145,7 @@ impl Part {
             is_pickle: weighbridge_core::format::is_pickle(name.as_bytes()),
             name: Some(Arc::new(name)),
             depth: self.depth + 1,
+            is_package: self.is_package,
             ..Part::of_file(0)
         }
     }

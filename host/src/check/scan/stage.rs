@@ -157,9 +157,12 @@ fn head(part: &Part, file: &Source<'_>, shared: &mut Shared) -> Result<Next, Abs
     Next::becomes(Stage::Walk(part.clone(), Box::new(walk)))
 }
 
+/// How the name of a record ends that only torch.package writes.
+const PACKAGE: &str = "/.data/extern_modules";
+
 /// Takes the next member of a zip archive. A part that is a pickle may have no archive behind it.
 fn zip(
-    part: &Part,
+    part: &mut Part,
     directory: &mut Directory,
     at: &mut usize,
     file: &Source<'_>,
@@ -167,6 +170,7 @@ fn zip(
 ) -> Result<Next, Absent> {
     if !directory.is_read {
         directory.read(&part.bytes, file, limits::PICKLE_MEMBERS)?;
+        part.is_package |= directory.members.iter().any(|it| it.name.ends_with(PACKAGE));
         if directory.is_cut && !directory.members.is_empty() {
             let why = "the directory of the archive was not read to its end";
             shared.results.left(part, part.bytes.span.offset, why);
