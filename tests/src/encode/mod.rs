@@ -6,6 +6,7 @@ pub mod idv;
 pub mod npy;
 pub mod npz;
 pub mod oinf;
+pub mod pickle;
 pub mod safetensors;
 pub mod shards;
 pub mod stb;

@@ -3,6 +3,7 @@
 mod bintensors;
 mod idv;
 mod oinf;
+mod pytorch;
 mod stb;
 mod ztensor;
 
