@@ -133,7 +133,7 @@ pub(crate) fn report(
         writeln!(out, "  {} {diagnosis}", bold("diagnosis"))?;
     }
     // A file of another kind breaks every rule of this format.
-    if diagnosis.is_none_or(|diagnosis| !diagnosis.is_other()) {
+    if report.has_own_findings() {
         findings(out, report, diagnosis.is_some())?;
     }
     if report.file().is_some() {

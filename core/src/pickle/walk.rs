@@ -73,6 +73,8 @@ pub struct PickleWalk {
     used: bool,
     /// How many bytes from `at` are searched for the end of its lines.
     searched: u64,
+    /// Bytes of lines searched so far.
+    read: u64,
 }
 
 impl Default for PickleWalk {
@@ -92,6 +94,7 @@ impl Default for PickleWalk {
             import: None,
             used: false,
             searched: 0,
+            read: 0,
         }
     }
 }
@@ -125,9 +128,9 @@ impl PickleWalk {
         PickleWalk { at: span.offset, end, ..PickleWalk::default() }
     }
 
-    /// Operations followed so far.
-    pub const fn operations(&self) -> u32 {
-        self.done
+    /// Work so far: operations, and bytes of their lines.
+    pub fn work(&self) -> u64 {
+        self.read.saturating_add(self.done.into())
     }
 
     /// Continues until the answer is known.
@@ -221,8 +224,8 @@ impl PickleWalk {
 
     /// Begins the next pickle of the file.
     fn restart(&mut self, at: u64) {
-        let PickleWalk { done, end, .. } = *self;
-        *self = PickleWalk { done, end, ended: Some(at), ..PickleWalk::default() };
+        let PickleWalk { done, end, read, .. } = *self;
+        *self = PickleWalk { done, end, read, ended: Some(at), ..PickleWalk::default() };
     }
 
     /// The effect of an operation: `None` if it is refused, and an error if it decides. A pickle
@@ -330,6 +333,7 @@ impl PickleWalk {
         let most = room.min(PICKLE_LINE);
         loop {
             let known = self.searched.max(most.min(FIRST_LINE));
+            self.read = self.read.saturating_add(known);
             let bytes = source.get(Span::new(self.at, known))?.get(1..).unwrap_or_default();
             let mut feeds = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
             if let Some((end, _)) = feeds.nth(count.saturating_sub(1)) {

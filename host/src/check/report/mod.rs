@@ -287,6 +287,19 @@ impl Report {
         self.diagnosis.as_ref()?.pickles()
     }
 
+    /// Whether findings are about what the file is, and not about what it was read as: a file of
+    /// another kind breaks every rule of a format. Findings on pickles always are.
+    ///
+    /// ```
+    /// assert!(!weighbridge::check(b"PAR1")?.has_own_findings());
+    /// assert!(weighbridge::check(b"cposix\nsystem\n(tR.")?.has_own_findings());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn has_own_findings(&self) -> bool {
+        let is_other = self.diagnosis.as_ref().is_some_and(Diagnosis::is_other);
+        !is_other || self.pickles().is_some_and(Pickles::are_unsafe)
+    }
+
     /// Whether the file is an archive whose pickles have been followed; other members have not.
     ///
     /// ```

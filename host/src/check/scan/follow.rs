@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use weighbridge_core::pickle::{
     PickleEnd, PickleEvent, PickleItem, PickleMemory, PickleScan, PickleStop,
 };
-use weighbridge_core::{Absent, Source, Span};
+use weighbridge_core::{Absent, Source, Span, limits};
 
 /// Pickles at the start of a file that torch 0.2 to 1.5 wrote.
 const LEGACY: u32 = 5;
@@ -86,7 +86,10 @@ impl Follow {
         let end = span.end().unwrap_or(u64::MAX);
         loop {
             let ended = self.one(file, memory, criteria)?;
-            let spent = self.scan.position().saturating_sub(span.offset);
+            let is_sound = matches!(ended, PickleEnd::Stopped(_));
+            // A line may have been searched for its end before the fault.
+            let searched = if is_sound { 0 } else { span.len.min(limits::PICKLE_LINE) };
+            let spent = self.scan.position().saturating_sub(span.offset).saturating_add(searched);
             let Some(at) = self.settle(ended, results) else { return Ok(spent) };
             let next = match self.part.sequence {
                 Sequence::Plain if self.wanted.is_some_and(|wanted| self.done >= wanted) => None,
@@ -121,7 +124,7 @@ impl Follow {
         let Follow { part, scan, start, imports, fault, item, .. } = self;
         let source = part.bytes.source(file);
         if scan.position() == *start && scan.operations() == 0 {
-            memory.memo.fill(PickleItem::EMPTY);
+            memory.memo.clear();
         }
         loop {
             let room = PickleMemory { stack: &mut memory.stack, memo: &mut memory.memo };

@@ -1,7 +1,8 @@
 //! Decodes a member of an archive: its first bytes, and the rest if they can be a pickle.
 
+use super::kind::{HEAD, may_hold_pickles};
 use super::part::{Bytes, Part};
-use super::{Shared, most_decoded, stage};
+use super::{Shared, most_decoded};
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -74,9 +75,9 @@ impl Inflating {
                 // What comes before the fault is read as it is.
                 Err(Undecoded::Fault(_)) => true,
             };
-            if !*is_wanted && (done || out.len() as u64 >= stage::HEAD) {
-                *is_wanted = part.is_pickle
-                    || stage::may_hold_pickles(out, out.len() as u64 + u64::from(!done));
+            if !*is_wanted && (done || out.len() as u64 >= HEAD) {
+                *is_wanted =
+                    part.is_pickle || may_hold_pickles(out, out.len() as u64 + u64::from(!done));
                 if !*is_wanted {
                     return Ok(Inflated::Nothing);
                 }

@@ -4,6 +4,7 @@
 mod follow;
 mod found;
 mod inflate;
+mod kind;
 mod part;
 mod stage;
 mod zip;
@@ -31,10 +32,12 @@ pub(crate) struct Scan {
 pub(super) struct Shared {
     results: Results,
     memory: Memory,
-    /// Bytes that were looked at, and bytes that were decoded.
+    /// Bytes that were looked at, in the file and in what was decoded.
     spent: u64,
+    spent_decoded: u64,
+    /// Bytes that were decoded.
     decoded: u64,
-    /// Most of both.
+    /// Most bytes to look at in the file, and most to decode.
     most: u64,
     most_decoded: u64,
     /// A limit was reached.
@@ -50,7 +53,7 @@ impl Scan {
         let Scan { stages, shared } = self;
         let len = file.len();
         let stages = stages.get_or_insert_with(|| {
-            shared.most = len.saturating_mul(limits::SHARES).saturating_add(limits::SHARED);
+            shared.most = most_shared(len);
             shared.most_decoded = most_decoded(len);
             vec![Stage::Head(Part::of_file(len))]
         });
@@ -78,13 +81,30 @@ impl Scan {
 impl Shared {
     /// Counts bytes that were looked at. Entries may share bytes, so the sum has a limit.
     fn spend(&mut self, bytes: u64, part: &Part) {
-        self.spent = self.spent.saturating_add(bytes);
-        if self.spent > self.most && !self.over {
+        let of_part = match part.bytes.is_decoded() {
+            true => &mut self.spent_decoded,
+            false => &mut self.spent,
+        };
+        *of_part = of_part.saturating_add(bytes);
+        if self.left(part) == 0 && !self.over {
             self.over = true;
             let why = "its parts share more bytes than a file of this size has";
             self.results.left(part, part.bytes.span.offset, why);
         }
     }
+
+    /// How many more bytes may be looked at where this part is.
+    fn left(&self, part: &Part) -> u64 {
+        match part.bytes.is_decoded() {
+            true => most_shared(self.decoded).saturating_sub(self.spent_decoded),
+            false => self.most.saturating_sub(self.spent),
+        }
+    }
+}
+
+/// Most bytes that parts of `len` bytes may have in all.
+fn most_shared(len: u64) -> u64 {
+    len.saturating_mul(limits::SHARES).saturating_add(limits::SHARED)
 }
 
 /// Most bytes that are decoded from `stored` bytes.

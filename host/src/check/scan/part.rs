@@ -34,6 +34,10 @@ impl Bytes {
         Bytes { span, decoded: Some(Decoded { bytes: Arc::new(bytes), from }) }
     }
 
+    pub(super) fn is_decoded(&self) -> bool {
+        self.decoded.is_some()
+    }
+
     pub(super) fn len(&self) -> u64 {
         self.span.len
     }

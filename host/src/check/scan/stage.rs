@@ -4,17 +4,16 @@
 use super::Shared;
 use super::follow::Follow;
 use super::inflate::{Inflated, Inflating, member_of};
+use super::kind::{HEAD, is_archive, is_zip};
 use super::part::{Part, Sequence};
 use super::zip::Directory;
 use crate::check::criteria::Criteria;
-use crate::check::diagnosis::{begins_with_pickle, is_of_objects};
+use crate::check::diagnosis::is_of_objects;
 use alloc::boxed::Box;
 use alloc::string::String;
 use weighbridge_core::format::{PickleWalk, Pickled};
 use weighbridge_core::{Absent, Source, Span, limits};
 
-/// First bytes of a part that decide what it is.
-pub(super) const HEAD: u64 = 4 << 10;
 /// Length of a header of a tar archive, and the unit of its members.
 const BLOCK: u64 = 512;
 /// Bytes of work for a part of any length.
@@ -77,7 +76,7 @@ impl Stage {
             }
             Stage::Walk(part, walk) => {
                 let found = walk.step(&part.bytes.source(file))?;
-                shared.spend(u64::from(walk.operations()), part);
+                shared.spend(walk.work(), part);
                 let is_whole = Pickled::Data(part.bytes.span.end().unwrap_or(0)) == found;
                 match found.can_run_code() || is_whole {
                     true => {
@@ -89,8 +88,8 @@ impl Stage {
                 }
             }
             Stage::Follow(follow) => {
-                let Shared { results, memory, most, spent, .. } = shared;
-                let left = most.saturating_sub(*spent);
+                let left = shared.left(follow.part());
+                let Shared { results, memory, .. } = shared;
                 let spent = follow.step(file, memory, criteria, results, left)?;
                 shared.spend(spent, follow.part());
                 // A reader that looks for the end of an archive finds one behind a pickle.
@@ -105,21 +104,6 @@ impl Stage {
             }
         }
     }
-}
-
-/// Whether a part of `len` bytes with these first bytes is worth a look.
-pub(super) fn may_hold_pickles(head: &[u8], len: u64) -> bool {
-    is_archive(head)
-        || head.starts_with(b"\x93NUMPY") && is_of_objects(head)
-        || begins_with_pickle(head, len)
-}
-
-fn is_zip(head: &[u8]) -> bool {
-    head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06")
-}
-
-fn is_archive(head: &[u8]) -> bool {
-    is_zip(head) || head.get(257..262) == Some(b"ustar")
 }
 
 /// Decides what a part is by its first bytes.

@@ -56,8 +56,9 @@ fn pytorch_names_off_the_list_are_those_of_the_facts() {
             return;
         }
         for path in corpus::files("pytorch/valid", extension) {
-            let facts = path.with_extension("json");
-            let facts = facts.is_file().then(|| corpus::json(&facts)).unwrap_or_default();
+            // A key that is half a surrogate pair is no JSON for this parser.
+            let facts = std::fs::read_to_string(path.with_extension("json")).unwrap();
+            let Ok(facts) = serde_json::from_str::<serde_json::Value>(&facts) else { continue };
             let Some(off) = facts["off_list"].as_array() else { continue };
             let report = check_with(&std::fs::read(&path).unwrap(), &Options::new()).unwrap();
             let names = names(&report);
