@@ -130,6 +130,9 @@ fn head(part: &Part, file: &Source<'_>, shared: &mut Shared) -> Result<Next, Abs
             _ => (0, 10),
         };
         let at = from + u64::from(len);
+        if at >= part.bytes.len() {
+            return Ok(Next::Done);
+        }
         let bytes = part.bytes.within(at, part.bytes.len().saturating_sub(at));
         let array = Part { bytes, in_array: true, is_pickle: true, ..part.clone() };
         return Next::becomes(Stage::Follow(Box::new(Follow::new(array, true))));
