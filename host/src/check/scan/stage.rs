@@ -166,7 +166,16 @@ fn zip(
     let Some(member) = directory.members.get(*at) else { return Ok(Next::Done) };
     let data = member.data(&part.bytes, file)?;
     *at += 1;
-    let Some(data) = data.filter(|data| data.len > 0) else { return step_on() };
+    let Some(data) = data else {
+        if member.is_sure {
+            let at = part.bytes.span.offset;
+            shared.results.left(part, at, "a member of the archive has no header of its own");
+        }
+        return step_on();
+    };
+    if data.len == 0 {
+        return step_on();
+    }
     let mut found = member_of(part, &member.name, data);
     found.is_encrypted = member.encrypted;
     let next = match member.method {

@@ -27,6 +27,8 @@ pub(super) struct Member {
     pub(super) stored: u64,
     /// Where its local header begins.
     pub(super) offset: u64,
+    /// Whether all readers look there.
+    pub(super) is_sure: bool,
 }
 
 /// What was found of the directory.
@@ -115,13 +117,16 @@ impl Directory {
             let extra = rest.get(ENTRY + lens[0]..).and_then(|rest| rest.get(..lens[1]));
             let (Some(name), Some(extra)) = (name, extra) else { break };
             let (stored, offset) = wide(extra, [24, 20, 42].map(|at| number(rest, at, 4)));
-            self.members.push(Member {
+            // Readers differ in whether they shift the offsets as the directory is shifted.
+            let offsets = [Some(offset), (shift != 0).then(|| offset.wrapping_add(shift))];
+            self.members.extend(offsets.into_iter().flatten().map(|offset| Member {
                 name: String::from_utf8_lossy(name).into_owned(),
                 method: number(rest, 10, 2),
                 encrypted: number(rest, 8, 2) & 0x41 != 0,
                 stored,
-                offset: offset.wrapping_add(shift),
-            });
+                offset,
+                is_sure: shift == 0,
+            }));
             rest = rest.get(ENTRY + lens.iter().sum::<usize>()..).unwrap_or_default();
         }
         self.is_cut |= rest.len() > ENTRY && directory.len() as u64 == DIRECTORY;
