@@ -1,5 +1,6 @@
 //! What loading the pickles of a file would do, in one sentence.
 
+use crate::base::text::Text;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -75,6 +76,14 @@ impl Pickles {
             _ => format!("which imports nothing off the list of torch.load ({PICKLE_LIST})"),
         }
     }
+}
+
+/// What a finding says beyond its rule.
+#[derive(Clone, Debug)]
+pub(crate) struct Said {
+    /// The member of an archive.
+    pub(crate) entry: Option<Arc<Text>>,
+    pub(crate) message: Arc<str>,
 }
 
 /// Whether a rule is about what a pickle would do.

@@ -7,10 +7,9 @@ use crate::check::diagnosis::archive::Members;
 use crate::check::diagnosis::pickles::ListedFiles;
 use crate::check::naming::Naming;
 use crate::check::options::{Goal, Options};
-use crate::check::pickles::is_of_pickles;
 use crate::check::recognise::{HEAD, recognise_as};
 use crate::check::report::{Collected, Outcome, Report};
-use crate::check::scan::Scan;
+use crate::check::scan::{OBJECTS, Scan};
 #[cfg(feature = "gguf")]
 use crate::list::part::SetPart;
 use alloc::boxed::Box;
@@ -241,19 +240,12 @@ impl Check {
         self.scan.get_or_insert_default().step(source, &options.criteria)?;
         let results = self.scan.take().map(|scan| scan.into_results()).unwrap_or_default();
         self.scanned = true;
-        let is_unsafe = results.findings.iter().any(|it| is_of_pickles(it.rule));
-        // What a reader of another format made of it does not matter then.
-        if is_unsafe && self.file.is_none() && options.format.is_none() {
-            let before = core::mem::take(&mut self.collected);
-            let kept = before.kept.iter().filter(|it| is_of_arrays(it.rule));
-            kept.for_each(|finding| self.collected.push(*finding));
-        }
-        results.findings.iter().for_each(|finding| self.collected.push(*finding));
-        self.collected.said = results.said;
-        if results.pickles.count() > 0
+        let instead = self.file.is_none() && options.format.is_none();
+        let pickles = results.enter(&mut self.collected, instead);
+        if pickles.count() > 0
             && let Some(Some(other)) = self.other.take_if(|it| it.is_some())
         {
-            self.other = Some(Some(other.with(results.pickles)));
+            self.other = Some(Some(other.with(pickles)));
         }
         Ok(())
     }
@@ -309,14 +301,6 @@ impl Check {
         };
         Report::new(outcome, &self.naming, options)
     }
-}
-
-/// The rule that an array of objects breaks, in a file or an archive.
-const OBJECTS: &str = "NPY-OBJECT";
-
-/// Whether a rule is one of arrays by themselves.
-fn is_of_arrays(rule: Rule) -> bool {
-    rule.id() == OBJECTS
 }
 
 /// A scratch that decodes into `buffer`, with a second decoder if one is asked for.

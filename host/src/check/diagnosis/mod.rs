@@ -15,6 +15,7 @@ use weighbridge_core::{
 pub(crate) mod archive;
 #[cfg(feature = "shards")]
 pub(crate) mod pickles;
+mod scanned;
 
 use archive::{Members, NPZ, ZIP};
 
@@ -22,7 +23,6 @@ const OBJECTS: &str = "a NumPy array (.npy) of objects, a pickle";
 const PICKLE: &str = "a pickle";
 const NPY: &str = "a NumPy array (.npy)";
 const TAR: &str = "a tar archive";
-const TAR_PICKLE: &str = "a tar archive that holds a pickle";
 const PICKLE_INDEX: &str = "an index of PyTorch shards, which are pickles: Weighbridge does not \
                             read them, and they can run code when they are loaded";
 
@@ -233,33 +233,6 @@ impl Diagnosis {
     /// ```
     pub const fn is_pickle(&self) -> bool {
         matches!(self, Diagnosis::Pickle(_) | Diagnosis::Scanned(..) | Diagnosis::PickleIndex)
-    }
-
-    /// Its pickles, if they were followed.
-    pub(crate) const fn pickles(&self) -> Option<&Pickles> {
-        match self {
-            Diagnosis::Scanned(_, pickles) => Some(pickles),
-            _ => None,
-        }
-    }
-
-    /// Whether the file is a pickle, or an archive that may have some.
-    pub(crate) fn may_have_pickles(&self) -> bool {
-        match self {
-            Diagnosis::Pickle(_) => true,
-            Diagnosis::Other(what) => [ZIP, NPZ, TAR].contains(what),
-            _ => false,
-        }
-    }
-
-    /// The diagnosis after its pickles have been followed.
-    pub(crate) fn with(self, pickles: Pickles) -> Self {
-        match self {
-            Diagnosis::Pickle(what) => Diagnosis::Scanned(what, pickles),
-            Diagnosis::Other(ZIP | NPZ) => Diagnosis::Scanned(archive::OTHER_PICKLE, pickles),
-            Diagnosis::Other(TAR) => Diagnosis::Scanned(TAR_PICKLE, pickles),
-            other => other,
-        }
     }
 
     /// Whether the file is of another kind, rather than damaged.

@@ -2,6 +2,7 @@
 
 mod counts;
 mod found;
+mod pickles;
 #[cfg(feature = "serde")]
 mod written;
 
@@ -14,13 +15,12 @@ use crate::check::criteria::Criteria;
 use crate::check::diagnosis::Diagnosis;
 use crate::check::naming::Naming;
 use crate::check::options::Options;
-use crate::check::pickles::{Pickles, is_of_pickles};
-use crate::check::scan::Said;
+use crate::check::pickles::Said;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use weighbridge_core::{File, Finding, Format, Profile, Severity, Tally, Version, general, limits};
+use weighbridge_core::{File, Finding, Format, Profile, Severity, Tally, Version, limits};
 
 /// The result of checking a file: a verdict, and the findings it is based on.
 ///
@@ -92,12 +92,6 @@ impl Collected {
         if self.tally.add(&finding) {
             self.kept.push(finding);
         }
-    }
-
-    /// What a finding on a pickle says.
-    fn said(&self, finding: &Finding) -> Option<&Said> {
-        let is_said = is_of_pickles(finding.rule) || finding.rule == general::PICKLE_UNCHECKED;
-        self.said.get(usize::try_from(finding.found).ok().filter(|_| is_said)?)
     }
 }
 
@@ -194,9 +188,7 @@ impl Report {
 
     fn without_gaps(&self, criteria: &Criteria) -> Verdict {
         let pickle = self.diagnosis.as_ref().is_some_and(Diagnosis::is_pickle);
-        let unsafe_pickle =
-            self.tally.rules().any(|it| is_of_pickles(it.rule) && !criteria.accepts(it.rule));
-        if unsafe_pickle {
+        if self.breaks_pickle_rules(criteria) {
             Verdict::Invalid
         } else if self.is_unsupported() && !(pickle && criteria.deny_pickle) {
             Verdict::Unsupported
@@ -273,41 +265,6 @@ impl Report {
     /// ```
     pub fn diagnosis(&self) -> Option<&Diagnosis> {
         self.diagnosis.as_ref()
-    }
-
-    /// The pickles of a file that is no tensor file, and what loading them would do.
-    ///
-    /// ```
-    /// let report = weighbridge::check(b"cposix\nsystem\n(S'true'\ntR.")?;
-    /// assert!(report.pickles().unwrap().are_unsafe());
-    /// assert_eq!(report.findings()[0].message(), "loading the pickle would run posix.system");
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    pub fn pickles(&self) -> Option<&Pickles> {
-        self.diagnosis.as_ref()?.pickles()
-    }
-
-    /// Whether findings are about what the file is, and not about what it was read as: a file of
-    /// another kind breaks every rule of a format. Findings on pickles always are.
-    ///
-    /// ```
-    /// assert!(!weighbridge::check(b"PAR1")?.has_own_findings());
-    /// assert!(weighbridge::check(b"cposix\nsystem\n(tR.")?.has_own_findings());
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    pub fn has_own_findings(&self) -> bool {
-        let is_other = self.diagnosis.as_ref().is_some_and(Diagnosis::is_other);
-        !is_other || self.pickles().is_some_and(Pickles::are_unsafe)
-    }
-
-    /// Whether the file is an archive whose pickles have been followed; other members have not.
-    ///
-    /// ```
-    /// assert!(!weighbridge::check(b"\x80\x02}.")?.is_scanned_archive());
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    pub fn is_scanned_archive(&self) -> bool {
-        matches!(&self.diagnosis, Some(Diagnosis::Scanned(what, _)) if what.contains("archive"))
     }
 
     /// The file's name, if it has one.

@@ -3,21 +3,14 @@
 use super::part::Part;
 use crate::base::text::Text;
 use crate::check::criteria::Criteria;
-use crate::check::pickles::Pickles;
+use crate::check::pickles::{Pickles, Said, is_of_pickles};
+use crate::check::report::Collected;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use weighbridge_core::pickle::{Import, PickleName, Standing};
 use weighbridge_core::{EntryKind, Finding, Rule, Subject, general, limits};
-
-/// What a finding says beyond its rule.
-#[derive(Clone, Debug)]
-pub(crate) struct Said {
-    /// The member of an archive.
-    pub(crate) entry: Option<Arc<Text>>,
-    pub(crate) message: Arc<str>,
-}
 
 /// The modules of torch's layers. A package of torch imports them, or modules of its own in their
 /// place; either way it runs more than can be read here.
@@ -99,7 +92,23 @@ impl Imports {
     }
 }
 
+/// The rule that an array of objects breaks, in a file or an archive.
+pub(crate) const OBJECTS: &str = "NPY-OBJECT";
+
 impl Results {
+    /// Adds the findings to those of a file. What a reader of another format made of it does not
+    /// matter if its pickles are unsafe: these findings take the place of those, if `instead`.
+    pub(crate) fn enter(self, collected: &mut Collected, instead: bool) -> Pickles {
+        if instead && self.findings.iter().any(|it| is_of_pickles(it.rule)) {
+            let before = core::mem::take(collected);
+            let kept = before.kept.iter().filter(|it| it.rule.id() == OBJECTS);
+            kept.for_each(|finding| collected.push(*finding));
+        }
+        self.findings.iter().for_each(|finding| collected.push(*finding));
+        collected.said = self.said;
+        self.pickles
+    }
+
     /// Reports the imports of a pickle.
     pub(super) fn imports(&mut self, part: &Part, imports: Imports) {
         for (at, name) in imports.kept {

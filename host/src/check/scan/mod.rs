@@ -9,7 +9,8 @@ mod part;
 mod stage;
 mod zip;
 
-pub(crate) use found::{Results, Said};
+pub(crate) use found::OBJECTS;
+pub(crate) use found::Results;
 
 use crate::check::criteria::Criteria;
 use alloc::vec;
