@@ -29,11 +29,12 @@ impl Options {
     /// use weighbridge::{Options, Profile, Verdict, check_with};
     ///
     /// let bytes = b"cargparse\nNamespace\n)\x81.";
-    /// let verdict = |options| Ok(check_with(bytes, &options)?.verdict(Profile::Strict));
-    /// assert_eq!(verdict(Options::new())?, Verdict::Invalid);
-    /// let options = Options::new().allow_global("argparse.Namespace")?;
-    /// assert_eq!(verdict(options)?, Verdict::Unsupported); // what it holds is not read
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// let report = check_with(bytes, &Options::new())?;
+    /// assert_eq!(report.verdict(Profile::Strict), Verdict::Invalid);
+    /// let options = Options::new().allow_global("argparse.Namespace").unwrap();
+    /// let report = check_with(bytes, &options)?; // what it holds is not read
+    /// assert_eq!(report.verdict(Profile::Strict), Verdict::Unsupported);
+    /// # Ok::<(), weighbridge::Error>(())
     /// ```
     ///
     /// # Errors
