@@ -21,7 +21,11 @@
   X(0x000a, "INTERNAL-UNCHECKED", WB_SEVERITY_UNCHECKED, "a checker that makes no progress stops, and says so") \
   X(0x020b, "PICKLE-POLYGLOT", WB_SEVERITY_LINT, "no writer makes a file that is also a pickle, up to the first operation that imports code") \
   X(0x060c, "SECOND-OPINION", WB_SEVERITY_FATAL, "one stream has one content, whichever decoder reads it (RFC 8878)") \
-  X(0x060d, "BYTES-CHANGED", WB_SEVERITY_FATAL, "a file that is being written, or flash that is being updated, is not read as if it were whole")
+  X(0x060d, "BYTES-CHANGED", WB_SEVERITY_FATAL, "a file that is being written, or flash that is being updated, is not read as if it were whole") \
+  X(0x060e, "PICKLE-GLOBAL", WB_SEVERITY_FATAL, "a pickle that holds only tensors and plain data imports nothing but the 144 names on the list of torch.load(weights_only=True) in torch 2.15") \
+  X(0x040f, "PICKLE-INERT", WB_SEVERITY_VIOLATION, "a pickle that holds only tensors and plain data imports nothing but the 144 names on the list of torch.load(weights_only=True) in torch 2.15") \
+  X(0x0610, "PICKLE-FAULT", WB_SEVERITY_FATAL, "pickletools: each operation finds its argument in the file, and its operands on the stack or in the memo") \
+  X(0x0011, "PICKLE-UNCHECKED", WB_SEVERITY_UNCHECKED, "a checker names what it did not check")
 
 #define WB_RULES_STB(X) \
   X(0x0e01, "H-LEN", WB_SEVERITY_FATAL, "§2: an .stb file begins with a header of 32 bytes") \

@@ -201,6 +201,9 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "lint|pickle|RULE", value_parser = rules(&["lint", "pickle"]))]
     #[arg(hide_possible_values = true)]
     pub(crate) deny: Vec<String>,
+    /// Let pickles import this name, off the list of torch.load(weights_only=True)
+    #[arg(long, value_name = "MODULE.NAME")]
+    pub(crate) allow_global: Vec<String>,
     /// Accept code in folders and lists: pickles, modules that settings load, scripts, native code
     #[arg(long)]
     pub(crate) allow_code: bool,

@@ -23,8 +23,8 @@ use weighbridge::repository::{
 };
 use weighbridge::text::hex;
 use weighbridge::{
-    Error, FileInput, Goal, Options, Place, ReadError, Report, Severity, Text, Verdict, check_at,
-    check_input,
+    Error, FileInput, Goal, Options, Pickles, Place, ReadError, Report, Severity, Text, Verdict,
+    check_at, check_input,
 };
 
 /// Bytes read at a time for hashing.
@@ -156,6 +156,7 @@ fn note_laxer(args: &CheckArgs, policy: &Policy, exceptions: &Exceptions) {
         (policy.skip_unknown && !args.skip_unknown, "skip-unknown"),
         (policy.allow_code && !args.allow_code, "allow-code"),
         (policy.follow_links && !args.follow_links, "follow-links"),
+        (!policy.allow_global.is_empty(), "allow-global"),
         // Only ignored rules have a last day.
         (exceptions.rules().iter().any(|it| it.until.is_none()), "select"),
         (exceptions.rules().iter().any(|it| it.until.is_some()), "ignore"),
@@ -176,6 +177,9 @@ fn options(
     let (mut options, exceptions) = policy.apply(options)?;
     for what in args.deny.iter().filter(|what| !is_of_folders(what)) {
         options = options.deny(what)?;
+    }
+    for what in &args.allow_global {
+        options = options.allow_global(what)?;
     }
     if args.structure || args.payloads {
         options = options.goal(if args.structure { Goal::Structure } else { Goal::Payloads });
@@ -282,7 +286,7 @@ impl Task<'_> {
             *stamp = None;
         }
         let read = at.traffic();
-        let class = is_found.then_some("model");
+        let class = is_found.then(|| class_of(&report));
         Ok(Seen::Checked(Box::new(Checked { report, class, sha256, read })))
     }
 
@@ -309,7 +313,7 @@ impl Task<'_> {
             let report = check_at(&joined, &place, options)?;
             let sha256 = self.sha256.then(|| self.digest(&joined, &place.name())).transpose()?;
             let Some(examined) = self.examine(&joined, &report, &place, false)? else {
-                let class = Some("model");
+                let class = Some(class_of(&report));
                 return Ok(Seen::Checked(Box::new(Checked { report, class, sha256, read: None })));
             };
             examined
@@ -335,17 +339,29 @@ impl Task<'_> {
         place: &dyn Place,
         is_remote: bool,
     ) -> Result<Option<Examined>, Error> {
-        if let Some(pickle) = report.diagnosis().filter(|it| it.is_pickle()) {
-            return Ok(Some(Examined::pickle(pickle, self.deny_pickle)));
+        let pickle = report.diagnosis().filter(|it| it.is_pickle());
+        let is_unsafe = report.pickles().is_some_and(Pickles::are_unsafe);
+        // Its findings say what it would run.
+        if is_unsafe && (self.deny_pickle || !self.allow_code) {
+            return Ok(None);
+        }
+        let pickle = pickle.map(|pickle| Examined::pickle(pickle, self.deny_pickle));
+        if let Some(pickle) = pickle.clone().filter(|it| it.runs || !report.is_scanned_archive()) {
+            return Ok(Some(pickle));
         }
         let (name, whole) = (place.file_name(), !is_remote || self.payloads);
         // However an unfinished download or the first piece of a file begins.
         let is_valid = report.verdict_on_checked() == Verdict::Valid;
         let part = is_control(&name.lossy()) || !is_valid && is_piece(&name.lossy());
-        if report.is_recognised() && !part {
+        if pickle.is_none() && report.is_recognised() && !part {
             return Ok(None);
         }
-        Ok(Some(self.repository.examine(input, &name.lossy(), Some(place), whole)?))
+        let examined = self.repository.examine(input, &name.lossy(), Some(place), whole)?;
+        // Beside pickles that do no harm, an archive may have code that runs.
+        Ok(Some(match pickle {
+            Some(pickle) if !examined.runs || examined.kind.contains("pickle") => pickle,
+            _ => examined,
+        }))
     }
 
     /// Whether the name of a blob in a store is another digest than that of its bytes. A link to
@@ -399,6 +415,11 @@ impl Task<'_> {
         input.verify_unchanged()?;
         Ok(hex(&hasher.finalize()))
     }
+}
+
+/// The class of a file in a folder that is shown by its report.
+fn class_of(report: &Report) -> &'static str {
+    if report.pickles().is_some() { Class::Code.name() } else { "model" }
 }
 
 /// A place that records whether files beside it are requested.

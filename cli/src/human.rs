@@ -133,8 +133,8 @@ pub(crate) fn report(
         writeln!(out, "  {} {diagnosis}", bold("diagnosis"))?;
     }
     // A file of another kind breaks every rule of this format.
-    if diagnosis.is_none_or(|diagnosis| !diagnosis.is_other()) {
-        findings(out, report, diagnosis.is_some())?;
+    if report.has_own_findings() {
+        findings(out, report, diagnosis.is_some_and(|diagnosis| !diagnosis.is_other()))?;
     }
     if report.file().is_some() {
         let worth_telling =
@@ -231,6 +231,7 @@ fn line(found: &Found) -> String {
         _ => " in entry",
     };
     let subject = match found.entry() {
+        Some(name) if kind.is_empty() => format!(" in \"{name}\""),
         _ if kind.is_empty() => String::new(),
         Some(name) => format!("{kind} \"{name}\""),
         None => format!("{kind} {}", finding.entry),
@@ -241,5 +242,6 @@ fn line(found: &Found) -> String {
     };
     let severity = severity(finding.severity());
     let rule = bold(found.rule());
-    format!("{severity} {rule}{subject}{part}: {finding} {}", dim(format_args!("({place})")))
+    let message = found.message();
+    format!("{severity} {rule}{subject}{part}: {message} {}", dim(format_args!("({place})")))
 }

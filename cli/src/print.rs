@@ -141,8 +141,7 @@ impl Checked {
     /// Number of findings, and number of ignored ones.
     fn counts(&self) -> (u64, u64) {
         // A file of another kind breaks every rule of this format.
-        let other = self.report.diagnosis().is_some_and(|diagnosis| diagnosis.is_other());
-        let findings = if other { 0 } else { self.report.total() };
+        let findings = if self.report.has_own_findings() { self.report.total() } else { 0 };
         (findings, self.report.ignored().iter().map(|it| it.count).sum())
     }
 }

@@ -38,6 +38,7 @@
 //! | `windows` | yes | partially resident files, and `Audit`; without it, use [`MappedAudit`] |
 //! | `details` | yes | findings with a length and with expected and found numbers |
 //! | `payloads` | yes | the audit stage that needs the data |
+//! | `pickles` | no | what a pickle imports and calls |
 //! | `keys` | yes | checks of GGUF keys against one another |
 //! | `dequantise` | yes | elements of ggml's block types |
 //! | `codebooks` | yes | those of IQ1 to IQ3 too, whose tables take 9 KiB |
@@ -95,7 +96,7 @@ pub mod format;
 mod input;
 mod model;
 mod parse;
-mod pickle;
+pub mod pickle;
 #[cfg(any(feature = "protobuf", test))]
 mod protobuf;
 mod rule;

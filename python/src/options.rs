@@ -20,6 +20,7 @@ pub(crate) struct Asked {
     lenient: bool,
     structure: bool,
     deny: Vec<String>,
+    allow_global: Vec<String>,
     max_work: Option<u64>,
     memory: Option<u64>,
     second_opinion: bool,
@@ -57,6 +58,9 @@ impl Asked {
         }
         for what in &self.deny {
             options = options.deny(what).map_err(PyValueError::new_err)?;
+        }
+        for what in &self.allow_global {
+            options = options.allow_global(what).map_err(PyValueError::new_err)?;
         }
         if let Some(work) = self.max_work {
             options = options.work(work);

@@ -42,6 +42,7 @@ def check(
     max_work: Optional[int] = None,
     memory: Optional[int] = None,
     second_opinion: bool = False,
+    allow_global: Union[str, Iterable[str]] = (),
     progress: Optional[Progress] = None,
     tqdm: bool = False,
     storage_options: Optional[Mapping[str, Any]] = None,
@@ -58,6 +59,8 @@ def check(
         max_work: Limit on decoding, in decoded bytes.
         memory: Bytes of memory for comparing names and regions.
         second_opinion: Decode zstd streams with a second decoder as well, and report differences.
+        allow_global: Names that pickles may import, as `MODULE.NAME`, off the list of
+            `torch.load(weights_only=True)`.
         progress: Called with the number of bytes read so far and the size of the file.
         tqdm: Show a tqdm bar.
         storage_options: Options of the file system, for a URL.
@@ -65,7 +68,8 @@ def check(
     Raises:
         OSError: The bytes cannot be read.
     """
-    options = Options(format, lenient, structure, rules(deny), max_work, memory, second_opinion=second_opinion)
+    options = Options(format, lenient, structure, rules(deny), max_work, memory)
+    options = options._replace(second_opinion=second_opinion, allow_global=rules(allow_global))
     with Bar(progress, tqdm, source if isinstance(source, str) else None) as bar:
         found = find(source, storage_options)
         return check_source(found, options._replace(progress=bar.callback))

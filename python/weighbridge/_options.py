@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         max_work: Optional[int]
         memory: Optional[int]
         second_opinion: bool
+        allow_global: Union[str, Iterable[str]]
         storage_options: Optional[Mapping[str, Any]]
 
 
@@ -36,11 +37,12 @@ class Options(NamedTuple):
     name: Optional[str] = None
     progress: Optional[Progress] = None
     second_opinion: bool = False
+    allow_global: Tuple[str, ...] = ()
 
 
-def rules(deny: Union[str, Iterable[str]]) -> Tuple[str, ...]:
-    """One rule, or several."""
-    return (deny,) if isinstance(deny, str) else tuple(deny)
+def rules(names: Union[str, Iterable[str]]) -> Tuple[str, ...]:
+    """One rule or name, or several."""
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 class Bar:

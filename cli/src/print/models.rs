@@ -64,7 +64,8 @@ impl Models {
             return false;
         };
         // A file that was named says nothing about its folder.
-        if checked.class.is_none() {
+        if checked.class != Some("model") {
+            current.others += u64::from(checked.class.is_some());
             return false;
         }
         let report = &checked.report;

@@ -15,7 +15,7 @@ fn unread_format_is_unsupported() {
     for (file, words) in [
         ("two.zt", "zTensor generation 2"),
         ("array.h5", "an HDF5 file"),
-        ("model.pt", "a pickle, which can run code when it is loaded"),
+        ("model.pt", "a pickle, which imports nothing off the list of torch.load"),
     ] {
         let human = run(&folder, &["check", file]);
         assert_eq!(human.code, 3, "{human:?}");

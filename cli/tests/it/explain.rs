@@ -42,6 +42,17 @@ fn rule_example_comes_from_fixture() {
             }
         }
     }
+    for suspect in fixtures::pickles::all() {
+        let report = weighbridge::check(&suspect.bytes).expect("it is in memory");
+        let main = report.findings().iter().find(|found| Some(found.rule()) == suspect.breaks);
+        if let Some(found) = main {
+            let said = (false, found.offset(), found.message());
+            let kept = examples.entry(("-", found.rule())).or_insert_with(|| said.clone());
+            if kept.0 {
+                *kept = said;
+            }
+        }
+    }
     let mut text = String::new();
     for ((format, rule), (_, offset, message)) in &examples {
         assert!(!message.contains(['\t', '\n']), "{message:?}");

@@ -111,9 +111,9 @@ fn damaged_array_is_invalid_and_other_archive_unsupported() {
     let late = Npz::new(vec![text.clone(), Member::new("a", &array("'<f4'", 4))]);
     for (name, file, said) in [
         ("late.zip", &late, "a zip archive"),
-        ("model.pt", &pytorch, "a PyTorch archive (zip) of a pickle, which can run code"),
-        ("model.npz", &pytorch, "a PyTorch archive (zip) of a pickle, which can run code"),
-        ("mixed.npz", &mixed, "a zip archive that holds a pickle, which can run code"),
+        ("model.pt", &pytorch, "a PyTorch archive (zip) of a pickle, which imports nothing"),
+        ("model.npz", &pytorch, "a PyTorch archive (zip) of a pickle, which imports nothing"),
+        ("mixed.npz", &mixed, "a zip archive that holds a pickle, which imports nothing"),
         ("other.zip", &Npz::new(vec![text]), "a zip archive"),
     ] {
         folder.write(name, &file.encode());
@@ -145,7 +145,10 @@ fn object_array_is_refused_and_others_are_read() {
     assert_eq!(std::fs::read(folder.path().join("out")).expect("written"), weight.encode());
     assert_ne!(run(&folder, &["extract", "a.npz", "names", "-o", "no"]).code, 0);
     // By itself it is a pickle like any other.
-    folder.write("o.npy", &array("'|O'", 8).encode());
+    folder.write("broken.npy", &array("'|O'", 8).encode());
+    assert_eq!(run(&folder, &["check", "broken.npy"]).code, 1);
+    let objects = Npy { data: b"\x80\x03N.".to_vec(), ..array("'|O'", 8) };
+    folder.write("o.npy", &objects.encode());
     assert_eq!(run(&folder, &["check", "o.npy"]).code, 3);
     assert_eq!(run(&folder, &["check", "o.npy", "--deny", "pickle"]).code, 1);
 }

@@ -19,7 +19,7 @@ fn folder() -> Folder {
     }
     folder.write("sound.stb", &sound().encode());
     folder.write("a b#%é\u{202e}.stb", &with_flags());
-    folder.write("pickle", b"\x80\x02}q\0.");
+    folder.write("pickle", b"cposix\nsystem\n(tR.");
     folder
 }
 
@@ -73,7 +73,10 @@ fn sarif_matches_its_schema() {
     assert_eq!((&flags["ruleId"], &flags["level"]), (&"stb/H-FLAGS".into(), &"error".into()));
     let region = &flags["locations"][0]["physicalLocation"]["region"];
     assert_eq!((&region["byteOffset"], &region["byteLength"]), (&5.into(), &1.into()));
-    assert_eq!(of("pickle").map(|it| it["ruleId"].clone()), Some("weighbridge/CODE-LOADED".into()));
+    assert_eq!(
+        of("pickle").map(|it| it["ruleId"].clone()),
+        Some("weighbridge/PICKLE-GLOBAL".into())
+    );
     assert!(of("sound.stb").is_none());
     let gguf =
         rules.iter().find(|rule| rule["id"].as_str().is_some_and(|id| id.starts_with("gguf/")));
@@ -138,7 +141,7 @@ fn github_annotation_cannot_inject_commands() {
     }
     let flags = "::error file=./x\\u{a}%3A%3Aerror%3A%3Ay.stb,title=H-FLAGS::";
     assert!(commands.iter().any(|command| command.starts_with(flags)), "{run:?}");
-    let pickle = "::error file=./pickle,title=code::a pickle, which can run code";
+    let pickle = "::error file=./pickle,title=PICKLE-GLOBAL::loading the pickle would run posix.system (at 0)";
     assert!(commands.iter().any(|command| command.starts_with(pickle)), "{run:?}");
     assert!(!run.out.contains("sound.stb"));
 }
@@ -172,7 +175,11 @@ fn junit_is_well_formed() {
     assert_eq!(run.out.matches(" errors=\"1\"").count(), 1);
     assert!(run.out.matches(" failures=\"1\"").count() > cases / 3);
     assert!(run.out.contains("name=\"./sound.stb\"/>"), "a valid file is a test that passed");
-    assert!(run.out.contains("<failure type=\"invalid\" message=\"a pickle, which can run code"));
+    assert!(
+        run.out.contains(
+            "<failure type=\"invalid\" message=\"a pickle, which would run posix.system\""
+        )
+    );
 }
 
 /// A vocabulary has hundreds of thousands of texts: the first are shown, or all on

@@ -5,6 +5,7 @@ use super::*;
 use serde_json::json;
 
 const PICKLE: &[u8] = b"\x80\x02}q\0X\x01\0\0\0aq\x01K\x01s.";
+const EVIL: &[u8] = b"\x80\x02cposix\nsystem\n)R.";
 
 pub(super) fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
     let (mut out, mut directory) = (Vec::new(), Vec::new());
@@ -36,18 +37,29 @@ pub(super) fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
 #[test]
 fn a_folder_with_only_a_pickle_does_not_pass() {
     let folder = Folder::new();
-    folder.write("evil.pt", PICKLE);
+    folder.write("evil.pt", EVIL);
     let human = run(&folder, &["check", "."]);
     assert_eq!(human.code, 1, "{human:?}");
-    let line = "invalid   1 file: pickle, which loading the model runs: ./evil.pt\n";
-    assert!(human.out.starts_with(line), "{human:?}");
+    let words = "invalid   ./evil.pt  unknown format, 19 bytes\n  \
+                 diagnosis a pickle, which would run posix.system\n";
+    assert!(human.out.starts_with(words), "{human:?}");
+    let words = "PICKLE-GLOBAL: loading the pickle would run posix.system (at 2, 14 bytes)";
+    assert!(human.out.contains(words), "{human:?}");
     let json = run(&folder, &["check", ".", "--json"]);
     folder.write("unknown", b"\0\xFF");
-    let words = "a pickle, which can run code when it is loaded";
+    let words = "a pickle, which would run posix.system";
     assert_eq!((json.code, &json.json()["verdict"]), (1, &json!("invalid")));
     assert_eq!(json.json()["diagnosis"], words);
-    // One that was named is of a format that is not read.
-    assert_eq!(run(&folder, &["check", "evil.pt"]).code, 3);
+    assert_eq!(json.json()["class"], "code");
+    // One that was named is refused as well, and only allowed code in a folder is not.
+    assert_eq!(run(&folder, &["check", "evil.pt"]).code, 1);
+    assert_eq!(run(&folder, &["check", "evil.pt", "--allow-code"]).code, 1);
+    // One that imports nothing is of a format that is not read.
+    folder.write("data.pt", PICKLE);
+    assert_eq!(run(&folder, &["check", "data.pt"]).code, 3);
+    let found = run(&folder, &["check", ".", "--include", "data.pt"]);
+    assert!(found.code == 3 && found.out.contains("code: pickle: ./data.pt"), "{found:?}");
+    std::fs::remove_file(folder.path().join("data.pt")).expect("it is there");
     // Skipping the only file leaves nothing, which is not a success either.
     let skipped = run(&folder, &["check", ".", "--skip-unknown", "--exclude", "*.pt"]);
     assert_eq!((skipped.code, &*skipped.out), (2, ""), "{skipped:?}");
@@ -70,7 +82,7 @@ fn pickles_are_found_wherever_they_are() {
     shifted[offset..offset + 4].fill(0);
     for (name, bytes) in [
         ("proto-2.bin", PICKLE.to_vec()),
-        ("proto-4.bin", b"\x80\x04\x95\x0A\0\0\0\0\0\0\0}\x94.".to_vec()),
+        ("proto-4.bin", b"\x80\x04\x95\x03\0\0\0\0\0\0\0}\x94.".to_vec()),
         ("none.bin", b"\x80\x03N.".to_vec()),
         ("proto-0.bin", b"cos\nsystem\n(S'id'\ntR.".to_vec()),
         ("proto-0-dict.bin", b"(cposix\nsystem\nS'id'\nR.".to_vec()),
@@ -82,7 +94,7 @@ fn pickles_are_found_wherever_they_are() {
         ("proto-0-broken.bin", b"cos\nsystem\n(S'id'\ntR\xFF".to_vec()),
         (
             "objects.npy",
-            b"\x93NUMPY\x01\0v\0{'descr': '|O', 'fortran_order': False, 'shape': (1,)}\n\x80\x03N."
+            b"\x93NUMPY\x01\07\0{'descr': '|O', 'fortran_order': False, 'shape': (1,)}\n\x80\x03N."
                 .to_vec(),
         ),
         ("shifted.zip", shifted),
@@ -92,7 +104,9 @@ fn pickles_are_found_wherever_they_are() {
         folder.write(name, &bytes);
         let found = run(&folder, &["check", name, "--json"]);
         let words = found.json()["diagnosis"].as_str().unwrap_or_default().to_owned();
-        assert!(found.code == 3 && words.contains("can run code"), "{name}: {found:?}");
+        let runs = bytes.windows(6).any(|here| here == b"system");
+        let (code, says) = if runs { (1, "would run ") } else { (3, "imports nothing") };
+        assert!(found.code == code && words.contains(says), "{name}: {found:?}");
         assert_eq!(run(&folder, &["check", name, "--deny", "pickle"]).code, 1, "{name}");
     }
     for (name, bytes) in [

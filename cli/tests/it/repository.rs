@@ -5,6 +5,8 @@ use sha2::Digest as _;
 use weighbridge_tests::encode::safetensors;
 
 const PICKLE: &[u8] = b"\x80\x02}q\0.";
+/// One that runs something.
+const EVIL: &[u8] = b"\x80\x02cposix\nsystem\n(tR.";
 
 /// A small sound model.
 fn weights() -> Vec<u8> {
@@ -73,13 +75,16 @@ fn each_class_decides_on_the_exit_code() {
     };
     let cases: &[(&str, Vec<u8>, &str, [i32; 3])] = &[
         ("notes.txt", b"text".to_vec(), "companion", [0, 0, 0]),
-        ("training_args.bin", PICKLE.to_vec(), "code", [1, 1, 0]),
-        ("README", PICKLE.to_vec(), "code", [1, 1, 0]),
-        ("model.gguf", PICKLE.to_vec(), "code", [1, 1, 0]),
+        ("training_args.bin", PICKLE.to_vec(), "code", [3, 3, 0]),
+        ("training_args.bin", EVIL.to_vec(), "code", [1, 1, 0]),
+        ("README", EVIL.to_vec(), "code", [1, 1, 0]),
+        ("model.gguf", EVIL.to_vec(), "code", [1, 1, 0]),
         ("scaler.pkl", b"of no known protocol".to_vec(), "code", [1, 1, 0]),
-        ("x.pt", zip("archive/data.pkl", PICKLE), "code", [1, 1, 0]),
-        ("x.dat", zip("archive/other", PICKLE), "code", [1, 1, 0]),
-        ("x.tar", tar, "code", [1, 1, 0]),
+        ("x.pt", zip("archive/data.pkl", PICKLE), "code", [3, 3, 0]),
+        ("x.pt", zip("archive/data.pkl", EVIL), "code", [1, 1, 0]),
+        ("x.dat", zip("archive/other", EVIL), "code", [1, 1, 0]),
+        ("x.tar", tar, "code", [3, 3, 0]),
+        ("x.keras", policy::zip(&[("config.json", lambda), ("x.pkl", PICKLE)]), "code", [1, 1, 0]),
         ("x.keras", zip("config.json", lambda), "code", [1, 1, 0]),
         ("x.h5", [b"\x89HDF\r\n\x1A\n".as_slice(), lambda].concat(), "code", [1, 1, 0]),
         ("helper.py", b"import os".to_vec(), "code", [3, 3, 0]),
@@ -131,7 +136,7 @@ fn each_class_decides_on_the_exit_code() {
 #[test]
 fn skipping_unknown_files_does_not_skip_code() {
     let folder = sound_repository();
-    folder.write("model/training_args.bin", PICKLE);
+    folder.write("model/training_args.bin", EVIL);
     folder.write("model/modeling_x.py", b"import os\n");
     folder.write("model/config.json", br#"{"auto_map": {"AutoModel": "modeling_x.Model"}}"#);
     let skipping = run(&folder, &["check", "model", "--skip-unknown"]);

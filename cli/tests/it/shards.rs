@@ -235,7 +235,9 @@ fn index_of_pickles_is_unsupported() {
     }
     // In a folder, its pickles count themselves.
     let walked = run(&folder, &["check", "."]);
-    assert!(walked.code == 1 && walked.out.contains(says), "{walked:?}");
+    assert!(walked.code == 3 && walked.out.contains(says), "{walked:?}");
+    folder.write(PICKLES[0].1, b"cposix\nsystem\n(tR.");
+    assert_eq!(run(&folder, &["check", "."]).code, 1);
 }
 
 /// Readers decide by the name of each shard, so one that is not a pickle makes it an index of

@@ -237,3 +237,34 @@ pub const ONNX_DOMAINS: usize = 8;
 ///
 /// Real names take up to a few hundred bytes. Longer ones are not looked at.
 pub const ONNX_TEXT: u64 = 65_535;
+
+/// Most values on the stack of a pickle that is followed: 64 MiB of memory.
+///
+/// Each opcode adds at most one. Writers empty the stack after a thousand items of a list, so that
+/// only a tuple of millions of items has more.
+pub const PICKLE_STACK: usize = 1 << 22;
+
+/// Most entries in the memo of a pickle that is followed: 64 MiB of memory.
+///
+/// One for each object that is not a number: a checkpoint of 100,000 tensors has a million.
+pub const PICKLE_MEMO: usize = 1 << 22;
+
+/// Most bytes that are decoded of a compressed member of an archive to follow its pickles.
+///
+/// A pickle takes about 100 bytes a tensor.
+pub const PICKLE_DECODED: u64 = 64 << 20;
+
+/// Number of bytes that are decoded for each compressed byte of a pickle, in addition to
+/// [`PICKLE_DECODED_LEAST`]: pickles of checkpoints shrink to a tenth.
+pub const PICKLE_RATIO: u64 = 64;
+
+/// Number of bytes that are decoded of pickles in a file of any length.
+pub const PICKLE_DECODED_LEAST: u64 = 1 << 20;
+
+/// Most members of an archive that are searched for pickles.
+pub const PICKLE_MEMBERS: usize = 1 << 16;
+
+/// How deep archives within archives are searched for pickles.
+///
+/// An exported program of torch is an archive that has checkpoints, which are archives.
+pub const PICKLE_NESTED: u32 = 3;

@@ -1,12 +1,19 @@
-//! Recognition of pickles, by name and by content.
+//! Pickles: recognition by name and by content, and the imports and calls of each.
 //!
 //! A pickle is a program for a stack machine. Loading it runs that program, which may import any
 //! module and call any function. Nothing here runs anything: operations are read, and the depth of
 //! the stack is followed.
 
+#[cfg(feature = "pickles")]
+mod machine;
 mod operation;
 mod walk;
 
+#[cfg(feature = "pickles")]
+pub use machine::{
+    Import, PICKLE_LIST, PickleEnd, PickleEvent, PickleFault, PickleItem, PickleMemory, PickleName,
+    PickleScan, PickleStop, Spelling, Standing,
+};
 pub use walk::{PickleWalk, Pickled};
 
 /// Whether the file name is that of a pickle. Loading a pickle runs code.

@@ -51,6 +51,8 @@ impl Pickled {
 #[derive(Clone, Copy, Debug)]
 pub struct PickleWalk {
     at: u64,
+    /// The end of the part that may be a pickle, if it is not the end of the file.
+    end: u64,
     /// Operations followed so far.
     done: u32,
     /// Items above the last mark, and above each mark before it. Of more marks than this, only the
@@ -71,12 +73,15 @@ pub struct PickleWalk {
     used: bool,
     /// How many bytes from `at` are searched for the end of its lines.
     searched: u64,
+    /// Bytes of lines searched so far.
+    read: u64,
 }
 
 impl Default for PickleWalk {
     fn default() -> Self {
         PickleWalk {
             at: 0,
+            end: u64::MAX,
             done: 0,
             above: 0,
             below: [0; PICKLE_MARKS],
@@ -89,6 +94,7 @@ impl Default for PickleWalk {
             import: None,
             used: false,
             searched: 0,
+            read: 0,
         }
     }
 }
@@ -107,6 +113,26 @@ enum Lines<'a> {
 }
 
 impl PickleWalk {
+    /// A walk over a part of a file, as if it were the whole.
+    ///
+    /// ```
+    /// use weighbridge_core::format::{PickleWalk, Pickled};
+    /// use weighbridge_core::{Source, Span};
+    ///
+    /// let bytes = b"head}.tail";
+    /// let found = PickleWalk::within(Span::new(4, 2)).step(&Source::whole(bytes));
+    /// assert_eq!(found, Ok(Pickled::Data(6)));
+    /// ```
+    pub fn within(span: Span) -> Self {
+        let end = span.offset.saturating_add(span.len);
+        PickleWalk { at: span.offset, end, ..PickleWalk::default() }
+    }
+
+    /// Work so far: operations, and bytes of their lines.
+    pub fn work(&self) -> u64 {
+        self.read.saturating_add(self.done.into())
+    }
+
     /// Continues until the answer is known.
     ///
     /// # Errors
@@ -128,7 +154,7 @@ impl PickleWalk {
     }
 
     fn operation(&mut self, source: &Source<'_>) -> Result<Next, Absent> {
-        let len = source.len();
+        let len = source.len().min(self.end);
         let room = len.saturating_sub(self.at);
         // Requests for one operation all start at its byte, so one buffer is enough.
         let head = source.get(Span::new(self.at, room.min(LENGTHS)))?;
@@ -198,8 +224,8 @@ impl PickleWalk {
 
     /// Begins the next pickle of the file.
     fn restart(&mut self, at: u64) {
-        let PickleWalk { done, .. } = *self;
-        *self = PickleWalk { done, ended: Some(at), ..PickleWalk::default() };
+        let PickleWalk { done, end, read, .. } = *self;
+        *self = PickleWalk { done, end, read, ended: Some(at), ..PickleWalk::default() };
     }
 
     /// The effect of an operation: `None` if it is refused, and an error if it decides. A pickle
@@ -303,10 +329,11 @@ impl PickleWalk {
 
     /// The lines that follow the byte at `at`, without the last line feed.
     fn lines<'a>(&mut self, source: &Source<'a>, count: usize) -> Result<Lines<'a>, Absent> {
-        let room = source.len().saturating_sub(self.at);
+        let room = source.len().min(self.end).saturating_sub(self.at);
         let most = room.min(PICKLE_LINE);
         loop {
             let known = self.searched.max(most.min(FIRST_LINE));
+            self.read = self.read.saturating_add(known);
             let bytes = source.get(Span::new(self.at, known))?.get(1..).unwrap_or_default();
             let mut feeds = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
             if let Some((end, _)) = feeds.nth(count.saturating_sub(1)) {

@@ -44,4 +44,19 @@ rules! { 0;
     BYTES_CHANGED = "BYTES-CHANGED", Fatal, Silent,
         "the bytes here have changed since they were read",
         "a file that is being written, or flash that is being updated, is not read as if it were whole";
+    PICKLE_GLOBAL = "PICKLE-GLOBAL", Fatal, Silent,
+        "loading the pickle imports or runs what torch.load(weights_only=True) refuses",
+        "a pickle that holds only tensors and plain data imports nothing but the 144 names on the list of torch.load(weights_only=True) in torch 2.15",
+        why "loading a pickle imports these modules and calls these functions with arguments of the author's choice, before anything can be inspected. Every import counts, even if its value is dropped. `--allow-global MODULE.NAME` accepts one name";
+    PICKLE_INERT = "PICKLE-INERT", Violation, Silent,
+        "loading the pickle makes an object that torch.load(weights_only=True) refuses, and that is known to be plain data",
+        "a pickle that holds only tensors and plain data imports nothing but the 144 names on the list of torch.load(weights_only=True) in torch 2.15",
+        why "trainers save their settings with the weights: NumPy's arrays and scalars, `argparse.Namespace`, paths, `defaultdict`, OmegaConf's and Lightning's dictionaries. These run no code of the author's, but torch.load refuses them by default. `--allow-global MODULE.NAME` accepts one name";
+    PICKLE_FAULT = "PICKLE-FAULT", Fatal, Silent,
+        "the pickle is broken",
+        "pickletools: each operation finds its argument in the file, and its operands on the stack or in the memo",
+        why "`pickle.load` runs all operations before the fault, and readers that differ in what they call a fault run more";
+    PICKLE_UNCHECKED = "PICKLE-UNCHECKED", Unchecked, Silent,
+        "a pickle was not followed to its end",
+        "a checker names what it did not check";
 }

@@ -18,6 +18,7 @@ pub mod index;
 pub mod kept;
 #[cfg(feature = "host")]
 pub mod peers;
+pub mod pickle;
 #[cfg(feature = "host")]
 pub mod seeds;
 mod tail;
@@ -57,6 +58,7 @@ pub const TARGETS: &[Target] = &[
     target("index", index::index, 8 << 10),
     target("codecs", codecs::codecs, 8 << 10),
     target("changing", changing::changing, 8 << 10),
+    target("pickle", pickle::pickle, 8 << 10),
 ];
 
 /// Targets that create files with our encoders, or compare with other readers.

@@ -16,6 +16,7 @@ pub fn of(name: &str) -> Vec<(String, Vec<u8>)> {
             "detect" => Format::ALL.iter().flat_map(|format| files(format.name())).collect(),
             "windows" | "changing" | "index" => tailed(name),
             "codecs" => codecs(),
+            "pickle" => pickles(),
             format => files(format),
         },
     };
@@ -108,6 +109,11 @@ fn deflated(codec: &str, data: &[u8], level: i32) -> Vec<u8> {
     };
     stored.truncate(len.unwrap_or(0));
     stored
+}
+
+fn pickles() -> Vec<(String, Vec<u8>)> {
+    let all = fixtures::pickles::all().into_iter();
+    all.map(|suspect| (suspect.name.to_owned(), suspect.bytes)).collect()
 }
 
 fn codecs() -> Vec<(String, Vec<u8>)> {

@@ -15,6 +15,8 @@ pub(crate) struct Criteria {
     deny: Vec<&'static str>,
     /// Pickles count as invalid.
     pub(crate) deny_pickle: bool,
+    /// Names that pickles may import, with their modules.
+    allow: Vec<(String, String)>,
     /// These rules do not count, unless they are fatal or denied.
     ignore: Vec<&'static str>,
     /// Files that nothing identifies are unsupported.
@@ -28,6 +30,7 @@ impl Criteria {
             deny_lint: false,
             deny: Vec::new(),
             deny_pickle: false,
+            allow: Vec::new(),
             ignore: Vec::new(),
             unknown: false,
         }
@@ -58,6 +61,29 @@ impl Criteria {
         Ok(())
     }
 
+    /// Lets pickles import the name after the last dot from the module before it.
+    pub(crate) fn allow_global(&mut self, what: &str) -> Result<(), String> {
+        let is_name = |part: &str| {
+            let is_part = |char: char| char.is_alphanumeric() || char == '_';
+            !part.is_empty() && part.chars().all(is_part)
+        };
+        let found = what.rsplit_once('.').filter(|_| what.split('.').all(is_name));
+        let Some((module, name)) = found else {
+            return Err(format!("{what:?} is no MODULE.NAME, such as argparse.Namespace"));
+        };
+        let first = module.split('.').next().unwrap_or_default();
+        if SYSTEM.contains(&first) {
+            return Err(format!("{what:?} is of a module that no pickle may import"));
+        }
+        self.allow.push((module.into(), name.into()));
+        Ok(())
+    }
+
+    /// Whether pickles may import this name from this module.
+    pub(crate) fn allows_global(&self, module: &str, name: &str) -> bool {
+        self.allow.iter().any(|(of, known)| of == module && known == name)
+    }
+
     /// Whether breaches of this rule are ignored.
     pub(crate) fn ignores(&self, rule: Rule) -> bool {
         let id = rule.id();
@@ -78,6 +104,9 @@ impl Criteria {
         tally.rules().all(|count| self.accepts(count.rule))
     }
 }
+
+/// Modules that torch.load refuses even if a user allows them.
+const SYSTEM: [&str; 4] = ["nt", "os", "posix", "sys"];
 
 /// Whether a file that breaks this rule is a pickle as well, or may have one.
 fn may_be_pickle(rule: Rule) -> bool {

@@ -5,9 +5,11 @@ pub(crate) mod criteria;
 pub(crate) mod diagnosis;
 pub(crate) mod naming;
 pub(crate) mod options;
+pub(crate) mod pickles;
 #[cfg(feature = "policy")]
 pub mod policy;
 pub(crate) mod recognise;
 pub(crate) mod report;
+pub(crate) mod scan;
 pub(crate) mod session;
 pub(crate) mod steps;

@@ -9,6 +9,7 @@ use crate::check::naming::Naming;
 use crate::check::options::{Goal, Options};
 use crate::check::recognise::{HEAD, recognise_as};
 use crate::check::report::{Collected, Outcome, Report};
+use crate::check::scan::{OBJECTS, Scan};
 #[cfg(feature = "gguf")]
 use crate::list::part::SetPart;
 use alloc::boxed::Box;
@@ -49,6 +50,9 @@ pub(crate) struct Check {
     behind: Behind,
     /// The diagnosis of a file that could not be opened, once it has been made.
     other: Option<Option<Diagnosis>>,
+    /// The scan of its pickles, while it runs, and whether it has ended.
+    scan: Option<Box<Scan>>,
+    scanned: bool,
     naming: Naming,
     /// The goal reached so far, and the goal up to which names were looked for.
     reached: Option<Goal>,
@@ -169,6 +173,9 @@ impl Check {
             running.go_on(source, goal, options, &mut |finding| collected.push(finding))?;
             #[cfg(feature = "gguf")]
             self.look_behind(source, &file)?;
+            if self.collected.kept.iter().any(|it| it.rule.id() == OBJECTS) {
+                self.scan(source, options)?;
+            }
             self.reached = Some(goal);
             if goal == Goal::Payloads {
                 self.audit = None;
@@ -203,8 +210,12 @@ impl Check {
         Ok(())
     }
 
-    /// Diagnoses a file that could not be opened.
-    pub(crate) fn diagnose(&mut self, source: &Source<'_>) -> Result<(), Absent> {
+    /// Diagnoses a file that could not be opened, and follows its pickles.
+    pub(crate) fn diagnose(
+        &mut self,
+        source: &Source<'_>,
+        options: &Options,
+    ) -> Result<(), Absent> {
         if self.is_refused() && self.other.is_none() {
             let found = Diagnosis::walking(
                 source,
@@ -213,6 +224,28 @@ impl Check {
                 &mut self.members,
             )?;
             self.other = Some(found);
+        }
+        let other = self.other.as_ref().and_then(Option::as_ref);
+        if other.is_some_and(Diagnosis::may_have_pickles) {
+            self.scan(source, options)?;
+        }
+        Ok(())
+    }
+
+    /// Follows the pickles of a file.
+    fn scan(&mut self, source: &Source<'_>, options: &Options) -> Result<(), Absent> {
+        if self.scanned {
+            return Ok(());
+        }
+        self.scan.get_or_insert_default().step(source, &options.criteria)?;
+        let results = self.scan.take().map(|scan| scan.into_results()).unwrap_or_default();
+        self.scanned = true;
+        let instead = self.file.is_none() && options.format.is_none();
+        let pickles = results.enter(&mut self.collected, instead);
+        if pickles.count() > 0
+            && let Some(Some(other)) = self.other.take_if(|it| it.is_some())
+        {
+            self.other = Some(Some(other.with(pickles)));
         }
         Ok(())
     }
@@ -229,7 +262,7 @@ impl Check {
 
     /// The diagnosis, if the file was cut off or could not be opened.
     pub(crate) fn diagnosis(&self, len: u64) -> Option<Diagnosis> {
-        let Collected { kept, tally } = &self.collected;
+        let Collected { kept, tally, .. } = &self.collected;
         match &self.file {
             Some(file) => Diagnosis::cut_off(file, len, kept, tally),
             None => self.other.clone().flatten(),

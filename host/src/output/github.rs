@@ -51,7 +51,7 @@ pub fn file(out: &mut dyn Write, name: &Text, seen: Seen<'_>) -> io::Result<()> 
     };
     if let Some(diagnosis) = report.diagnosis() {
         command(out, level, name, verdict.name(), &diagnosis.to_string())?;
-        if diagnosis.is_other() {
+        if !report.has_own_findings() {
             return Ok(());
         }
     }

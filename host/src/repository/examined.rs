@@ -90,15 +90,17 @@ impl Examined {
         Examined { danger: false, ..self }
     }
 
-    /// A file that the check of tensor files found to be a pickle, or to have or list some. An
-    /// index that lists pickles is no code itself, unless they are `denied`.
+    /// A file that the check of tensor files found to be a pickle, or to have or list some. A pickle
+    /// that imports nothing off the list of `torch.load(weights_only=True)` runs no code, and an
+    /// index that lists pickles is no code itself, unless pickles are `denied`.
     ///
     /// ```
     /// use weighbridge::{Verdict, repository::Examined};
     ///
     /// let report = weighbridge::check(b"\x80\x02}q\0.")?;
-    /// let found = Examined::pickle(report.diagnosis().unwrap(), false);
-    /// assert_eq!(found.verdict(), Verdict::Invalid);
+    /// let found = |denied| Examined::pickle(report.diagnosis().unwrap(), denied);
+    /// assert_eq!(found(false).verdict(), Verdict::Unsupported);
+    /// assert_eq!(found(true).verdict(), Verdict::Invalid);
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
     pub fn pickle(diagnosis: &Diagnosis, denied: bool) -> Self {
@@ -106,7 +108,9 @@ impl Examined {
             let found = Examined::new(Class::Unknown, "index of pickles");
             return found.because(diagnosis.to_string()).harmless();
         }
-        Examined::new(Class::Code, PICKLE).because(diagnosis.to_string()).runs()
+        let found = Examined::new(Class::Code, PICKLE).because(diagnosis.to_string());
+        let is_safe = diagnosis.pickles().is_some_and(|pickles| !pickles.can_run_code());
+        if is_safe && !denied { found } else { found.runs() }
     }
 
     /// A piece of a file that is checked as a whole with the first piece.

@@ -300,12 +300,12 @@ fn lambda() -> Examined {
 /// An archive with these contents.
 fn inside(inside: Inside, what: &'static str) -> Examined {
     let Inside { pickle, code, lambda: has_lambda, unseen } = inside;
+    if has_lambda {
+        return lambda();
+    }
     if let Some(name) = pickle {
         let why = format!("\"{name}\" in it can run code when it is loaded");
         return Examined::new(Class::Code, "archive of a pickle").because(why).runs();
-    }
-    if has_lambda {
-        return lambda();
     }
     if let Some(name) = code {
         return Examined::new(Class::Code, "archive of code").because(format!("\"{name}\""));

@@ -7,6 +7,7 @@ pub mod npy;
 pub mod npz;
 pub mod oinf;
 pub mod onnx;
+pub mod pickle;
 pub mod safetensors;
 pub mod shards;
 pub mod stb;

@@ -26,6 +26,7 @@ mod payloads;
 mod peer_bintensors;
 mod peer_safetensors;
 mod peer_shards;
+mod pickles;
 mod places;
 mod planted;
 mod properties;

@@ -7,7 +7,7 @@ use weighbridge_core::{Absent, Source, Span};
 pub(super) const ZIP: &str = "a zip archive";
 pub(super) const NPZ: &str = "an archive of NumPy arrays (.npz)";
 const PICKLE: &str = "a PyTorch archive (zip) of a pickle";
-const OTHER_PICKLE: &str = "a zip archive that holds a pickle";
+pub(super) const OTHER_PICKLE: &str = "a zip archive that holds a pickle";
 
 /// Length of the record at the end of an archive, without a comment.
 const END: u64 = 22;

@@ -2,6 +2,7 @@
 //! start of a download.
 
 use crate::base::text::{plural, thousands};
+use crate::check::pickles::Pickles;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -14,6 +15,7 @@ use weighbridge_core::{
 pub(crate) mod archive;
 #[cfg(feature = "shards")]
 pub(crate) mod pickles;
+mod scanned;
 
 use archive::{Members, NPZ, ZIP};
 
@@ -21,6 +23,7 @@ const OBJECTS: &str = "a NumPy array (.npy) of objects, a pickle";
 const PICKLE: &str = "a pickle";
 const NPY: &str = "a NumPy array (.npy)";
 const ONNX: &str = "an ONNX model";
+const TAR: &str = "a tar archive";
 const PICKLE_INDEX: &str = "an index of PyTorch shards, which are pickles: Weighbridge does not \
                             read them, and they can run code when they are loaded";
 
@@ -43,6 +46,8 @@ pub enum Diagnosis {
     Other(&'static str),
     /// A pickle, or an archive that contains one.
     Pickle(&'static str),
+    /// The same, after its pickles have been followed.
+    Scanned(&'static str, Pickles),
     /// An index of a PyTorch model, whose shards are pickles.
     PickleIndex,
     /// A Git LFS pointer, with the size of the file it stands for, if it states one.
@@ -215,6 +220,7 @@ impl Diagnosis {
             Diagnosis::Generation(_)
                 | Diagnosis::Other(_)
                 | Diagnosis::Pickle(_)
+                | Diagnosis::Scanned(..)
                 | Diagnosis::PickleIndex
                 | Diagnosis::Unknown
         )
@@ -228,7 +234,7 @@ impl Diagnosis {
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
     pub const fn is_pickle(&self) -> bool {
-        matches!(self, Diagnosis::Pickle(_) | Diagnosis::PickleIndex)
+        matches!(self, Diagnosis::Pickle(_) | Diagnosis::Scanned(..) | Diagnosis::PickleIndex)
     }
 
     /// Whether the file is of another kind, rather than damaged.
@@ -271,6 +277,7 @@ impl Diagnosis {
             Diagnosis::Generation(rule) => return Err(*rule),
             Diagnosis::Other(what) | Diagnosis::Message(what) => String::from(*what),
             Diagnosis::Pickle(what) => format!("{what}, which can run code when it is loaded"),
+            Diagnosis::Scanned(what, pickles) => format!("{what}, {}", pickles.sentence()),
             Diagnosis::PickleIndex => String::from(PICKLE_INDEX),
             Diagnosis::LfsPointer(size) => {
                 let mut text = String::from("a Git LFS pointer, not the file that it stands for");
@@ -343,7 +350,7 @@ const MAGICS: &[Magic] = &[
     magic(0, b"fmgg", "a GGMF file, which GGUF has replaced"),
     magic(0, b"tjgg", "a GGJT file, which GGUF has replaced"),
     magic(4, b"TFL3", "a TensorFlow Lite model"),
-    magic(257, b"ustar", "a tar archive"),
+    magic(257, b"ustar", TAR),
 ];
 
 /// Rules broken by a file of a known generation that is not read.
@@ -382,7 +389,7 @@ const PAST_THE_END: &[Rule] = &[
 ];
 
 /// Whether a NumPy array's header declares elements that are objects.
-fn is_of_objects(head: &[u8]) -> bool {
+pub(crate) fn is_of_objects(head: &[u8]) -> bool {
     const KEY: &[u8] = b"'descr':";
     let line = head.iter().take_while(|byte| **byte != b'\n');
     let header: Vec<u8> = line.copied().filter(|byte| *byte != b' ').collect();

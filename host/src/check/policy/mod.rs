@@ -47,6 +47,8 @@ pub struct Policy {
     depth: Depth,
     /// What counts as a fault: rule ids, `lint`, `pickle`.
     pub deny: Vec<String>,
+    /// Names that pickles may import, as `MODULE.NAME`.
+    pub allow_global: Vec<String>,
     select: Option<Vec<String>>,
     ignore: Vec<Ignore>,
     /// Patterns of the files in a folder to check; empty for all.
@@ -204,6 +206,9 @@ impl Policy {
         }
         for what in &self.deny {
             options = options.deny(what).map_err(|why| format!("{name}: {why}"))?;
+        }
+        for what in &self.allow_global {
+            options = options.allow_global(what).map_err(|why| format!("{name}: {why}"))?;
         }
         let Limits { work, memory, buffer } = self.limits;
         for (limit, set) in [

@@ -8,7 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 const KEYS: &str = "profile, depth, deny, select, ignore, include, exclude, skip-unknown, \
-                    allow-code, follow-links and limits";
+                    allow-code, allow-global, follow-links and limits";
 const LIMITS: &str = "work, memory and buffer";
 const IGNORE: &str = "rule, reason and until";
 /// Number of characters of a wrong value that a message shows.
@@ -37,6 +37,7 @@ pub(super) fn read(text: &str) -> Result<Policy, String> {
                 policy.depth = entry.choice(known)?;
             }
             "deny" => policy.deny = entry.strings()?,
+            "allow-global" => policy.allow_global = entry.strings()?,
             "select" => policy.select = Some(entry.strings()?),
             "include" => policy.include = entry.strings()?,
             "exclude" => policy.exclude = entry.strings()?,

@@ -54,6 +54,8 @@ impl Verdict {
 pub struct Found {
     pub(super) finding: Finding,
     pub(super) entry: Option<Arc<Text>>,
+    /// The message, if it is more than that of the rule.
+    pub(super) said: Option<Arc<str>>,
 }
 
 impl Found {
@@ -137,7 +139,7 @@ impl Found {
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
     pub fn message(&self) -> String {
-        self.finding.to_string()
+        self.said.as_ref().map_or_else(|| self.finding.to_string(), |said| String::from(&**said))
     }
 
     /// The specification's section for the rule.

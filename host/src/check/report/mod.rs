@@ -2,6 +2,7 @@
 
 mod counts;
 mod found;
+mod pickles;
 #[cfg(feature = "serde")]
 mod written;
 
@@ -14,6 +15,7 @@ use crate::check::criteria::Criteria;
 use crate::check::diagnosis::Diagnosis;
 use crate::check::naming::Naming;
 use crate::check::options::Options;
+use crate::check::pickles::Said;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
@@ -67,6 +69,8 @@ pub struct Report {
 pub(crate) struct Collected {
     pub(crate) kept: Vec<Finding>,
     pub(crate) tally: Tally,
+    /// What findings on pickles say, in the order of their `found`.
+    pub(crate) said: Vec<Said>,
 }
 
 /// How far a check came, and what it found.
@@ -115,7 +119,7 @@ impl Report {
         if refused {
             report.unchecked.push(Unchecked::new(None, "the file could not be opened", true));
         }
-        report.enter(collected.kept.clone(), names);
+        report.enter(collected, names);
         if report.file.is_some_and(|file| file.format() == Format::Shards) {
             let why = "the files it lists were not checked";
             report.unchecked.push(Unchecked::new(None, why, true));
@@ -125,19 +129,24 @@ impl Report {
 
     /// Sorts findings by place, and adds the names of their entries. Those that say that
     /// something was not checked are also listed separately.
-    fn enter(&mut self, mut findings: Vec<Finding>, names: &Naming) {
+    fn enter(&mut self, collected: &Collected, names: &Naming) {
+        let mut findings = collected.kept.clone();
         findings.sort_by_key(|finding| (finding.offset, finding.kind, finding.entry, finding.part));
         for finding in findings {
-            let entry = names.of(&finding);
+            let (mut entry, mut said) = (names.of(&finding), None);
+            if let Some(found) = collected.said(&finding) {
+                (entry, said) = (found.entry.clone(), Some(found.message.clone()));
+            }
             if finding.severity() == Severity::Unchecked {
-                let why = finding.to_string();
+                let why =
+                    said.as_ref().map_or_else(|| finding.to_string(), |said| said.to_string());
                 let asked = !self.criteria.ignores(finding.rule);
                 self.unchecked.push(Unchecked { entry: entry.clone(), why, asked, ignored: false });
                 if self.criteria.accepts(finding.rule) {
                     continue;
                 }
             }
-            self.findings.push(Found { finding, entry });
+            self.findings.push(Found { finding, entry, said });
         }
     }
 
@@ -179,7 +188,9 @@ impl Report {
 
     fn without_gaps(&self, criteria: &Criteria) -> Verdict {
         let pickle = self.diagnosis.as_ref().is_some_and(Diagnosis::is_pickle);
-        if self.is_unsupported() && !(pickle && criteria.deny_pickle) {
+        if self.breaks_pickle_rules(criteria) {
+            Verdict::Invalid
+        } else if self.is_unsupported() && !(pickle && criteria.deny_pickle) {
             Verdict::Unsupported
         } else if criteria.passes(&self.tally) {
             Verdict::Valid
@@ -432,7 +443,7 @@ impl Report {
     pub(crate) fn find(&mut self, finding: Finding, entry: impl FnOnce() -> Option<Text>) {
         if self.tally.add(&finding) {
             let entry = entry().map(Arc::new);
-            self.findings.push(Found { finding, entry });
+            self.findings.push(Found { finding, entry, said: None });
         }
     }
 

@@ -163,7 +163,7 @@ impl<'a> Session<'a> {
     /// assert!(session.diagnosis().unwrap().is_other());
     /// ```
     pub fn diagnose(&mut self) -> bool {
-        self.go_on(|check, source, _| check.diagnose(source))
+        self.go_on(|check, source, options| check.diagnose(source, options))
     }
 
     fn name(&mut self) -> bool {

@@ -4,6 +4,7 @@ mod bintensors;
 mod idv;
 mod oinf;
 mod onnx;
+mod pytorch;
 mod stb;
 mod ztensor;
 

@@ -1,9 +1,10 @@
 //! How a file is checked and read, and the limits of both.
 
+mod counts;
+
 use crate::base::text::Text;
 use crate::check::criteria::Criteria;
 use crate::input::store::Windows;
-use alloc::string::String;
 use alloc::sync::Arc;
 use core::fmt;
 use weighbridge_core::{Format, Profile, Slot, limits};
@@ -195,43 +196,6 @@ impl Options {
     pub fn profile(mut self, profile: Profile) -> Self {
         self.criteria.profile = profile;
         self
-    }
-
-    /// Makes remarks count as faults: `lint` for all of them, or a rule id. `pickle` makes
-    /// pickles, and archives that contain one, invalid instead of unsupported.
-    ///
-    /// ```
-    /// use weighbridge::Options;
-    ///
-    /// let options = Options::new().deny("lint")?.deny("pickle")?.deny("HDR-MAGIC")?;
-    /// assert_eq!(options.deny("HDR-MAGICK").unwrap_err(), "no rule has the id \"HDR-MAGICK\"");
-    /// # Ok::<(), String>(())
-    /// ```
-    ///
-    /// # Errors
-    /// A sentence, if no rule has this id.
-    pub fn deny(mut self, what: &str) -> Result<Self, String> {
-        self.criteria.deny(what)?;
-        Ok(self)
-    }
-
-    /// Ignores breaches of a rule, and anything that it leaves unchecked: the report still
-    /// lists them, and [`Report::ignored`](crate::Report::ignored) counts them. A rule that is
-    /// [denied](Self::deny) by its id still counts.
-    ///
-    /// ```
-    /// use weighbridge::Options;
-    ///
-    /// let options = Options::new().ignore("TRAILING")?;
-    /// assert!(options.ignore("OFFSET-BOUNDS").unwrap_err().contains("is fatal"));
-    /// # Ok::<(), String>(())
-    /// ```
-    ///
-    /// # Errors
-    /// A sentence, if no rule has this id or it is fatal in every format that has one.
-    pub fn ignore(mut self, rule: &str) -> Result<Self, String> {
-        self.criteria.ignore(rule)?;
-        Ok(self)
     }
 
     /// Treats a file that neither its content nor its name identifies as unsupported instead of
