@@ -8,6 +8,7 @@ import { cells, metadataTable, metaValue, notListed, rowTable, tensorDetails, va
 import { lent } from './blocks.js';
 import { Decoder } from './decoder.js';
 import { npy, type Npy } from './npy.js';
+import { GOALS, type DocumentOptions, type Goal } from './options.js';
 import { failure, number, ruleOf, sentence, Texts, unpack, type Unpack } from './unpack.js';
 
 const SORTS = ['index', 'name', 'dtype', 'elements', 'stored', 'offset', 'rank', 'findings', 'given'];
@@ -21,26 +22,6 @@ function sortCode(sort: Sort = 'index'): number {
     throw failure(`unknown column ${sort}`);
   }
   return code | (descending ? 16 : 0);
-}
-
-/**
- * How far to go: `index` reads the header and all entries; `structure` also checks everything that
- * can be checked without payloads, and determines the layout; `payloads` also reads the data
- * (checksums, decompression, value rules).
- */
-export type Goal = (typeof GOALS)[number];
-
-const GOALS = ['index', 'structure', 'payloads'] as const;
-
-export interface DocumentOptions {
-  /** Opens the file as this format, whatever the content looks like. */
-  format?: string;
-  /** The file name: a known extension decides if the content does not. */
-  name?: string;
-  /** Bytes of the file to keep, 16 MiB by default; a single call that needs more may exceed it. */
-  budget?: number;
-  /** Requests are rounded outwards to multiples of this power of two; 64 KiB by default. */
-  granule?: number;
 }
 
 /**
@@ -63,9 +44,18 @@ interface Facts {
   findings: number;
 }
 
-// What `JointDocument` may see of a document.
-let insides: (document: Document) => { raw: full.RawDocument; seed: bigint };
-let forget: (document: Document) => void;
+/**
+ * What `JointDocument` may see of a document.
+ *
+ * @internal
+ */
+export let insides: (document: Document) => { raw: full.RawDocument; seed: bigint };
+/**
+ * Forgets what was read of a document that changes.
+ *
+ * @internal
+ */
+export let forget: (document: Document) => void;
 
 /**
  * A file: its index, and the windows of it in memory.
@@ -548,59 +538,3 @@ Object.defineProperty(Document.prototype, Symbol.dispose ?? Symbol('dispose'), {
     this.free();
   },
 });
-
-/**
- * A document of the full module, which may cover several files: the document of an index of shards,
- * or an empty one (of length 0) for the parts of a split GGUF. It then lists the tensors of all
- * files as if the files followed each other: offsets in a file that begins at `base` are increased
- * by `base`.
- */
-export class JointDocument extends Document {
-  /** The code of a word in the tables of this document. */
-  code(word: string): number {
-    return insides(this).raw.code(word);
-  }
-
-  /** Adds the tensors of a file that has reached the goal `index`. */
-  join(part: JointDocument, base: bigint): void {
-    forget(this);
-    insides(this).raw.join(insides(part).raw, base);
-  }
-
-  /**
-   * The files that an index lists, with the number of tensors listed for each and how many of those
-   * the file has; `undefined` if bytes are missing.
-   */
-  listed(): { names: string[]; listed: Uint32Array; found: Uint32Array } | undefined {
-    return unpack(insides(this).raw.listed(insides(this).seed), (fields) => ({
-      names: [...fields.texts()],
-      listed: fields.column(Uint32Array),
-      found: fields.column(Uint32Array),
-    }));
-  }
-
-  /**
-   * Starts collecting the findings of all files and comparing the files. Call `addPart` or
-   * `addAbsent` for each file in order, then `end`. After that, `findings`, `verdict` and `layout`
-   * cover all files. `false` if bytes are missing.
-   */
-  begin(profile: Profile): boolean {
-    return insides(this).raw.begin(profile === 'lenient', insides(this).seed);
-  }
-
-  /** Adds a file by its number from 0, with the positions of its first tensor and metadata entry among all. */
-  addPart(part: JointDocument, number: number, name: string, base: bigint, first: number, firstEntry: number): void {
-    insides(this).raw.addPart(insides(part).raw, number, name, base, first, firstEntry);
-  }
-
-  /** Records a file that is missing or, if `missing` is false, cannot be read. */
-  addAbsent(number: number, missing: boolean): void {
-    insides(this).raw.addAbsent(number, missing);
-  }
-
-  /** Compares the contents of all files. `false` if bytes are missing. */
-  end(): boolean {
-    forget(this);
-    return insides(this).raw.end();
-  }
-}

@@ -8,15 +8,19 @@
 
 import type { Block, Difference, Gauge, GaugeOptions, Heads, Heatmap, HeatmapOptions, Pairs, Sign, Sink, Statistics } from './accumulators.js';
 import { lend } from './blocks.js';
-import { Document, JointDocument, type DocumentOptions, type Goal, type Reader } from './document.js';
+import { Document, type Reader } from './document.js';
 import type { Compute, Reading, Summaries } from './glue.js';
+import { JointDocument } from './joint.js';
 import type { ModelSummary, SummaryOptions, Template, TemplatePiece, Vocabulary } from './models.js';
+import type { DocumentOptions, Goal } from './options.js';
 import type { Format, Progress, Rule } from './tables.js';
 import { failure, learn, rulesOf, unpack, type Catalogue } from './unpack.js';
 
 export type * from './accumulators.js';
 export type { ChunkReport, Decoder } from './decoder.js';
-export type { Document, DocumentOptions, Goal, JointDocument } from './document.js';
+export type { Document } from './document.js';
+export type { JointDocument } from './joint.js';
+export type { DocumentOptions, Goal } from './options.js';
 export type * from './entry.js';
 export type * from './models.js';
 export type { Npy } from './npy.js';

@@ -1,6 +1,6 @@
 /** Tables of many entries, and verdicts. Offsets and extents are `BigUint64Array`. */
 
-import type { Goal } from './document.js';
+import type { Goal } from './options.js';
 import type { Texts } from './unpack.js';
 
 export type Profile = 'strict' | 'lenient';

@@ -173,7 +173,9 @@ impl Check {
             running.go_on(source, goal, options, &mut |finding| collected.push(finding))?;
             #[cfg(feature = "gguf")]
             self.look_behind(source, &file)?;
-            if self.collected.kept.iter().any(|it| it.rule.id() == OBJECTS) {
+            let objects = || self.collected.kept.iter().any(|it| it.rule.id() == OBJECTS);
+            // Asked first: a build without the feature links no texts of rules.
+            if cfg!(feature = "pickles") && objects() {
                 self.scan(source, options)?;
             }
             self.reached = Some(goal);
@@ -232,9 +234,9 @@ impl Check {
         Ok(())
     }
 
-    /// Follows the pickles of a file.
+    /// Follows the pickles of a file. Without the feature, they stay diagnosed as such.
     fn scan(&mut self, source: &Source<'_>, options: &Options) -> Result<(), Absent> {
-        if self.scanned {
+        if self.scanned || !cfg!(feature = "pickles") {
             return Ok(());
         }
         self.scan.get_or_insert_default().step(source, &options.criteria)?;

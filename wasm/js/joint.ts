@@ -1,0 +1,61 @@
+// Several files as one.
+
+import { Document, forget, insides } from './document.js';
+import type { Profile } from './tables.js';
+import { unpack } from './unpack.js';
+
+/**
+ * A document of the full module, which may cover several files: the document of an index of shards,
+ * or an empty one (of length 0) for the parts of a split GGUF. It then lists the tensors of all
+ * files as if the files followed each other: offsets in a file that begins at `base` are increased
+ * by `base`.
+ */
+export class JointDocument extends Document {
+  /** The code of a word in the tables of this document. */
+  code(word: string): number {
+    return insides(this).raw.code(word);
+  }
+
+  /** Adds the tensors of a file that has reached the goal `index`. */
+  join(part: JointDocument, base: bigint): void {
+    forget(this);
+    insides(this).raw.join(insides(part).raw, base);
+  }
+
+  /**
+   * The files that an index lists, with the number of tensors listed for each and how many of those
+   * the file has; `undefined` if bytes are missing.
+   */
+  listed(): { names: string[]; listed: Uint32Array; found: Uint32Array } | undefined {
+    return unpack(insides(this).raw.listed(insides(this).seed), (fields) => ({
+      names: [...fields.texts()],
+      listed: fields.column(Uint32Array),
+      found: fields.column(Uint32Array),
+    }));
+  }
+
+  /**
+   * Starts collecting the findings of all files and comparing the files. Call `addPart` or
+   * `addAbsent` for each file in order, then `end`. After that, `findings`, `verdict` and `layout`
+   * cover all files. `false` if bytes are missing.
+   */
+  begin(profile: Profile): boolean {
+    return insides(this).raw.begin(profile === 'lenient', insides(this).seed);
+  }
+
+  /** Adds a file by its number from 0, with the positions of its first tensor and metadata entry among all. */
+  addPart(part: JointDocument, number: number, name: string, base: bigint, first: number, firstEntry: number): void {
+    insides(this).raw.addPart(insides(part).raw, number, name, base, first, firstEntry);
+  }
+
+  /** Records a file that is missing or, if `missing` is false, cannot be read. */
+  addAbsent(number: number, missing: boolean): void {
+    insides(this).raw.addAbsent(number, missing);
+  }
+
+  /** Compares the contents of all files. `false` if bytes are missing. */
+  end(): boolean {
+    forget(this);
+    return insides(this).raw.end();
+  }
+}
