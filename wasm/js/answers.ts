@@ -1,7 +1,7 @@
 // Unpacks the module's answers: tables, values, metadata.
 
 import type { Metadata, MetaValue, Numbers, Quantization, Tensor, Values } from './entry.js';
-import type { Rows, Verdict } from './tables.js';
+import type { Groups, Layout, Rows, Verdict } from './tables.js';
 import { ruleOf, Texts, type Unpack } from './unpack.js';
 
 /** The shortest decimal that parses to the same 32-bit float. */
@@ -233,5 +233,64 @@ export function tensorDetails(index: number) {
       checksum,
       quantization,
     };
+  };
+}
+
+/** What is known of a file. */
+export interface Facts {
+  format: string | undefined;
+  title: string | undefined;
+  version: string | undefined;
+  refused: boolean;
+  unknown: boolean;
+  cut: boolean;
+  needsFull: boolean;
+  tensors: number;
+  metadata: number;
+  findings: number;
+}
+
+export function factsOf(fields: Unpack): Facts {
+  return {
+    format: fields.optionalText(),
+    title: fields.optionalText(),
+    version: fields.optionalText(),
+    refused: fields.flag(),
+    unknown: fields.flag(),
+    cut: fields.flag(),
+    needsFull: fields.flag(),
+    tensors: fields.u32(),
+    metadata: fields.u32(),
+    findings: fields.u32(),
+  };
+}
+
+/** A level of the tree. */
+export function groupTable(fields: Unpack): Groups {
+  return {
+    names: fields.texts(),
+    keys: fields.texts(),
+    count: fields.column(Uint32Array),
+    stored: fields.column(BigUint64Array),
+    index: fields.column(Uint32Array),
+    findings: fields.column(Uint32Array),
+    elements: fields.column(BigUint64Array),
+    dtype: fields.column(Uint16Array),
+  };
+}
+
+/** Parts of the file. */
+export function layoutTable(fields: Unpack): Layout {
+  return {
+    total: fields.u32(),
+    part: fields.column(Uint16Array),
+    at: fields.column(BigUint64Array),
+    len: fields.column(BigUint64Array),
+    kind: fields.column(Uint16Array),
+    entry: fields.column(Uint32Array),
+    overlap: fields.column(BigUint64Array),
+    partnerPart: fields.column(Uint16Array),
+    partnerKind: fields.column(Uint16Array),
+    partner: fields.column(Uint32Array),
   };
 }

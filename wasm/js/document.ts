@@ -4,7 +4,7 @@ import type * as full from './full.js';
 import type { Chunks, Metadata, MetaValue, Tensor, Values } from './entry.js';
 import type { RawDocument, Reading } from './glue.js';
 import type { Filter, Findings, Format, Groups, Layout, Profile, Progress, Rows, Rule, Severity, Sort, Totals, Verdict } from './tables.js';
-import { cells, metadataTable, metaValue, notListed, rowTable, tensorDetails, validity, values } from './answers.js';
+import { cells, factsOf, groupTable, layoutTable, metadataTable, metaValue, notListed, rowTable, tensorDetails, validity, values, type Facts } from './answers.js';
 import { lent } from './blocks.js';
 import { Decoder } from './decoder.js';
 import { npy, type Npy } from './npy.js';
@@ -30,19 +30,6 @@ function sortCode(sort: Sort = 'index'): number {
  * @internal
  */
 export type Reader = Reading & { formats(): Format[] };
-
-interface Facts {
-  format: string | undefined;
-  title: string | undefined;
-  version: string | undefined;
-  refused: boolean;
-  unknown: boolean;
-  cut: boolean;
-  needsFull: boolean;
-  tensors: number;
-  metadata: number;
-  findings: number;
-}
 
 /**
  * What `JointDocument` may see of a document.
@@ -135,18 +122,7 @@ export class Document {
   }
 
   #known(): Facts {
-    return (this.#facts ??= unpack(this.#raw.facts(), (fields) => ({
-      format: fields.optionalText(),
-      title: fields.optionalText(),
-      version: fields.optionalText(),
-      refused: fields.flag(),
-      unknown: fields.flag(),
-      cut: fields.flag(),
-      needsFull: fields.flag(),
-      tensors: fields.u32(),
-      metadata: fields.u32(),
-      findings: fields.u32(),
-    })));
+    return (this.#facts ??= unpack(this.#raw.facts(), factsOf));
   }
 
   /** The format's short name, such as `oinf`; `undefined` before it is known. */
@@ -295,16 +271,7 @@ export class Document {
     const narrower = prefix.startsWith(filter.prefix ?? '') ? prefix : filter.prefix;
     this.#select('index', { ...filter, prefix: narrower });
     const skip = new TextEncoder().encode(prefix).length;
-    return this.#coded(this.#raw.groups(skip), (fields) => ({
-      names: fields.texts(),
-      keys: fields.texts(),
-      count: fields.column(Uint32Array),
-      stored: fields.column(BigUint64Array),
-      index: fields.column(Uint32Array),
-      findings: fields.column(Uint32Array),
-      elements: fields.column(BigUint64Array),
-      dtype: fields.column(Uint16Array),
-    }));
+    return this.#coded(this.#raw.groups(skip), groupTable);
   }
 
   /** Totals by element type. */
@@ -464,18 +431,7 @@ export class Document {
 
   /** Parts `from..to` of the file in file order, including the gaps. Requires the goal `structure`. */
   layout(from: number, to: number): Layout {
-    return this.#coded(this.#raw.layout(from, to), (fields) => ({
-      total: fields.u32(),
-      part: fields.column(Uint16Array),
-      at: fields.column(BigUint64Array),
-      len: fields.column(BigUint64Array),
-      kind: fields.column(Uint16Array),
-      entry: fields.column(Uint32Array),
-      overlap: fields.column(BigUint64Array),
-      partnerPart: fields.column(Uint16Array),
-      partnerKind: fields.column(Uint16Array),
-      partner: fields.column(Uint32Array),
-    }));
+    return this.#coded(this.#raw.layout(from, to), layoutTable);
   }
 
   /** The part that contains the byte at `at`; -1 past the end. */
