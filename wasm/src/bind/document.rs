@@ -164,7 +164,7 @@ impl RawDocument {
         let profile = if lenient { Profile::Lenient } else { Profile::Strict };
         let mut pack = Pack::default();
         pack.u32(findings.accepted(profile).into());
-        pack.u32(self.inner.session.is_unsupported().into());
+        pack.u32(self.inner.session.is_unsupported_in(profile).into());
         let own = self.inner.session.diagnosis();
         let diagnosis = own.as_ref().map(|own| ("", own));
         #[cfg(feature = "full")]

@@ -2,9 +2,10 @@
 
 use super::Session;
 use crate::check::diagnosis::Diagnosis;
+use crate::check::pickles::is_of_pickles;
 use crate::check::report::Report;
 use crate::list::entry::Catalog;
-use weighbridge_core::{File, Finding, Format, Tally};
+use weighbridge_core::{File, Finding, Format, Profile, Rule, Tally};
 
 impl Session<'_> {
     /// Length of the file in bytes.
@@ -142,6 +143,22 @@ impl Session<'_> {
     /// ```
     pub fn is_unsupported(&self) -> bool {
         self.options.format.is_none() && self.check.is_unsupported()
+    }
+
+    /// The same, but `false` for a file whose pickles break a rule under this profile: such a file is
+    /// invalid, although nothing of it is read.
+    ///
+    /// ```
+    /// use weighbridge::core::Profile;
+    /// use weighbridge::{Goal, Options, Session};
+    ///
+    /// let mut session = Session::whole(b"cposix\nsystem\n(S'true'\ntR.", Options::new());
+    /// assert!(session.advance(Goal::Header) && session.diagnose());
+    /// assert!(!session.is_unsupported_in(Profile::Lenient));
+    /// ```
+    pub fn is_unsupported_in(&self, profile: Profile) -> bool {
+        let breaks = |rule: Rule| is_of_pickles(rule) && !profile.accepts(rule.severity());
+        self.is_unsupported() && !self.tally().rules().any(|count| breaks(count.rule))
     }
 
     /// The diagnosis, if the file is not what it should be. For a file that could not be
