@@ -39,7 +39,7 @@ rules! { Format::Onnx.code();
         "onnx.proto: the type of each field",
         why "readers take such a field for an unknown one, and the declared field is absent";
     W_TWICE = "W-TWICE", Lint, Silent,
-        "field number {found} occurs twice; readers take the last",
+        "field {found} is given twice; readers take the last",
         "Protocol Buffers, Last One Wins",
         why "no writer makes it, and readers that take the first value see another model";
     W_MERGE = "W-MERGE", Lint, Silent,
@@ -116,7 +116,7 @@ rules! { Format::Onnx.code();
         "the attribute has {found} values; at most one of them may be present",
         "AttributeProto: exactly one of the value fields must be present";
     A_DIFFERS = "A-DIFFERS", Violation, Stated,
-        "the attribute has another kind of value than its type {expected} says",
+        "the attribute is of type {expected} and has another kind of value",
         "AttributeProto.type: the discriminator field must match the value field";
     A_REF = "A-REF", Violation, Stated,
         "the attribute refers to one of a function, and its node is in none",
@@ -256,7 +256,7 @@ rules! { Format::Onnx.code();
         "the sparse tensor has {found} rows of indices and {expected} values",
         "SparseTensorProto.indices: [NNZ], or [NNZ, rank]";
     S_RANK = "S-RANK", Violation, Stated,
-        "the indices have {found} numbers a value; the shape has rank {expected}",
+        "a row of indices has length {found}; the shape has rank {expected}",
         "SparseTensorProto.indices: [NNZ], or [NNZ, rank]";
     S_RANGE = "S-RANGE", Violation, Stated,
         "an index is {found:i}, outside the shape ({expected})",
