@@ -43,6 +43,7 @@
 //! | `formats` | yes | all formats; each has a feature of its own: `bintensors`, `gguf`, `idv`, `npy`, `npz`, `oinf`, `onnx`, `safetensors`, `shards`, `stb`, `ztensor` |
 //! | `dequantise`, `codebooks` | yes | elements of ggml's block types; those of IQ1 to IQ3 too |
 //! | `deflate`, `zstd`, `checksum` | yes | decompression and checksums |
+//! | `pickles` | yes | pickles followed to what loading them would import and run |
 //! | `serde` | no | serialisation of reports and values, as the JSON that the command prints |
 //! | `output` | no | reports as SARIF, GitHub Actions annotations and JUnit |
 //! | `digest` | no | SHA-256 of files and tensors, and the differences between two files |
