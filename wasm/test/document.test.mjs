@@ -274,6 +274,20 @@ test('a file of another kind has a verdict and a name', async () => {
   assert.deepEqual(await other('', 'x'), ['invalid', 'an empty file']);
 });
 
+test('a file whose pickle would run something is invalid', async () => {
+  const bytes = new TextEncoder().encode("cposix\nsystem\n(S'true'\ntR.");
+  const document = await open(fromBytes(bytes), { goal: 'payloads', module: 'base' });
+  for (const profile of ['strict', 'lenient']) {
+    const { verdict, diagnosis } = document.verdict(profile);
+    assert.equal(verdict, 'invalid', profile);
+    assert.match(diagnosis, /which would run posix\.system$/);
+  }
+  document.free();
+  const plain = await open(fromBytes(new TextEncoder().encode('(dp0\n.')), { goal: 'payloads' });
+  assert.equal(plain.verdict().verdict, 'unsupported');
+  plain.free();
+});
+
 test('a file that is cut off is called that', async () => {
   for (const [extension, said] of [
     ['.safetensors', /^1 byte short; [\d,]+ tensors? reach(?:es)? past the end: download it again$/],

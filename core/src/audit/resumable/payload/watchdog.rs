@@ -96,7 +96,7 @@ impl Audit {
         self.payload.watchdog.is_stuck(*stop, &given, state)
     }
 
-    /// Skips a tensor or stage that requests what no host can provide.
+    /// Skips a tensor or a stage whose request no host can serve.
     #[cold]
     pub(in crate::audit::resumable) fn stand_still(&mut self, r: &mut Reader<'_, '_>) {
         r.unmute();
