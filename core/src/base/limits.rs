@@ -222,6 +222,21 @@ pub const PICKLE_LINE: u64 = 16 << 20;
 /// A mark is open for each enclosing list, tuple or dictionary; real pickles nest a few levels.
 pub const PICKLE_MARKS: usize = 64;
 
+/// How deep the values of a checkpoint are looked for tensors.
+///
+/// Real checkpoints nest up to ten levels.
+pub const PICKLE_DEPTH: usize = 1_000;
+
+/// Most tensors, and most other values, that are listed of a checkpoint: as many as an index of
+/// another format may have.
+pub const CHECKPOINT_ENTRIES: usize = 1 << 24;
+
+/// Most values of a checkpoint that are built to find its tensors: 15 a tensor, and 40 bytes each.
+pub const CHECKPOINT_VALUES: usize = 1 << 24;
+
+/// Most dimensions of a tensor of a checkpoint. Kernels of torch stop at 64.
+pub const CHECKPOINT_RANK: u64 = 64;
+
 /// How deep messages of Protocol Buffers may nest; deeper ones are passed over and unchecked.
 ///
 /// The parsers of other projects stop at 100. A graph in an attribute of a node takes three

@@ -29,6 +29,9 @@ macro_rules! formats {
             Shards = 8, shards, "shards", "safetensors shards", &["safetensors.index.json"];
             /// ONNX, `.onnx`. It has no magic: a model begins with its IR version.
             Onnx = 14, onnx, "onnx", "ONNX", &["onnx"];
+            /// A checkpoint of PyTorch, `.pt`, `.pth`, `.ckpt`. A host recognises it once it has
+            /// followed its pickle.
+            PyTorch = 15, pytorch, "pytorch", "PyTorch", &["pt", "pth", "ckpt"];
             /// BinTensors, `.bt`. It has no magic, so it comes last.
             BinTensors = 4, bintensors, "bintensors", "BinTensors", &["bt"];
         }
@@ -152,9 +155,9 @@ impl Format {
     /// BinTensors begins with a length, and a plausible length proves little. The same goes
     /// for a JSON document that begins with a key of a shard index. A ZIP archive may hold
     /// anything, so NPZ is never detected by content. An ONNX model begins with a small number, as
-    /// many messages of Protocol Buffers do.
+    /// many messages of Protocol Buffers do. A checkpoint of PyTorch is an archive or a pickle.
     pub const fn has_magic(self) -> bool {
-        !matches!(self, Format::BinTensors | Format::Npz | Format::Onnx | Format::Shards)
+        !matches!(self, Format::BinTensors | Format::Npz | Format::Onnx | Format::PyTorch | Format::Shards)
     }
 
     /// Detects the format from a file name, which must end in one of the format's

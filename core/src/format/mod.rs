@@ -16,6 +16,8 @@ pub mod npz;
 pub mod oinf;
 #[cfg(feature = "onnx")]
 pub mod onnx;
+#[cfg(feature = "pytorch")]
+pub mod pytorch;
 #[cfg(feature = "safetensors")]
 pub mod safetensors;
 #[cfg(feature = "shards")]

@@ -48,11 +48,21 @@ impl<'a> Resident<'a> {
             }
         }
         // A host may pass a window that extends past the end; those bytes do not belong to
-        // the file.
+        // the file. One that begins there is an index, which the host has made.
+        if at >= self.len && self.len > 0 {
+            return self.index(at);
+        }
         match usize::try_from(self.len.saturating_sub(at)) {
             Ok(left) => best.get(..left).unwrap_or(best),
             Err(_) => best,
         }
+    }
+
+    /// The run at `at` of a window that begins past the end of the file.
+    #[cold]
+    fn index(&self, at: u64) -> &'a [u8] {
+        let past = self.rest.iter().filter(|window| window.offset >= self.len);
+        past.filter_map(|window| window.from(at)).next().unwrap_or_default()
     }
 
     /// The `len` bytes from `at`, if one window holds all of them.

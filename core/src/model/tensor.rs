@@ -51,6 +51,10 @@ pub enum Layout {
     Sparse,
     /// Rows in blocks, one chunk per block.
     Blocks,
+    /// In place of an order, a stride for each extent: how many elements further the next along it
+    /// is. Strides lie where [`Tensor::strides`] says, and the data is a range that holds all
+    /// elements, some more than once.
+    Strided,
     /// A layout that this build does not know.
     Unknown,
 }
@@ -66,6 +70,7 @@ impl Layout {
             Layout::Csr => "csr",
             Layout::Sparse => "sparse",
             Layout::Blocks => "blocks",
+            Layout::Strided => "strided",
             Layout::Unknown => "unknown",
         }
     }
@@ -311,8 +316,21 @@ impl Tensor {
         self.dtype.unit()
     }
 
-    /// Whether its data is raw and in one piece, so that it can be used in place.
+    /// Where the strides of its layout lie, one number of 8 bytes for each extent; `None` unless the
+    /// layout is [`Layout::Strided`].
+    pub const fn strides(&self) -> Option<Span> {
+        match self.layout {
+            Layout::Strided => Some(self.extra),
+            _ => None,
+        }
+    }
+
+    /// Whether its data is raw, in one piece and in order, so that it can be used in place.
     pub const fn raw(&self) -> Option<Span> {
+        #[cfg(feature = "strided")]
+        if matches!(self.layout, Layout::Strided) {
+            return None;
+        }
         match (self.encoding, self.chunks, self.status) {
             (Encoding::Raw, Chunks::One(span), Status::Sound) => Some(span),
             _ => None,

@@ -12,7 +12,7 @@ mod walk;
 #[cfg(feature = "pickles")]
 pub use machine::{
     Import, PICKLE_LIST, PickleEnd, PickleEvent, PickleFault, PickleItem, PickleMemory, PickleName,
-    PickleScan, PickleStop, Spelling, Standing,
+    PickleScan, PickleStop, PickleValue, Spelling, Standing,
 };
 pub use walk::{PickleWalk, Pickled};
 

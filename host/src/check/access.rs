@@ -10,7 +10,7 @@ use crate::check::report::Report;
 use crate::check::session::{Answer, Poll, Session};
 use crate::input::place::Place;
 use crate::input::reader::Input;
-use crate::input::store::Store;
+use crate::input::store::Stored;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -81,9 +81,9 @@ impl<'a> Access<'a> {
     }
 
     fn of(session: Session<'a>, input: Option<Box<dyn Input + 'a>>, name: Option<Text>) -> Self {
-        let whole = match &session.store {
-            Store::Whole(bytes) => Some(bytes.clone()),
-            Store::Parts(_) => None,
+        let whole = match &session.store.bytes {
+            Stored::Whole(bytes) => Some(bytes.clone()),
+            Stored::Parts(_) => None,
         };
         let options = session.options.clone();
         let budget = Budget { shown: 0, looked: 0, rows: options.shown };

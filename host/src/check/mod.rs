@@ -1,6 +1,8 @@
 //! The check of one file: options, steps, session, findings, report.
 
 pub(crate) mod access;
+#[cfg(feature = "pytorch")]
+pub(crate) mod checkpoint;
 pub(crate) mod criteria;
 pub(crate) mod diagnosis;
 pub(crate) mod naming;

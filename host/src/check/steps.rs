@@ -1,6 +1,8 @@
 //! Checks a file step by step, from its first bytes to the end of the audit. The only place
 //! that gives the core the slots and buffers it asks for, within the limits.
 
+#[cfg(feature = "pytorch")]
+use crate::check::checkpoint::Checkpoint;
 use crate::check::diagnosis::Diagnosis;
 use crate::check::diagnosis::archive::Members;
 #[cfg(feature = "shards")]
@@ -32,6 +34,12 @@ const PIECE: usize = 256 << 10;
 #[derive(Debug, Default)]
 pub(crate) struct Check {
     step: Step,
+    /// The search for the index of a checkpoint, and the index once it is made.
+    #[cfg(feature = "pytorch")]
+    checkpoint: Option<Checkpoint>,
+    index: Option<Vec<u8>>,
+    /// An index was made, so the file is of its format, whatever is wrong with it.
+    is_indexed: bool,
     pub(crate) format: Option<Format>,
     pub(crate) file: Option<File>,
     opening: Opening,
@@ -63,6 +71,8 @@ pub(crate) struct Check {
 enum Step {
     #[default]
     Recognise,
+    #[cfg(feature = "pytorch")]
+    Index,
     Open,
     #[cfg(feature = "shards")]
     Examine,
@@ -105,8 +115,31 @@ impl Check {
                         let head = source.get(Span::new(0, source.len().min(HEAD as u64)))?;
                         self.format = recognise_as(head, source.len(), options.named);
                     }
-                    self.opening = Opening::of(self.format);
                     self.step = Step::Open;
+                    #[cfg(feature = "pytorch")]
+                    if self.may_be_checkpoint(source, options)? {
+                        self.step = Step::Index;
+                        continue;
+                    }
+                    self.opening = Opening::of(self.format);
+                }
+                #[cfg(feature = "pytorch")]
+                Step::Index => {
+                    let index = match &mut self.checkpoint {
+                        Some(checkpoint) => checkpoint.step(source)?,
+                        None => None,
+                    };
+                    self.checkpoint = None;
+                    if index.is_some() {
+                        self.format = Some(Format::PyTorch);
+                        self.is_indexed = true;
+                    }
+                    self.opening = Opening::of(self.format);
+                    (self.index, self.step) = (index, Step::Open);
+                    if self.index.is_some() {
+                        // The session adds it to what is in memory, and goes on.
+                        return Ok(());
+                    }
                 }
                 Step::Open => match self.open(source) {
                     #[cfg(feature = "shards")]
@@ -127,6 +160,28 @@ impl Check {
                 Step::Opened => return self.proceed(source, goal, options),
             }
         }
+    }
+
+    /// The index that was made for the file. It is to be in memory from now on.
+    pub(crate) fn take_index(&mut self) -> Option<Vec<u8>> {
+        self.index.take()
+    }
+
+    /// Whether a file without another format begins like a checkpoint. The name alone says nothing:
+    /// many things are called `.pt`.
+    #[cfg(feature = "pytorch")]
+    fn may_be_checkpoint(
+        &mut self,
+        source: &Source<'_>,
+        options: &Options,
+    ) -> Result<bool, Absent> {
+        if !matches!(self.format, None | Some(Format::PyTorch)) {
+            return Ok(false);
+        }
+        let head = source.get(Span::new(0, source.len().min(HEAD as u64)))?;
+        self.checkpoint = Checkpoint::of(head);
+        self.format = options.format;
+        Ok(self.checkpoint.is_some())
     }
 
     fn open(&mut self, source: &Source<'_>) -> Result<File, Stop> {
@@ -175,6 +230,8 @@ impl Check {
             self.look_behind(source, &file)?;
             let objects = || self.collected.kept.iter().any(|it| it.rule.id() == OBJECTS);
             // Asked first: a build without the feature links no texts of rules.
+            #[cfg(feature = "pytorch")]
+            let objects = || file.format() == Format::PyTorch || objects();
             if cfg!(feature = "pickles") && objects() {
                 self.scan(source, options)?;
             }
@@ -218,6 +275,11 @@ impl Check {
         source: &Source<'_>,
         options: &Options,
     ) -> Result<(), Absent> {
+        if self.is_refused() && self.is_indexed {
+            // Its own rules say what is wrong with it.
+            self.other = Some(None);
+            return self.scan(source, options);
+        }
         if self.is_refused() && self.other.is_none() {
             let found = Diagnosis::walking(
                 source,
@@ -242,7 +304,7 @@ impl Check {
         self.scan.get_or_insert_default().step(source, &options.criteria)?;
         let results = self.scan.take().map(|scan| scan.into_results()).unwrap_or_default();
         self.scanned = true;
-        let instead = self.file.is_none() && options.format.is_none();
+        let instead = self.file.is_none() && options.format.is_none() && !self.is_indexed;
         let pickles = results.enter(&mut self.collected, instead);
         if pickles.count() > 0
             && let Some(Some(other)) = self.other.take_if(|it| it.is_some())
@@ -425,6 +487,7 @@ impl FileAudit {
         feature = "idv",
         feature = "npz",
         feature = "onnx",
+        feature = "pytorch",
         feature = "safetensors",
         feature = "ztensor"
     ))]
@@ -454,6 +517,7 @@ impl FileAudit {
         feature = "idv",
         feature = "npz",
         feature = "onnx",
+        feature = "pytorch",
         feature = "safetensors",
         feature = "ztensor"
     )))]

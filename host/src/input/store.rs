@@ -1,6 +1,7 @@
 //! The parts of a file that are in memory, and what is missing.
 
 use crate::base::memory::Bytes;
+use alloc::vec;
 use alloc::vec::Vec;
 use weighbridge_core::{Absent, Source, Span, Window};
 
@@ -34,9 +35,17 @@ impl Windows {
         Windows { granule: 512, kept: 32 << 20, count: 48, wanted: 4 << 20, ahead: 4 << 20 };
 }
 
-/// A file, in memory as a whole or in parts.
+/// A file, in memory as a whole or in parts, and the index that was made for it, if any.
 #[derive(Debug)]
-pub(crate) enum Store<'a> {
+pub(crate) struct Store<'a> {
+    pub(crate) bytes: Stored<'a>,
+    /// An index that is not in the file, and the offset at which it is read.
+    index: Option<(u64, Vec<u8>)>,
+}
+
+/// The bytes of a file.
+#[derive(Debug)]
+pub(crate) enum Stored<'a> {
     Whole(Bytes<'a>),
     Parts(Parts),
 }
@@ -95,11 +104,15 @@ fn end(span: &Span) -> u64 {
 }
 
 impl<'a> Store<'a> {
+    pub(crate) fn whole(bytes: Bytes<'a>) -> Self {
+        Store { bytes: Stored::Whole(bytes), index: None }
+    }
+
     pub(crate) fn parts(len: u64, mut limits: Windows) -> Self {
         if limits.ahead > 0 && len <= SMALL_FILE {
             limits.granule = SMALL_FILE;
         }
-        Store::Parts(Parts {
+        let parts = Parts {
             len,
             limits,
             blocks: Vec::new(),
@@ -107,30 +120,36 @@ impl<'a> Store<'a> {
             needed: Span::default(),
             asked: Vec::new(),
             supplied: 0,
-        })
+        };
+        Store { bytes: Stored::Parts(parts), index: None }
+    }
+
+    /// Keeps an index in memory, as a window at an offset behind the end of every file.
+    pub(crate) fn adopt(&mut self, at: u64, index: Vec<u8>) {
+        self.index = Some((at, index));
     }
 
     /// Length of the file in bytes.
     pub(crate) fn len(&self) -> u64 {
-        match self {
-            Store::Whole(bytes) => bytes.len() as u64,
-            Store::Parts(parts) => parts.len,
+        match &self.bytes {
+            Stored::Whole(bytes) => bytes.len() as u64,
+            Stored::Parts(parts) => parts.len,
         }
     }
 
     /// Number of bytes supplied so far.
     pub(crate) fn supplied(&self) -> u64 {
-        match self {
-            Store::Whole(bytes) => bytes.len() as u64,
-            Store::Parts(parts) => parts.supplied,
+        match &self.bytes {
+            Stored::Whole(bytes) => bytes.len() as u64,
+            Stored::Parts(parts) => parts.supplied,
         }
     }
 
     /// Number of bytes in memory.
     pub(crate) fn resident(&self) -> u64 {
-        match self {
-            Store::Whole(bytes) => bytes.len() as u64,
-            Store::Parts(parts) => parts.resident(),
+        match &self.bytes {
+            Stored::Whole(bytes) => bytes.len() as u64,
+            Stored::Parts(parts) => parts.resident(),
         }
     }
 
@@ -140,35 +159,40 @@ impl<'a> Store<'a> {
         ask(&self.source(&windows))
     }
 
-    /// The windows in memory; empty if the whole file is.
+    /// The windows in memory; empty if the whole file is, and there is no index.
     fn windows(&self) -> Vec<Window<'_>> {
-        match self {
-            Store::Whole(_) => Vec::new(),
-            Store::Parts(parts) => parts.windows(),
+        let mut windows = match &self.bytes {
+            Stored::Whole(bytes) if self.index.is_some() => vec![Window { offset: 0, bytes }],
+            Stored::Whole(_) => Vec::new(),
+            Stored::Parts(parts) => parts.windows(),
+        };
+        if let Some((offset, bytes)) = &self.index {
+            windows.push(Window { offset: *offset, bytes });
         }
+        windows
     }
 
     fn source<'s>(&'s self, windows: &'s [Window<'s>]) -> Source<'s>
     where
         'a: 's,
     {
-        match self {
-            Store::Whole(bytes) => Source::whole(bytes),
-            Store::Parts(parts) => Source::windows(parts.len, windows),
+        match &self.bytes {
+            Stored::Whole(bytes) if windows.is_empty() => Source::whole(bytes),
+            _ => Source::windows(self.len(), windows),
         }
     }
 
     /// Requested ranges that have not arrived yet, ascending and disjoint.
     pub(crate) fn asked(&self) -> &[Span] {
-        match self {
-            Store::Whole(_) => &[],
-            Store::Parts(parts) => &parts.asked,
+        match &self.bytes {
+            Stored::Whole(_) => &[],
+            Stored::Parts(parts) => &parts.asked,
         }
     }
 
     /// Forgets the requests: nothing is missing.
     pub(crate) fn content(&mut self) {
-        if let Store::Parts(parts) = self {
+        if let Stored::Parts(parts) = &mut self.bytes {
             parts.asked.clear();
         }
     }
@@ -176,7 +200,7 @@ impl<'a> Store<'a> {
     /// Records what is missing. The list ends at the first of `more` that exceeds half of what
     /// is kept.
     pub(crate) fn lack(&mut self, absent: Absent, more: &[Absent]) {
-        if let Store::Parts(parts) = self {
+        if let Stored::Parts(parts) = &mut self.bytes {
             parts.lack(absent, more);
         }
     }
@@ -314,13 +338,12 @@ impl Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec;
 
     /// The store of a file of `len` zero bytes.
     fn parts(len: u64, limits: Windows) -> Parts {
-        match Store::parts(len, limits) {
-            Store::Parts(parts) => parts,
-            Store::Whole(_) => unreachable!(),
+        match Store::parts(len, limits).bytes {
+            Stored::Parts(parts) => parts,
+            Stored::Whole(_) => unreachable!(),
         }
     }
 

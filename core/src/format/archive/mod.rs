@@ -18,10 +18,12 @@
 mod directory;
 mod end;
 mod local;
+mod walk;
 
 pub(crate) use directory::Member;
 pub(crate) use end::End;
 pub(crate) use local::Local;
+pub(crate) use walk::{Archive, Stand, Visit, about, audit, region};
 
 use crate::input::Span;
 use crate::parse::Reader;

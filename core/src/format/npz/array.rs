@@ -4,7 +4,7 @@
 use super::{SUFFIX, State, rules};
 use crate::base::{limits, widen};
 use crate::codec::{Decoder, Fault, Size, Step};
-use crate::format::archive::{Local, Member};
+use crate::format::archive::{Local, Member, Visit};
 use crate::format::npy::{
     self, Place, Prelude, UNKNOWN,
     rules::{NPY_DATA, NPY_LENGTH},
@@ -25,12 +25,12 @@ pub(super) fn read(
     state: &State,
     limit: u64,
 ) -> Result<(Option<Tensor>, u64), Halt> {
-    let State { member, is_array, .. } = state;
+    let State { visit: Visit { member, .. }, is_array, .. } = state;
     let local = member.local(r, limit, rules::zip)?;
     let head = local.data.offset.saturating_sub(member.offset);
     let read = head.saturating_add(member.stored.min(limits::NPY_HEADER));
-    let shared = state.shared.saturating_add(read);
-    let spent = state.shared > r.allowance();
+    let shared = state.visit.shared.saturating_add(read);
+    let spent = state.visit.shared > r.allowance();
     if !*is_array {
         // NumPy reads what begins like an array under any name, and runs objects in it.
         match member.method {

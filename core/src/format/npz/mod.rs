@@ -15,12 +15,12 @@
 
 mod array;
 pub mod rules;
-mod steps;
 
 use crate::base::widen;
 use crate::codec::checksum::Checksum;
 use crate::format::Container;
-use crate::format::archive::{End, Fault, Member};
+use crate::format::archive::{self, Archive, End, Fault, Member, Stand, Visit, about};
+use crate::format::is_pickle;
 use crate::input::{Absent, Source, Span};
 use crate::model::{Chunk, Encoding, NameAt, Region, Status, Tensor, Version};
 use crate::parse::{self, Cursor, Reader};
@@ -29,37 +29,11 @@ use crate::rule::{EntryKind, Halt, general};
 /// The ending of array members' names.
 const SUFFIX: &[u8] = b".npy";
 
-/// What a cursor reads next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Stand {
-    /// A central header.
-    Entry,
-    /// A member whose central header has been read.
-    Member,
-    /// A member that cannot be read.
-    Broken,
-    /// A piece of the name in the central header.
-    Central,
-    /// The same piece in the local header.
-    Local,
-    /// The extra fields in the local header, which decide the form of the data descriptor.
-    Fields,
-    /// The data descriptor, whose sizes have 8 bytes if `wide`, otherwise 4.
-    After { wide: bool },
-}
-
 /// State kept from one call to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct State {
-    stand: Stand,
+    visit: Visit,
     is_array: bool,
-    member: Member,
-    /// Number of pieces of its name compared so far, and the current piece.
-    compared: u64,
-    piece: u64,
-    /// Number of bytes that listing or the audit has read from earlier members, which may share
-    /// them.
-    shared: u64,
     /// While opening: the end of the archive, and the number of arrays so far.
     end: End,
     arrays: u64,
@@ -67,12 +41,8 @@ pub(crate) struct State {
 
 impl parse::State for State {
     const START: State = State {
-        stand: Stand::Entry,
+        visit: Visit::START,
         is_array: false,
-        member: Member::NONE,
-        compared: 0,
-        piece: 0,
-        shared: 0,
         end: End::NONE,
         arrays: 0,
     };
@@ -116,7 +86,7 @@ impl Container for Header {
             c.phase = step::COUNT;
         }
         let Span { offset, len } = directory;
-        let members = steps::count(r, c, offset.wrapping_add(len))?;
+        let members = count_members(r, c, offset.wrapping_add(len))?;
         if let Some(members) = members.filter(|members| *members != count) {
             r.flag(rules::zip(Fault::Count), offset, len, count, members);
         }
@@ -141,37 +111,37 @@ impl Container for Header {
         c: &mut Cursor<State>,
     ) -> Result<Option<Tensor>, Halt> {
         loop {
-            if c.state.stand == Stand::Entry && !self.entry(r, c)? {
+            if c.state.visit.stand == Stand::Entry && !self.entry(r, c)? {
                 return Ok(None);
             }
-            let State { member, is_array, .. } = c.state;
-            about(r, c);
+            let State { visit: Visit { member, .. }, is_array, .. } = c.state;
+            about::<Header>(r, c);
             let most = r.allowance();
-            let (mut tensor, mut shared) = (None, c.state.shared);
-            if c.state.stand == Stand::Member {
+            let (mut tensor, mut shared) = (None, c.state.visit.shared);
+            if c.state.visit.stand == Stand::Member {
                 match array::read(r, &c.state, self.directory.offset) {
                     Ok(found) => (tensor, shared) = found,
                     Err(halt) if halt.is_absent() => return Err(halt),
                     Err(halt) => {
                         r.refuse(halt);
-                        c.state.stand = Stand::Broken;
+                        c.state.visit.stand = Stand::Broken;
                     }
                 }
             }
-            if c.state.stand == Stand::Broken && is_array {
+            if c.state.visit.stand == Stand::Broken && is_array {
                 // Its name comes from the directory, which need not be resident now.
                 let (_, record) = Member::read(r, member.at, self.end(), rules::zip)?;
                 let len = widen(record.name.len().saturating_sub(SUFFIX.len()));
                 let name = NameAt::plain(member.name().offset, len);
                 tensor = Some(Tensor { name, status: Status::Broken, ..Tensor::default() });
             }
-            if c.state.shared <= most && shared > most {
+            if c.state.visit.shared <= most && shared > most {
                 r.about(EntryKind::File, 0);
                 r.flag(general::SHARED_UNCHECKED, 0, 0, most, shared);
             }
             let index = c.index;
-            c.state.shared = shared;
-            pass(c);
+            c.state.visit.shared = shared;
+            Header::pass(c);
             if let Some(tensor) = tensor {
                 return Ok(Some(Tensor { index, offset: member.at, ..tensor }));
             }
@@ -204,12 +174,12 @@ impl Container for Header {
         r: &mut Reader<'_, '_>,
         c: &mut Cursor<State>,
     ) -> Result<Option<Region>, Halt> {
-        steps::region(self, r, c)
+        archive::region(self, r, c)
     }
 
     /// Compares names, and checks data descriptors.
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor<State>) -> Result<(), Halt> {
-        steps::audit(self, r, c)
+        archive::audit(self, r, c)
     }
 }
 
@@ -219,8 +189,33 @@ impl Header {
         self.directory.end().unwrap_or(self.directory.offset)
     }
 
-    /// Reads the next central header and moves the cursor to its member; returns false at
-    /// the end.
+    /// The bytes of a tensor's header; `None` if compressed or unknown.
+    ///
+    /// # Errors
+    /// [`Absent`] if they are not resident.
+    pub fn header<'a>(
+        &self,
+        source: &Source<'a>,
+        tensor: &Tensor,
+    ) -> Result<Option<&'a [u8]>, Absent> {
+        let stored = tensor.encoding == Encoding::Raw && tensor.extra.len > 0;
+        stored.then(|| source.get(tensor.extra)).transpose()
+    }
+}
+
+impl Archive for Header {
+    type State = State;
+
+    const RULES: archive::Rules = rules::zip;
+
+    fn directory(&self) -> Span {
+        self.directory
+    }
+
+    fn visit(state: &mut State) -> &mut Visit {
+        &mut state.visit
+    }
+
     fn entry(&self, r: &mut Reader<'_, '_>, c: &mut Cursor<State>) -> Result<bool, Halt> {
         let at = if c.at == 0 { self.directory.offset } else { c.at };
         r.about(EntryKind::File, 0);
@@ -239,7 +234,7 @@ impl Header {
         };
         c.at = at;
         c.state.is_array = record.name.ends_with(SUFFIX);
-        about(r, c);
+        about::<Header>(r, c);
         member.report(r, &record, self.directory.offset, rules::zip);
         let is_empty = (member.stored, member.size, member.crc) == (0, 0, 0);
         let is_folder = is_empty && record.name.ends_with(b"/");
@@ -253,36 +248,47 @@ impl Header {
             let name = member.name();
             r.flag(rule, name.offset, name.len.into(), 0, 0);
         }
-        c.state.member = member;
-        c.state.stand = if member.broken { Stand::Broken } else { Stand::Member };
+        c.state.visit.member = member;
+        c.state.visit.stand = if member.broken { Stand::Broken } else { Stand::Member };
         Ok(true)
     }
 
-    /// The bytes of a tensor's header; `None` if compressed or unknown.
-    ///
-    /// # Errors
-    /// [`Absent`] if they are not resident.
-    pub fn header<'a>(
-        &self,
-        source: &Source<'a>,
-        tensor: &Tensor,
-    ) -> Result<Option<&'a [u8]>, Absent> {
-        let stored = tensor.encoding == Encoding::Raw && tensor.extra.len > 0;
-        stored.then(|| source.get(tensor.extra)).transpose()
+    fn subject(c: &Cursor<State>) -> (EntryKind, u32) {
+        match c.state.is_array {
+            true => (EntryKind::Tensor, c.index),
+            false => (EntryKind::File, 0),
+        }
+    }
+
+    fn pass(c: &mut Cursor<State>) {
+        c.index = c.index.saturating_add(c.state.is_array.into());
+        c.at = c.state.visit.member.next;
+        c.state = State { visit: c.state.visit.next(), ..<State as parse::State>::START };
     }
 }
 
-/// Makes the cursor's member the subject of findings.
-fn about(r: &mut Reader<'_, '_>, c: &Cursor<State>) {
-    match c.state.is_array {
-        true => r.about(EntryKind::Tensor, c.index),
-        false => r.about(EntryKind::File, 0),
+/// Counts the members up to `end` in the cursor; `None` if the directory cannot be read to
+/// its end, which is reported when members are listed.
+fn count_members(
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor<State>,
+    end: u64,
+) -> Result<Option<u64>, Halt> {
+    while c.at < end {
+        match r.quietly(|r| Member::read(r, c.at, end, rules::zip)) {
+            Ok((member, record)) => {
+                if is_pickle(record.name) {
+                    let name = member.name();
+                    r.flag(rules::NPZ_PICKLE, name.offset, name.len.into(), 0, 0);
+                    return Err(Halt::refused(rules::NPZ_PICKLE));
+                }
+                let is_array = record.name.ends_with(SUFFIX);
+                c.advance(member.next);
+                c.state.arrays = c.state.arrays.saturating_add(is_array.into());
+            }
+            Err(halt) if halt.is_absent() => return Err(halt),
+            Err(_) => return Ok(None),
+        }
     }
-}
-
-/// Moves the cursor past its member.
-fn pass(c: &mut Cursor<State>) {
-    c.index = c.index.saturating_add(c.state.is_array.into());
-    c.at = c.state.member.next;
-    c.state = State { shared: c.state.shared, ..<State as parse::State>::START };
+    Ok(Some(c.index.into()))
 }

@@ -208,7 +208,7 @@ rules! { Format::Npz.code();
 }
 
 /// The rule broken by a fault of the archive.
-pub(super) fn zip(fault: archive::Fault) -> Rule {
+pub(crate) fn zip(fault: archive::Fault) -> Rule {
     use archive::Fault;
     match fault {
         Fault::NoEnd => ZIP_END,

@@ -2,10 +2,11 @@
 
 use super::globals::Standing;
 use super::label::PickleName;
+use super::value::PickleValue;
 use core::fmt;
 
 /// What a scan finds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum PickleEvent {
     /// A module is imported, and a name looked up in it.
@@ -24,6 +25,16 @@ pub enum PickleEvent {
         number: u32,
         /// The offset of the operation that adds it.
         at: u64,
+    },
+    /// The operation at `at` was carried out, in a scan that is
+    /// [`watched`](super::PickleScan::watched). It comes after the other events of the operation.
+    Operation {
+        /// The offset of the operation.
+        at: u64,
+        /// Its byte.
+        byte: u8,
+        /// Its argument.
+        value: PickleValue,
     },
     /// The operation at `at` cannot be carried out.
     Fault {

@@ -13,11 +13,13 @@ mod item;
 mod label;
 mod operation;
 mod stack;
+mod value;
 
 pub use event::{Import, PickleEvent, PickleFault};
 pub use globals::{PICKLE_LIST, Standing};
 pub use item::{PickleItem, PickleMemory};
 pub use label::{PickleName, Spelling};
+pub use value::PickleValue;
 
 use crate::base::limits::{PICKLE_LINE, PICKLE_MEMO, PICKLE_STACK, READ_AHEAD};
 use crate::input::{Absent, Source, Span};
@@ -93,6 +95,8 @@ pub struct PickleScan {
     /// `at` is at a `STACK_GLOBAL`, whose byte need not be resident any more.
     by_texts: bool,
     over: Option<PickleEnd>,
+    /// Operations are events.
+    is_watched: bool,
 }
 
 /// Most memo keys that are out of order.
@@ -125,7 +129,15 @@ impl PickleScan {
             module: None,
             by_texts: false,
             over: None,
+            is_watched: false,
         }
+    }
+
+    /// The same, with an event for each operation that was carried out.
+    #[must_use]
+    pub const fn watched(mut self) -> Self {
+        self.is_watched = true;
+        self
     }
 
     /// The same, in an array of NumPy's: the functions that make its arrays are listed.
@@ -225,6 +237,10 @@ impl PickleScan {
         let text = Span::new(past.saturating_sub(data), data);
         let next = self.perform(byte, argument, text, past, memory, sink);
         if matches!(next, Next::Goes | Next::Ends) {
+            if self.is_watched {
+                let value = PickleValue::of(byte, argument, text);
+                sink(PickleEvent::Operation { at: self.at, byte, value });
+            }
             self.at = past;
         }
         Ok(next)
@@ -291,7 +307,7 @@ impl PickleScan {
             (b'1', _) => stack.unmark().map(drop),
             (b'2', _) => stack.peek().and_then(|top| stack.push(top)),
             (b'N', _) => stack.push(Item::Scalar),
-            (_, Argument::Bool | Argument::Integer | Argument::Float) => stack.push(Item::Scalar),
+            (_, Argument::Bool(_) | Argument::Integer(_) | Argument::Float(_)) => stack.push(Item::Scalar),
             (_, Argument::Negative) => Err(PickleFault::Argument),
             (b'K' | b'M', _) => stack.push(Item::Scalar),
             (b'S', Argument::Line(line)) => stack.line(line, Spelling::Quoted),
@@ -373,6 +389,9 @@ impl PickleScan {
         let past = self.at.saturating_add(1);
         let mut stack = Stack { scan: self, memory, sink, count: 0 };
         let done = stack.pops(2).and_then(|()| stack.import(of_module, name, past));
+        if self.is_watched && done.is_ok() {
+            sink(PickleEvent::Operation { at: self.at, byte: 0x93, value: PickleValue::None });
+        }
         self.at = past;
         Ok(done.map_or_else(Next::Faulty, |()| Next::Goes))
     }

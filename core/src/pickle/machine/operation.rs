@@ -2,7 +2,7 @@
 
 use crate::pickle::operation::Text;
 use nom::branch::alt;
-use nom::bytes::streaming::{tag, take, take_until};
+use nom::bytes::streaming::{tag, take_until};
 use nom::combinator::{map, value, verify};
 use nom::multi::length_data;
 use nom::number::streaming::{be_f64, le_i32, le_u8, le_u16, le_u32, le_u64};
@@ -15,9 +15,10 @@ pub(super) enum Argument<'a> {
     Nothing,
     /// An unsigned number: a small integer, a memo key, a protocol, the length of a frame.
     Number(u64),
-    Integer,
-    Float,
-    Bool,
+    /// A signed integer; `None` if it does not fit.
+    Integer(Option<i64>),
+    Float(f64),
+    Bool(bool),
     /// Data of this length that follows the bytes taken. It need not be resident.
     Data(u64),
     /// The same, but the length is negative.
@@ -86,10 +87,10 @@ fn argument(byte: u8, input: &[u8]) -> Option<Parsed<'_, Argument<'_>>> {
         | 0x8F..=0x94
         | 0x97
         | 0x98 => Ok((input, Argument::Nothing)),
-        0x88 | 0x89 => Ok((input, Argument::Bool)),
+        0x88 | 0x89 => Ok((input, Argument::Bool(byte == 0x88))),
         b'I' => integer_line(input),
-        b'L' => map(text(Text::Integer), |_| Argument::Integer).parse(input),
-        b'F' => map(text(Text::Float), |_| Argument::Float).parse(input),
+        b'L' => map(text(Text::Integer), |line| Argument::Integer(integer(line))).parse(input),
+        b'F' => map(text(Text::Float), |line| Argument::Float(float(line))).parse(input),
         b'S' => map(text(Text::Quoted), Argument::Line).parse(input),
         b'V' | b'P' => map(text(Text::Any), Argument::Line).parse(input),
         b'g' | b'p' => map(nom::combinator::map_opt(line, decimal), Argument::Number).parse(input),
@@ -97,9 +98,9 @@ fn argument(byte: u8, input: &[u8]) -> Option<Parsed<'_, Argument<'_>>> {
         b'M' | 0x83 => map(le_u16, number).parse(input),
         b'j' | b'r' | 0x84 => map(le_u32, number).parse(input),
         0x95 => map(le_u64, Argument::Number).parse(input),
-        b'J' => map(take(4_usize), |_| Argument::Integer).parse(input),
-        b'G' => map(be_f64, |_| Argument::Float).parse(input),
-        0x8A => map(length_data(le_u8), |_| Argument::Integer).parse(input),
+        b'J' => map(le_i32, |value| Argument::Integer(Some(value.into()))).parse(input),
+        b'G' => map(be_f64, Argument::Float).parse(input),
+        0x8A => map(length_data(le_u8), |bytes| Argument::Integer(long(bytes))).parse(input),
         b'C' | b'U' | 0x8C => map(le_u8, |len| Argument::Data(len.into())).parse(input),
         b'B' | b'X' => map(le_u32, |len| Argument::Data(len.into())).parse(input),
         b'T' | 0x8B => map(le_i32, signed).parse(input),
@@ -114,12 +115,35 @@ fn argument(byte: u8, input: &[u8]) -> Option<Parsed<'_, Argument<'_>>> {
 /// `I`: a boolean is written as `00` or `01`.
 #[allow(clippy::disallowed_methods, reason = "an end of input is a request for more bytes")]
 fn integer_line(input: &[u8]) -> Parsed<'_, Argument<'_>> {
-    let digit = alt((tag(&b"0\n"[..]), tag(&b"1\n"[..])));
+    let digit = alt((value(false, tag(&b"0\n"[..])), value(true, tag(&b"1\n"[..]))));
     alt((
-        value(Argument::Bool, preceded(tag(&b"0"[..]), digit)),
-        map(text(Text::Integer), |_| Argument::Integer),
+        map(preceded(tag(&b"0"[..]), digit), Argument::Bool),
+        map(text(Text::Integer), |line| Argument::Integer(integer(line))),
     ))
     .parse(input)
+}
+
+/// The integer on a line, which may end in `L`.
+fn integer(line: &[u8]) -> Option<i64> {
+    let line = line.trim_ascii();
+    let digits = line.strip_suffix(b"L").unwrap_or(line);
+    str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// The number on a line; NaN for spellings that only Python has.
+fn float(line: &[u8]) -> f64 {
+    str::from_utf8(line.trim_ascii()).ok().and_then(|text| text.parse().ok()).unwrap_or(f64::NAN)
+}
+
+/// An integer in two's complement, of any length.
+fn long(bytes: &[u8]) -> Option<i64> {
+    let fill = if bytes.last().is_some_and(|last| *last >= 0x80) { 0xFF } else { 0 };
+    let mut word = [fill; 8];
+    let (low, high) = bytes.split_at_checked(8).unwrap_or((bytes, &[]));
+    word.iter_mut().zip(low).for_each(|(to, from)| *to = *from);
+    let value = i64::from_le_bytes(word);
+    let fits = high.iter().all(|byte| *byte == fill) && (value < 0) == (fill != 0);
+    fits.then_some(value)
 }
 
 /// A line, without its line feed.
@@ -163,11 +187,11 @@ mod tests {
         for (bytes, argument, len) in [
             (&b"N."[..], Argument::Nothing, 1),
             (b"K\x07.", Argument::Number(7), 2),
-            (b"I01\n.", Argument::Bool, 4),
-            (b"I012\n.", Argument::Integer, 5),
-            (b"J\xFF\xFF\xFF\xFF", Argument::Integer, 5),
-            (b"G\0\0\0\0\0\0\0\0", Argument::Float, 9),
-            (b"\x8A\x02\x01\x02.", Argument::Integer, 4),
+            (b"I01\n.", Argument::Bool(true), 4),
+            (b"I012\n.", Argument::Integer(Some(12)), 5),
+            (b"J\xFF\xFF\xFF\xFF", Argument::Integer(Some(-1)), 5),
+            (b"G\0\0\0\0\0\0\0\0", Argument::Float(0.0), 9),
+            (b"\x8A\x02\x01\x02.", Argument::Integer(Some(513)), 4),
             (b"X\x03\0\0\0", Argument::Data(3), 5),
             (b"T\xFF\xFF\xFF\xFF", Argument::Negative, 5),
             (b"S'a'\n.", Argument::Line(b"'a'"), 5),
@@ -185,6 +209,17 @@ mod tests {
                 assert!(matches!(cut, Err(Refusal::Incomplete(need)) if need > end), "{cut:?}");
             }
         }
+    }
+
+    #[test]
+    fn long_integers_keep_their_value_or_have_none() {
+        assert_eq!(long(b""), Some(0));
+        assert_eq!(long(b"\xFF"), Some(-1));
+        assert_eq!(long(b"\xFF\0"), Some(255));
+        assert_eq!(long(b"\0\0\0\0\0\0\0\x80\0"), None);
+        assert_eq!(long(b"\0\0\0\0\0\0\0\x80"), Some(i64::MIN));
+        assert_eq!(long(b"\x01\0\0\0\0\0\0\0\0\0"), Some(1));
+        assert_eq!((integer(b" -7L "), integer(b"9999999999999999999")), (Some(-7), None));
     }
 
     #[test]

@@ -29,6 +29,7 @@ fn scan_in(bytes: &[u8], piecewise: bool) -> (Vec<String>, PickleEnd) {
                 PickleEvent::Call { number, at } => format!("{at} calls {number}"),
                 PickleEvent::Kept { number, at } => format!("{at} keeps {number}"),
                 PickleEvent::Fault { at, fault } => format!("{at} {fault:?}"),
+                PickleEvent::Operation { at, byte, value } => format!("{at} {byte:#x} {value:?}"),
             });
         });
         match end {

@@ -5,9 +5,9 @@ mod follow;
 mod found;
 mod inflate;
 mod kind;
-mod part;
+pub(in crate::check) mod part;
 mod stage;
-mod zip;
+pub(in crate::check) mod zip;
 
 pub(crate) use found::OBJECTS;
 pub(crate) use found::Results;

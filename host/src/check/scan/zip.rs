@@ -20,26 +20,29 @@ const WIDE: u64 = 56;
 
 /// A member.
 #[derive(Debug)]
-pub(super) struct Member {
-    pub(super) name: String,
-    pub(super) method: u64,
-    pub(super) encrypted: bool,
-    pub(super) stored: u64,
+pub(in crate::check) struct Member {
+    pub(in crate::check) name: String,
+    pub(in crate::check) method: u64,
+    pub(in crate::check) encrypted: bool,
+    pub(in crate::check) stored: u64,
+    /// Number of bytes after decoding, and their CRC-32.
+    pub(in crate::check) size: u64,
+    pub(in crate::check) crc: u64,
     /// Where its local header begins.
-    pub(super) offset: u64,
+    pub(in crate::check) offset: u64,
     /// Whether all readers look there.
-    pub(super) is_sure: bool,
+    pub(in crate::check) is_sure: bool,
 }
 
 /// What was found of the directory.
 #[derive(Debug, Default)]
-pub(super) struct Directory {
+pub(in crate::check) struct Directory {
     /// Where it may be, how long it is, and by how much offsets in it are shifted.
     places: Option<Vec<(u64, u64, u64)>>,
-    pub(super) members: Vec<Member>,
+    pub(in crate::check) members: Vec<Member>,
     /// Whether members were left out.
-    pub(super) is_cut: bool,
-    pub(super) is_read: bool,
+    pub(in crate::check) is_cut: bool,
+    pub(in crate::check) is_read: bool,
 }
 
 impl Directory {
@@ -47,7 +50,7 @@ impl Directory {
     ///
     /// # Errors
     /// The bytes that are missing; call again when they are available.
-    pub(super) fn read(
+    pub(in crate::check) fn read(
         &mut self,
         bytes: &Bytes,
         file: &Source<'_>,
@@ -116,7 +119,7 @@ impl Directory {
             let name = rest.get(ENTRY..).and_then(|rest| rest.get(..lens[0]));
             let extra = rest.get(ENTRY + lens[0]..).and_then(|rest| rest.get(..lens[1]));
             let (Some(name), Some(extra)) = (name, extra) else { break };
-            let (stored, offset) = wide(extra, [24, 20, 42].map(|at| number(rest, at, 4)));
+            let (size, stored, offset) = wide(extra, [24, 20, 42].map(|at| number(rest, at, 4)));
             // Readers differ in whether they shift the offsets as the directory is shifted.
             let offsets = [Some(offset), (shift != 0).then(|| offset.wrapping_add(shift))];
             self.members.extend(offsets.into_iter().flatten().map(|offset| Member {
@@ -124,6 +127,8 @@ impl Directory {
                 method: number(rest, 10, 2),
                 encrypted: number(rest, 8, 2) & 0x41 != 0,
                 stored,
+                size,
+                crc: number(rest, 16, 4),
                 offset,
                 is_sure: shift == 0,
             }));
@@ -139,7 +144,7 @@ impl Member {
     ///
     /// # Errors
     /// The bytes that are missing.
-    pub(super) fn data(&self, bytes: &Bytes, file: &Source<'_>) -> Result<Option<Span>, Absent> {
+    pub(in crate::check) fn data(&self, bytes: &Bytes, file: &Source<'_>) -> Result<Option<Span>, Absent> {
         let len = bytes.len();
         if self.offset.checked_add(LOCAL).is_none_or(|end| end > len) {
             return Ok(None);
@@ -153,11 +158,11 @@ impl Member {
     }
 }
 
-/// The stored size and the offset of an entry with these fields, of which those that are full are
+/// The size, the stored size and the offset of an entry with these fields, of which those that are full are
 /// in the zip64 field, in this order: size, stored size, offset.
-fn wide(mut extra: &[u8], fields: [u64; 3]) -> (u64, u64) {
+fn wide(mut extra: &[u8], fields: [u64; 3]) -> (u64, u64, u64) {
     const FULL: u64 = u32::MAX as u64;
-    let [_, mut stored, mut offset] = fields;
+    let [mut size, mut stored, mut offset] = fields;
     while extra.len() >= 4 {
         let (id, len) = (number(extra, 0, 2), number(extra, 2, 2) as usize);
         let Some(field) = extra.get(4..4 + len) else { break };
@@ -168,14 +173,14 @@ fn wide(mut extra: &[u8], fields: [u64; 3]) -> (u64, u64) {
                 at += if is_full { 8 } else { 0 };
                 found.map_or(value, |bytes| number(bytes, 0, 8))
             };
-            next(fields[0] == FULL, 0);
+            size = next(size == FULL, size);
             stored = next(stored == FULL, stored);
             offset = next(offset == FULL, offset);
             break;
         }
         extra = extra.get(4 + len..).unwrap_or_default();
     }
-    (stored, offset)
+    (size, stored, offset)
 }
 
 /// A little-endian number of `len` bytes; 0 past the end.

@@ -2,13 +2,16 @@
 
 mod state;
 
+/// Where the core reads an index that is not in the file.
+const INDEX: u64 = 1 << 62;
+
 use crate::base::error::{Error, ReadError};
 use crate::base::memory::Bytes;
 use crate::base::text::Text;
 use crate::check::naming::MOST_NAME;
 use crate::check::options::{Goal, Options};
 use crate::check::steps::Check;
-use crate::input::store::Store;
+use crate::input::store::{Store, Stored};
 use crate::list::entry::Catalog;
 use alloc::vec::Vec;
 use weighbridge_core::{Absent, EntryKind, File, Metadata, Source, Span, Stop};
@@ -89,7 +92,7 @@ impl<'a> Session<'a> {
     }
 
     pub(crate) fn over(bytes: Bytes<'a>, options: Options) -> Self {
-        Session::of(Store::Whole(bytes), options)
+        Session::of(Store::whole(bytes), options)
     }
 
     fn of(store: Store<'a>, options: Options) -> Self {
@@ -150,7 +153,11 @@ impl<'a> Session<'a> {
     /// assert!(session.advance(Goal::Structure) && session.findings().is_empty());
     /// ```
     pub fn advance(&mut self, goal: Goal) -> bool {
-        self.go_on(|check, source, options| check.step(source, goal, options))
+        while self.go_on(|check, source, options| check.step(source, goal, options)) {
+            let Some(index) = self.check.take_index() else { return true };
+            self.store.adopt(INDEX, index);
+        }
+        false
     }
 
     /// Diagnoses a file that could not be opened; `false` if bytes are missing.
@@ -203,7 +210,7 @@ impl<'a> Session<'a> {
 
     /// The requested range that contains the missing bytes.
     pub(crate) fn planned(&self) -> Result<Span, Error> {
-        let Store::Parts(parts) = &self.store else {
+        let Stored::Parts(parts) = &self.store.bytes else {
             return Err(Error::Internal(Span::default()));
         };
         match parts.first() {
@@ -363,7 +370,7 @@ impl<'a> Session<'a> {
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
     pub fn supply(&mut self, offset: u64, bytes: impl Into<Vec<u8>>) {
-        if let Store::Parts(parts) = &mut self.store {
+        if let Stored::Parts(parts) = &mut self.store.bytes {
             parts.supply(offset, bytes.into());
         }
     }

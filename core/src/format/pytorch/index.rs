@@ -1,0 +1,235 @@
+//! The index of a checkpoint: what a host found when it followed the pickle.
+//!
+//! A pickle is a program, so its tensors cannot be read in place. A host follows it once, with the
+//! memory that this takes, and writes down what it would build. The result is a table, and the host
+//! keeps it resident in a window at [`BASE`], far behind the end of every file. From there it is
+//! read like the index of any other format, and checked like one.
+//!
+//! | at | what |
+//! |---|---|
+//! | [`BASE`] | [`Summary`] |
+//! | then | one [`Storage`] each, one [`Item`] each, one [`Pair`] each, one [`Flaw`] each |
+//! | then | names, texts, and extents followed by strides |
+//!
+//! All numbers are little-endian and take 8 bytes.
+
+use crate::base::widen;
+use crate::input::{Source, Span};
+
+/// Where the index lies, as an offset. No file is as long.
+pub const BASE: u64 = 1 << 62;
+
+/// Declares a record of 64-bit numbers.
+macro_rules! record {
+    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub struct $name { $($(#[$field_doc])* pub $field: u64,)* }
+
+        impl $name {
+            /// Length of the record in bytes.
+            pub const LEN: u64 = 8 * [$(stringify!($field)),*].len() as u64;
+
+            /// Calls `put` with the bytes of each number in turn.
+            pub fn write(&self, mut put: impl FnMut([u8; 8])) {
+                $(put(self.$field.to_le_bytes());)*
+            }
+
+            /// The record with these bytes.
+            fn read(bytes: &[u8]) -> Self {
+                let (words, _) = bytes.as_chunks::<8>();
+                let mut words = words.iter().map(|word| u64::from_le_bytes(*word));
+                $name { $($field: words.next().unwrap_or(0),)* }
+            }
+        }
+    };
+}
+
+record! {
+    /// How many records there are, and what the file is.
+    Summary {
+        /// The constant [`Summary::MAGIC`].
+        magic,
+        /// 0 for an archive, 1 for the older form of pickles and storages one after the other.
+        kind,
+        /// 1 if numbers in storages are big-endian.
+        is_big,
+        /// Number of storages.
+        storages,
+        /// Number of tensors.
+        tensors,
+        /// Number of entries of metadata.
+        pairs,
+        /// Number of faults.
+        flaws,
+        /// Where the pickles of the older form end.
+        pickles_end,
+        /// Length of the index in bytes.
+        len,
+    }
+}
+
+record! {
+    /// A storage: the elements that tensors are views of.
+    Storage {
+        /// Offset of its first byte.
+        offset,
+        /// Number of bytes stored.
+        stored,
+        /// Number of bytes after decoding.
+        size,
+        /// Number of bytes that the pickle says it has.
+        stated,
+        /// 1 if it is a deflate stream.
+        is_deflated,
+        /// CRC-32 of its bytes; 0 if it was not computed.
+        crc,
+        /// Offset of the bytes that belong to it in the file: a header or a count before the data.
+        start,
+        /// Offset of the operation that names it.
+        at,
+    }
+}
+
+record! {
+    /// A tensor: a view of a storage.
+    Item {
+        /// Where its name is, counted from [`BASE`].
+        name,
+        /// Length of its name in bytes.
+        name_len,
+        /// Where its extents are, counted from [`BASE`]; the strides follow.
+        dims,
+        /// Number of extents.
+        rank,
+        /// The number of its type, of [`dtype`](super::storage::dtype).
+        dtype,
+        /// The number of its storage; `u64::MAX` if it has none.
+        storage,
+        /// Position of its first element in the storage.
+        first,
+        /// Offset of the operation that makes it.
+        at,
+        /// Length of this operation in bytes.
+        at_len,
+        /// 1 if a fault was found in what it is made of.
+        is_flawed,
+    }
+}
+
+record! {
+    /// An entry of metadata: a number or a text of the object.
+    Pair {
+        /// Where its key is, counted from [`BASE`].
+        key,
+        /// Length of its key in bytes.
+        key_len,
+        /// 0 for a text, 1 for an `i64`, 2 for an `f64`, 3 for a Boolean.
+        kind,
+        /// Where its value is, counted from [`BASE`].
+        value,
+        /// Length of its value in bytes.
+        value_len,
+        /// Offset of the operation that makes it.
+        at,
+    }
+}
+
+record! {
+    /// A fault that was found while the pickle was followed.
+    Flaw {
+        /// The number of its rule among [`FLAWS`](super::FLAWS).
+        rule,
+        /// Offset in the file.
+        at,
+        /// Length in bytes.
+        len,
+        /// What the rule expects.
+        expected,
+        /// What was found.
+        found,
+        /// The tensor that it is about; `u64::MAX` if it is about the file.
+        tensor,
+    }
+}
+
+impl Summary {
+    /// The first number of an index.
+    pub const MAGIC: u64 = u64::from_le_bytes(*b"wb-index");
+}
+
+/// Where the tables of an index lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Index {
+    pub(super) summary: Summary,
+}
+
+impl Index {
+    /// The index in the window at [`BASE`]; `None` if there is none.
+    pub(super) fn of(source: &Source<'_>) -> Option<Index> {
+        let summary = Summary::read(source.all(Span::new(BASE, Summary::LEN))?);
+        let index = Index { summary };
+        let fits = source.run(BASE).len() >= usize::try_from(summary.len).ok()?;
+        (summary.magic == Summary::MAGIC && fits && index.end()? <= summary.len).then_some(index)
+    }
+
+    /// Where the tables begin, counted from [`BASE`], and where the last ends.
+    fn tables(&self) -> Option<[u64; 5]> {
+        let Summary { storages, tensors, pairs, flaws, .. } = self.summary;
+        let storages_end = storages.checked_mul(Storage::LEN)?.checked_add(Summary::LEN)?;
+        let tensors_end = tensors.checked_mul(Item::LEN)?.checked_add(storages_end)?;
+        let pairs_end = pairs.checked_mul(Pair::LEN)?.checked_add(tensors_end)?;
+        let flaws_end = flaws.checked_mul(Flaw::LEN)?.checked_add(pairs_end)?;
+        Some([Summary::LEN, storages_end, tensors_end, pairs_end, flaws_end])
+    }
+
+    fn end(&self) -> Option<u64> {
+        self.tables().map(|[.., end]| end)
+    }
+
+    /// Record number `number` of a table of `count` records of `len` bytes.
+    fn record<'a>(
+        &self,
+        source: &Source<'a>,
+        table: usize,
+        count: u64,
+        len: u64,
+        number: u64,
+    ) -> Option<&'a [u8]> {
+        let from = self.tables()?.get(table).copied().filter(|_| number < count)?;
+        let at = number.checked_mul(len)?.checked_add(from)?.checked_add(BASE)?;
+        source.all(Span::new(at, len))
+    }
+
+    pub(super) fn storage(&self, source: &Source<'_>, number: u64) -> Option<Storage> {
+        let count = self.summary.storages;
+        self.record(source, 0, count, Storage::LEN, number).map(Storage::read)
+    }
+
+    pub(super) fn item(&self, source: &Source<'_>, number: u64) -> Option<Item> {
+        let count = self.summary.tensors;
+        self.record(source, 1, count, Item::LEN, number).map(Item::read)
+    }
+
+    pub(super) fn pair(&self, source: &Source<'_>, number: u64) -> Option<Pair> {
+        let count = self.summary.pairs;
+        self.record(source, 2, count, Pair::LEN, number).map(Pair::read)
+    }
+
+    pub(super) fn flaw(&self, source: &Source<'_>, number: u64) -> Option<Flaw> {
+        let count = self.summary.flaws;
+        self.record(source, 3, count, Flaw::LEN, number).map(Flaw::read)
+    }
+
+    /// The numbers at `at`, counted from [`BASE`]: extents or strides.
+    pub(super) fn numbers<'a>(
+        source: &Source<'a>,
+        at: u64,
+        count: u64,
+    ) -> Option<impl DoubleEndedIterator<Item = u64> + ExactSizeIterator + Clone + 'a> {
+        let len = count.checked_mul(8)?;
+        let bytes = source.all(Span::new(BASE.checked_add(at)?, len))?;
+        let (words, _) = bytes.as_chunks::<8>();
+        (widen(words.len()) == count).then(|| words.iter().map(|word| u64::from_le_bytes(*word)))
+    }
+}

@@ -1,0 +1,201 @@
+//! Checkpoints in an archive, as torch has written them since 1.6.
+
+use super::draft::{Draft, Named};
+use super::object::{Place, Walk};
+use super::records::{self, Content};
+use super::values::Values;
+use crate::check::scan::part::Bytes;
+use crate::check::scan::zip::{Directory, Member};
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use weighbridge_core::format::pytorch::index::{Storage, Summary};
+use weighbridge_core::format::pytorch::rules;
+use weighbridge_core::{Absent, Source, Span, limits};
+
+/// The record of the object.
+const OBJECT: &str = "data.pkl";
+/// Bytes of a file that hold the first name, and where it begins.
+const HEAD: u64 = 512;
+const LOCAL: usize = 30;
+/// The records that are read whole, besides the pickle.
+const SMALL: [&str; 3] = ["version", "byteorder", ".storage_alignment"];
+/// Longest content of these that is read.
+const SMALL_LEN: u64 = 64;
+
+/// A checkpoint in an archive, while its index is made.
+#[derive(Debug, Default)]
+pub(crate) struct Archived {
+    directory: Directory,
+    /// The folder of the first record, with its slash.
+    top: String,
+    /// Members by name: the first of each.
+    by_name: BTreeMap<String, usize>,
+    pickle: Option<Content>,
+    small: Vec<Option<Content>>,
+    draft: Option<Draft>,
+    storages: Vec<Storage>,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Directory,
+    Pickle,
+    Small(usize),
+    Object,
+    Storages,
+    Over,
+    /// The directory cannot be read.
+    Damaged,
+}
+
+impl Archived {
+    pub(super) fn step(&mut self, file: &Source<'_>) -> Result<Option<Vec<u8>>, Absent> {
+        loop {
+            let next = match self.stage {
+                Stage::Directory => self.directory(file)?,
+                Stage::Pickle => self.pickle(file)?,
+                Stage::Small(at) => self.small(at, file)?,
+                Stage::Object => self.object(),
+                Stage::Storages => self.storages(file)?,
+                Stage::Over => return Ok(self.finish()),
+                Stage::Damaged => {
+                    return Ok(Some(Draft::default().encode(Summary::default(), &[])));
+                }
+            };
+            match next {
+                Some(stage) => self.stage = stage,
+                None => return Ok(None),
+            }
+        }
+    }
+
+    fn directory(&mut self, file: &Source<'_>) -> Result<Option<Stage>, Absent> {
+        let bytes = whole(file);
+        let head = file.get(Span::new(0, file.len().min(HEAD)))?;
+        self.directory.read(&bytes, file, limits::PICKLE_MEMBERS)?;
+        let Directory { members, is_cut, .. } = &mut self.directory;
+        members.retain(|member| member.is_sure);
+        let object = members.iter().find_map(|member| {
+            member.name.strip_suffix(OBJECT).filter(|top| top.is_empty() || top.ends_with('/'))
+        });
+        let Some(top) = object.filter(|_| !*is_cut) else {
+            // torch.save writes the object first, so the file is a checkpoint that is damaged. What
+            // is wrong with the archive, the core says.
+            let is_first = head.get(LOCAL..).is_some_and(|name| {
+                let name = name.split(|byte| *byte == 0 || *byte == b'F').next().unwrap_or_default();
+                name.strip_suffix(OBJECT.as_bytes()).is_some_and(|top| top.ends_with(b"/"))
+            });
+            return Ok((is_first && members.is_empty()).then_some(Stage::Damaged));
+        };
+        self.top = String::from(top);
+        for (at, member) in members.iter().enumerate() {
+            self.by_name.entry(member.name.clone()).or_insert(at);
+        }
+        // Other kinds of archives keep more than tensors.
+        let others = ["constants.pkl", "bytecode.pkl", ".data/extern_modules", "archive_format"];
+        let is_other = others.into_iter().any(|name| self.member(name).is_some());
+        Ok((!is_other).then_some(Stage::Pickle))
+    }
+
+    fn member(&self, name: &str) -> Option<&Member> {
+        let name = alloc::format!("{}{name}", self.top);
+        self.by_name.get(&name).and_then(|at| self.directory.members.get(*at))
+    }
+
+    fn pickle(&mut self, file: &Source<'_>) -> Result<Option<Stage>, Absent> {
+        let Some(member) = self.member(OBJECT) else { return Ok(None) };
+        self.pickle = records::content(member, file, limits::PICKLE_DECODED)?;
+        Ok(self.pickle.as_ref().map(|_| Stage::Small(0)))
+    }
+
+    fn small(&mut self, at: usize, file: &Source<'_>) -> Result<Option<Stage>, Absent> {
+        let Some(name) = SMALL.get(at) else { return Ok(Some(Stage::Object)) };
+        let found = match self.member(name) {
+            Some(member) => records::content(member, file, SMALL_LEN)?,
+            None => None,
+        };
+        self.small.push(found);
+        Ok(Some(Stage::Small(at + 1)))
+    }
+
+    /// Follows the pickle.
+    fn object(&mut self) -> Option<Stage> {
+        let pickle = self.pickle.as_ref()?;
+        let place = Place { at: pickle.at, is_deflated: pickle.is_deflated };
+        if pickle.bytes.is_empty() {
+            let mut draft = Draft::default();
+            draft.flaw(rules::P_EMPTY, place.of(0), None);
+            self.draft = Some(draft);
+            return Some(Stage::Storages);
+        }
+        let values = Values::of(&pickle.bytes, 0)?;
+        let mut draft = Walk::new(&values, &pickle.bytes, place, false).run();
+        records::pickle(&mut draft, &values, pickle, place);
+        self.draft = Some(draft);
+        Some(Stage::Storages)
+    }
+
+    /// Finds the records of storages, one after another.
+    fn storages(&mut self, file: &Source<'_>) -> Result<Option<Stage>, Absent> {
+        let bytes = whole(file);
+        while let Some(named) = self.named() {
+            let key = core::str::from_utf8(&named.key).ok();
+            let member = key.and_then(|key| self.member(&alloc::format!("data/{key}")));
+            let data = match member {
+                Some(member) => member.data(&bytes, file)?,
+                None => None,
+            };
+            let Named { size, at, .. } = *named;
+            let found = member.zip(data).map(|(member, data)| {
+                let is_deflated = u64::from(member.method == 8);
+                let whole = if is_deflated == 0 { member.stored } else { member.size };
+                Storage {
+                    offset: data.offset,
+                    stored: member.stored,
+                    size: whole,
+                    stated: size,
+                    is_deflated,
+                    crc: member.crc,
+                    start: member.offset,
+                    at,
+                }
+            });
+            let is_missing = found.is_none();
+            // A size that no tensor fits in.
+            self.storages.push(found.unwrap_or(Storage { stated: size, at, ..Storage::default() }));
+            if let Some(draft) = self.draft.as_mut().filter(|_| is_missing) {
+                draft.flaw(rules::S_RECORD, Span::new(at, 1), None);
+            }
+        }
+        Ok(Some(Stage::Over))
+    }
+
+    /// The storage whose record is looked for next.
+    fn named(&self) -> Option<&Named> {
+        self.draft.as_ref()?.storages.get(self.storages.len())
+    }
+
+    fn finish(&mut self) -> Option<Vec<u8>> {
+        let mut draft = self.draft.take()?;
+        let mut small = core::mem::take(&mut self.small).into_iter();
+        let mut next = || small.next().flatten();
+        let [version, order, alignment] = [next(), next(), next()];
+        let is_big = records::byte_order(&mut draft, order.as_ref());
+        records::version(&mut draft, version.as_ref());
+        records::alignment(&mut draft, alignment.as_ref(), &self.storages);
+        records::names(&mut draft, &self.directory.members, &self.top);
+        if self.top.is_empty() {
+            let at = self.pickle.as_ref().map_or(0, |pickle| pickle.at);
+            draft.flaw(rules::R_TOP, Span::new(at, 1), None);
+        }
+        let summary = Summary { is_big: is_big.into(), ..Summary::default() };
+        Some(draft.encode(summary, &self.storages))
+    }
+}
+
+fn whole(file: &Source<'_>) -> Bytes {
+    Bytes::of_file(Span::new(0, file.len()))
+}

@@ -1,0 +1,482 @@
+//! Tensors of the object: what the functions of `torch._utils` are given.
+
+use super::draft::{NONE, Named, Open};
+use super::known::{
+    COMPRESSED, COORDINATES, Counts, DEVICES, Known, Rebuild, is_reserved,
+};
+use super::object::Walk;
+use super::values::{Id, Made, Value};
+use alloc::vec::Vec;
+use weighbridge_core::format::pytorch::index::Item;
+use weighbridge_core::format::pytorch::rules;
+use weighbridge_core::format::pytorch::storage::{dtype, type_number};
+use weighbridge_core::{Rule, limits};
+
+/// Functions within one another around a tensor: a parameter of a subclass of a tensor.
+const WRAPPED: usize = 8;
+
+/// The arguments of a dense tensor.
+#[derive(Clone, Copy)]
+struct Dense {
+    storage: Option<Id>,
+    first: Option<Id>,
+    size: Id,
+    stride: Id,
+    dtype: Option<u64>,
+}
+
+/// A storage that a persistent id names.
+#[derive(Clone, Copy)]
+struct Stored {
+    number: u64,
+    /// The number of its type.
+    kind: Option<u64>,
+    elements: u64,
+    /// Where a view of it begins.
+    first: u64,
+}
+
+/// A tensor, or the rule that its description breaks.
+type Found = Result<Item, Rule>;
+
+impl Walk<'_> {
+    /// Lists the tensor `id`.
+    pub(super) fn tensor(&mut self, id: Id, path: &mut Vec<u8>) {
+        let Value::Made(made) = self.values.get(id) else { return };
+        let (place, base) = (self.draft.open(), path.len());
+        let found = match made.of {
+            Known::Tensor(rebuild) => self.rebuild(rebuild, made.args, path, 0),
+            _ if made.state.is_some() => Err(rules::W_UNCHECKED),
+            _ => Err(rules::P_NEW),
+        };
+        path.truncate(base);
+        if let Some(state) = made.state.filter(|_| matches!(made.of, Known::Tensor(_))) {
+            self.state(state);
+        }
+        self.list(id, path, found, place);
+    }
+
+    /// Adds a tensor at a place before its parts.
+    fn list(&mut self, id: Id, path: &[u8], found: Found, place: Open) {
+        let span = self.place.of(self.values.place(id));
+        let mut item = match found {
+            Ok(item) => item,
+            Err(rule) => {
+                self.draft.flaw(rule, span, Some(place.number));
+                Item { storage: NONE, dtype: NONE, is_flawed: 1, ..Item::default() }
+            }
+        };
+        item.name = self.draft.keep(path);
+        item.name_len = path.len() as u64;
+        (item.at, item.at_len) = (span.offset, span.len);
+        // Parts of a sparse tensor stand for it.
+        let is_listed = item.storage != NONE || item.dtype != NONE || item.is_flawed != 0;
+        self.draft.close(place, is_listed.then_some(item));
+    }
+
+    /// Lists a storage that is no part of a tensor, as all of its elements.
+    pub(super) fn bare_storage(&mut self, id: Id, path: &[u8]) {
+        let place = self.draft.open();
+        let found = self.storage(id).map(|Stored { number, kind, elements, .. }| {
+            let dims = self.draft.numbers([elements, 1].into_iter());
+            let dtype = kind.unwrap_or(NONE);
+            Item { dims, rank: 1, dtype, storage: number, ..Item::default() }
+        });
+        self.list(id, path, found, place);
+    }
+
+    fn rebuild(&mut self, of: Rebuild, args: Id, path: &mut Vec<u8>, depth: usize) -> Found {
+        let Some(args) = self.values.tuple(args).filter(|_| depth < WRAPPED) else {
+            return Err(rules::P_CALL);
+        };
+        match (of, args) {
+            (Rebuild::V1, [storage, first, size, stride]) => {
+                self.dense(Dense::of(*storage, *first, *size, *stride))
+            }
+            (Rebuild::V2, [storage, first, size, stride, grad, hooks, rest @ ..])
+                if rest.len() <= 1 =>
+            {
+                self.extras(*grad, *hooks, rest.first().copied())?;
+                let item = self.dense(Dense::of(*storage, *first, *size, *stride))?;
+                self.metadata(rest.first().copied(), &item)?;
+                Ok(item)
+            }
+            (Rebuild::V3, [storage, first, size, stride, grad, hooks, kind, rest @ ..])
+                if rest.len() <= 1 =>
+            {
+                self.extras(*grad, *hooks, rest.first().copied())?;
+                let Value::Global(Known::Dtype(kind)) = self.values.get(*kind) else {
+                    return Err(rules::P_CALL);
+                };
+                let dense = Dense::of(*storage, *first, *size, *stride);
+                let item = self.dense(Dense { dtype: Some(*kind), ..dense })?;
+                self.metadata(rest.first().copied(), &item)?;
+                Ok(item)
+            }
+            (Rebuild::Parameter, [tensor, grad, hooks]) => {
+                self.extras(*grad, *hooks, None)?;
+                self.inner(*tensor, path, depth)
+            }
+            (Rebuild::ParameterWithState, [tensor, grad, hooks, state]) => {
+                self.extras(*grad, *hooks, None)?;
+                self.state(*state);
+                self.inner(*tensor, path, depth)
+            }
+            (Rebuild::Meta, [kind, size, stride, grad]) => {
+                let (Value::Global(Known::Dtype(kind)), Value::Bool(_)) =
+                    (self.values.get(*kind), self.values.get(*grad))
+                else {
+                    return Err(rules::P_CALL);
+                };
+                let dense = Dense {
+                    storage: None,
+                    first: None,
+                    size: *size,
+                    stride: *stride,
+                    dtype: Some(*kind),
+                };
+                self.dense(dense)
+            }
+            (Rebuild::FromType, [function, class, args, _state]) => {
+                let is_class = matches!(
+                    self.values.get(*class),
+                    Value::Global(Known::TensorClass | Known::Parameter | Known::Other)
+                );
+                match self.values.get(*function) {
+                    Value::Global(Known::Tensor(of)) if is_class => {
+                        let of = *of;
+                        self.rebuild(of, *args, path, depth + 1)
+                    }
+                    _ => Err(rules::P_CALL),
+                }
+            }
+            (Rebuild::Quantised, [storage, first, size, stride, quantiser, grad, hooks]) => {
+                self.extras(*grad, *hooks, None)?;
+                let item = self.dense(Dense::of(*storage, *first, *size, *stride))?;
+                self.quantiser(*quantiser, &item, path)?;
+                Ok(item)
+            }
+            (Rebuild::Sparse, [layout, parts]) => self.sparse(*layout, *parts, path),
+            (Rebuild::Elsewhere, _) => Err(rules::W_UNCHECKED),
+            _ => Err(rules::P_CALL),
+        }
+    }
+
+    /// The tensor inside a parameter.
+    fn inner(&mut self, id: Id, path: &mut Vec<u8>, depth: usize) -> Found {
+        match self.values.get(id) {
+            Value::Made(made) => match made.of {
+                Known::Tensor(of) => self.rebuild(of, made.args, path, depth + 1),
+                _ => Err(rules::P_CALL),
+            },
+            _ => Err(rules::P_CALL),
+        }
+    }
+
+    /// Checks what comes after the strides.
+    fn extras(&self, grad: Id, hooks: Id, metadata: Option<Id>) -> Result<(), Rule> {
+        let values = self.values;
+        if !matches!(values.get(grad), Value::Bool(_)) {
+            return Err(rules::P_CALL);
+        }
+        let is_dict = metadata.is_none_or(|it| matches!(values.get(it), Value::Dict(_) | Value::None));
+        match values.get(hooks) {
+            Value::Made(made) if made.of == Known::OrderedDict => {
+                let given = values.tuple(made.args).is_some_and(|args| {
+                    args.iter().any(|arg| !matches!(values.get(*arg), Value::List(it) if it.is_empty()))
+                });
+                let is_empty = made.pairs.is_empty() && made.items.is_empty() && !given;
+                if is_empty { if is_dict { Ok(()) } else { Err(rules::P_CALL) } } else { Err(rules::P_HOOKS) }
+            }
+            Value::None if is_dict => Ok(()),
+            _ => Err(rules::P_HOOKS),
+        }
+    }
+
+    /// Checks the bits of a tensor that is conjugated or negated when it is read.
+    fn metadata(&self, id: Option<Id>, item: &Item) -> Result<(), Rule> {
+        let Some(Value::Dict(pairs)) = id.map(|id| self.values.get(id)) else { return Ok(()) };
+        let is_complex = dtype(item.dtype).is_some_and(|it| {
+            use weighbridge_core::DType::{C64, C128, Void};
+            matches!(it.dtype, C64 | C128 | Void)
+        });
+        for (key, value) in pairs {
+            match (self.str(*key), self.values.get(*value)) {
+                (Some("neg"), Value::Bool(_)) => {}
+                (Some("conj"), Value::Bool(is)) if is_complex || !is => {}
+                _ => return Err(rules::P_CALL),
+            }
+        }
+        Ok(())
+    }
+
+    /// The storage of a persistent id.
+    fn storage(&mut self, id: Id) -> Result<Stored, Rule> {
+        let values = self.values;
+        let Value::Persistent(pid) = values.get(id) else { return Err(rules::P_CALL) };
+        let items = values.tuple(*pid).ok_or(rules::S_ID)?;
+        let (kind, class, key, location, count, view) = match (items, self.is_old) {
+            ([kind, class, key, location, count], false) => (kind, class, key, location, count, None),
+            ([kind, class, key, location, count, view], true) => {
+                let view = Some(*view).filter(|view| !matches!(values.get(*view), Value::None));
+                (kind, class, key, location, count, view)
+            }
+            _ => return Err(rules::S_ID),
+        };
+        let is_text = |id: Id| matches!(values.get(id), Value::Text(..));
+        let count = match values.get(*count) {
+            Value::Int(count) => u64::try_from(*count).map_err(|_| rules::S_ID)?,
+            _ => return Err(rules::S_ID),
+        };
+        let Value::Global(class) = values.get(*class) else { return Err(rules::S_ID) };
+        if self.str(*kind) != Some("storage") || !is_text(*key) || !is_text(*location) {
+            return Err(rules::S_ID);
+        }
+        let Known::Storage(number, counts) = *class else { return Err(rules::S_ID) };
+        let width = dtype(number).map_or(1, |it| u64::from(it.width));
+        let size = count.checked_mul(width).ok_or(rules::S_ID)?;
+        let kind = (counts != Counts::Bytes).then_some(number);
+        let at = self.place.of(values.place(id));
+        let key = self.text(*key).unwrap_or_default().to_vec();
+        let named = Named { key, class: kind, count, size, at: at.offset };
+        let (storage, fits) = self.draft.storage(named);
+        if !fits {
+            self.draft.flaw(rules::S_CLASS, at, None);
+        }
+        let first = view.map_or(Ok(0), |view| self.view(view, count))?;
+        let elements = match counts {
+            Counts::Groups => count.saturating_mul(dtype(number).map_or(1, |it| it.packed.into())),
+            _ => count,
+        };
+        let kind = kind.or_else(|| type_number("uint8"));
+        Ok(Stored { number: storage as u64, kind, elements, first })
+    }
+
+    /// Where a view of a storage of `count` elements begins, as torch before 0.4 wrote them.
+    fn view(&self, view: Id, count: u64) -> Result<u64, Rule> {
+        let [_key, first, len] = self.values.tuple(view).ok_or(rules::L_VIEW)? else {
+            return Err(rules::L_VIEW);
+        };
+        let number = |id: Id| match self.values.get(id) {
+            Value::Int(number) => u64::try_from(*number).map_err(|_| rules::L_VIEW),
+            _ => Err(rules::L_VIEW),
+        };
+        let (first, len) = (number(*first)?, number(*len)?);
+        let end = first.checked_add(len).filter(|end| *end <= count);
+        end.map(|_| first).ok_or(rules::L_VIEW)
+    }
+
+    fn dense(&mut self, of: Dense) -> Found {
+        let (storage, kind, shift) = match of.storage {
+            Some(storage) => {
+                let Stored { number, kind, first, .. } = self.storage(storage)?;
+                (number, of.dtype.or(kind), first)
+            }
+            None => (NONE, of.dtype, 0),
+        };
+        let size = self.extents(of.size)?;
+        let stride = self.extents(of.stride)?;
+        if size.len() != stride.len() {
+            return Err(rules::T_RANK);
+        }
+        let first = match of.first.map(|first| self.values.get(first)) {
+            Some(Value::Int(first)) => u64::try_from(*first).map_err(|_| rules::T_ARGUMENT)?,
+            None => 0,
+            _ => return Err(rules::T_ARGUMENT),
+        };
+        let first = first.checked_add(shift).ok_or(rules::T_ARGUMENT)?;
+        let rank = size.len() as u64;
+        let dims = self.draft.numbers(size.into_iter().chain(stride));
+        let dtype = kind.unwrap_or(NONE);
+        Ok(Item { dims, rank, dtype, storage, first, ..Item::default() })
+    }
+
+    /// A tuple of numbers from 0 on, or a `torch.Size` of one.
+    fn extents(&self, id: Id) -> Result<Vec<u64>, Rule> {
+        let values = self.values;
+        let items = match values.get(id) {
+            Value::Tuple(items) => items,
+            Value::List(items) => items.as_slice(),
+            Value::Made(made) if made.of == Known::Size => match values.tuple(made.args) {
+                Some([inner]) => values.tuple(*inner).ok_or(rules::T_ARGUMENT)?,
+                _ => return Err(rules::T_ARGUMENT),
+            },
+            _ => return Err(rules::T_ARGUMENT),
+        };
+        if items.len() as u64 > limits::CHECKPOINT_RANK * 1024 {
+            return Err(rules::T_ARGUMENT);
+        }
+        let number = |id: &Id| match values.get(*id) {
+            Value::Int(number) => u64::try_from(*number).map_err(|_| rules::T_ARGUMENT),
+            _ => Err(rules::T_ARGUMENT),
+        };
+        items.iter().map(number).collect()
+    }
+
+    /// Checks the state that is set on a tensor or a dictionary.
+    fn state(&mut self, state: Id) {
+        let values = self.values;
+        let dicts: Vec<Id> = match values.get(state) {
+            Value::Tuple(parts) => parts.to_vec(),
+            _ => [state].into(),
+        };
+        for dict in dicts {
+            let Value::Dict(pairs) = values.get(dict) else { continue };
+            for (key, _) in pairs {
+                if self.str(*key).is_some_and(is_reserved) {
+                    let span = self.place.of(values.place(*key));
+                    self.draft.flaw(rules::P_STATE, span, None);
+                }
+            }
+        }
+    }
+
+    /// The extents of a tensor that is listed as a part of another.
+    fn part(&mut self, id: Id, path: &mut Vec<u8>, name: &[u8], rule: Rule) -> Result<Item, Rule> {
+        let base = path.len();
+        let Value::Made(made) = self.values.get(id) else { return Err(rule) };
+        let Known::Tensor(of @ (Rebuild::V1 | Rebuild::V2 | Rebuild::V3)) = made.of else {
+            return Err(rule);
+        };
+        path.push(b'.');
+        path.extend_from_slice(name);
+        let place = self.draft.open();
+        let found = self.rebuild(of, made.args, path, 1);
+        let result = found.map_err(|_| rule);
+        self.list(id, path, found, place);
+        path.truncate(base);
+        result
+    }
+
+    fn quantiser(&mut self, id: Id, item: &Item, path: &mut Vec<u8>) -> Result<(), Rule> {
+        use weighbridge_core::format::pytorch::storage::type_name;
+        let values = self.values;
+        let no = rules::Q_ARGUMENT;
+        let is_quantised = type_name(item.dtype).is_some_and(|name| name.contains("qu") || name.starts_with('q'));
+        let parts = values.tuple(id).filter(|_| is_quantised).ok_or(no)?;
+        match parts {
+            [scheme, scale, zero] => {
+                let is_scheme = matches!(values.get(*scheme), Value::Global(Known::PerTensor));
+                let fits = matches!(values.get(*scale), Value::Float(_))
+                    && matches!(values.get(*zero), Value::Int(_));
+                if is_scheme && fits { Ok(()) } else { Err(no) }
+            }
+            [scheme, scales, zeros, axis] => {
+                let (Value::Global(Known::PerChannel), Value::Int(axis)) =
+                    (values.get(*scheme), values.get(*axis))
+                else {
+                    return Err(no);
+                };
+                let axis = u64::try_from(*axis).ok().filter(|axis| *axis < item.rank).ok_or(no)?;
+                let extent = self.draft.number(item.dims, axis);
+                for (part, name) in [(*scales, &b"#scales"[..]), (*zeros, b"#zero_points")] {
+                    let part = self.part(part, path, name, no)?;
+                    if part.rank != 1 || self.draft.number(part.dims, 0) != extent {
+                        return Err(no);
+                    }
+                }
+                Ok(())
+            }
+            _ => Err(no),
+        }
+    }
+
+    fn sparse(&mut self, layout: Id, parts: Id, path: &mut Vec<u8>) -> Found {
+        let values = self.values;
+        let no = rules::X_ARGUMENT;
+        let name = match values.get(layout) {
+            Value::Made(made) if made.of == Known::Layout => match values.tuple(made.args) {
+                Some([name]) => self.text(*name),
+                _ => None,
+            },
+            _ => None,
+        };
+        let name = name.ok_or(no)?;
+        let parts = values.tuple(parts).ok_or(no)?;
+        let integers = |item: &Item| {
+            ["int64", "int32"].into_iter().any(|name| type_number(name) == Some(item.dtype))
+        };
+        match parts {
+            [indices, inner, size, rest @ ..] if name == COORDINATES && rest.len() <= 1 => {
+                let size = self.extents(*size)?;
+                let indices = self.part(*indices, path, b"#indices", no)?;
+                let inner = self.part(*inner, path, b"#values", no)?;
+                let rows = self.draft.number(indices.dims, 0);
+                let entries = self.draft.number(indices.dims, 1);
+                let fits = integers(&indices)
+                    && indices.rank == 2
+                    && inner.rank > 0
+                    && entries == self.draft.number(inner.dims, 0)
+                    && rows.checked_add(inner.rank - 1) == Some(size.len() as u64);
+                if !fits {
+                    return Err(no);
+                }
+            }
+            [compressed, plain, inner, size] if COMPRESSED.contains(&name) => {
+                self.extents(*size)?;
+                let compressed = self.part(*compressed, path, b"#compressed", no)?;
+                let plain = self.part(*plain, path, b"#plain", no)?;
+                let inner = self.part(*inner, path, b"#values", no)?;
+                let entries = self.draft.number(plain.dims, plain.rank.saturating_sub(1));
+                let fits = integers(&compressed)
+                    && integers(&plain)
+                    && plain.rank > 0
+                    && compressed.rank == plain.rank
+                    && inner.rank >= plain.rank
+                    && self.draft.number(inner.dims, plain.rank - 1) == entries;
+                if !fits {
+                    return Err(no);
+                }
+            }
+            _ => return Err(no),
+        }
+        let span = self.place.of(values.place(layout));
+        self.draft.flaw(rules::X_UNCHECKED, span, None);
+        // The parts are listed; the tensor itself has no data of its own.
+        Ok(Item { storage: NONE, dtype: NONE, ..Item::default() })
+    }
+
+    /// Checks the arguments of a listed function that makes no tensor.
+    pub(super) fn call(&mut self, id: Id, made: &Made) {
+        let values = self.values;
+        let span = self.place.of(values.place(id));
+        let args = values.tuple(made.args);
+        if made.of == Known::OrderedDict
+            && let Some(state) = made.state
+        {
+            self.state(state);
+        }
+        let is_number = |id: &Id| matches!(values.get(*id), Value::Int(_) | Value::Float(_));
+        let is_right = match (made.of, args) {
+            (Known::Other, _) => true,
+            (_, None) => false,
+            (Known::OrderedDict | Known::Counter | Known::Set, Some(args)) => args.len() <= 1,
+            (Known::Size, Some([inner])) => {
+                values.tuple(*inner).is_some_and(|it| it.iter().all(is_number))
+            }
+            (Known::Layout, Some([name])) => self.text(*name).is_some_and(|name| {
+                name == b"torch.strided" || name == COORDINATES || COMPRESSED.contains(&name)
+            }),
+            (Known::Device, Some([kind, index @ ..])) if index.len() <= 1 => {
+                let kind = self.str(*kind).and_then(|kind| kind.split(':').next());
+                kind.is_some_and(|kind| DEVICES.contains(&kind)) && index.iter().all(is_number)
+            }
+            (Known::Encode, Some([text, codec])) => {
+                self.text(*text).is_some() && matches!(self.str(*codec), Some("latin1" | "latin-1"))
+            }
+            (Known::Complex, Some([real, imaginary])) => is_number(real) && is_number(imaginary),
+            (Known::ByteArray, Some(args)) => args.len() <= 2,
+            (Known::Parameter, Some(_)) => true,
+            _ => false,
+        };
+        if !is_right {
+            self.draft.flaw(rules::P_CALL, span, None);
+        }
+    }
+}
+
+impl Dense {
+    fn of(storage: Id, first: Id, size: Id, stride: Id) -> Self {
+        Dense { storage: Some(storage), first: Some(first), size, stride, dtype: None }
+    }
+}
