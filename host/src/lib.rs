@@ -124,7 +124,7 @@ pub use list::index::Index;
 pub use list::part::SetPart;
 pub use read::convert::{Conversion, Number};
 pub use read::data::{
-    Block, ChunkStream, Decoding, Trouble, column_major, sparse_entries, sparse_len,
+    Block, ChunkStream, Decoding, Trouble, column_major, sparse_entries, sparse_len, strided,
 };
 pub use read::metadata::Meta;
 pub use read::model::Model;

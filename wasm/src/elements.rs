@@ -5,6 +5,10 @@ use crate::document::Document;
 use crate::values::{Numbers, place};
 use alloc::vec::Vec;
 use weighbridge::column_major;
+#[cfg(feature = "full")]
+use weighbridge::strided;
+#[cfg(feature = "full")]
+use weighbridge_core::Chunks;
 use weighbridge_core::{Absent, DType, Layout, Span, Stop, Tensor};
 
 /// Maximum number of elements in one answer.
@@ -104,6 +108,14 @@ impl Document {
             let extents = self.index.shape(tensor.index as usize);
             runs = stored(&runs, extents).ok_or(Refusal::Unsupported)?;
         }
+        #[cfg(feature = "full")]
+        if let Some(span) = range(tensor) {
+            let strides = self.strides(tensor).ok_or(Refusal::Unsupported)?;
+            let extents: Option<Vec<u64>> =
+                self.index.shape(tensor.index as usize).iter().copied().collect();
+            runs = strided(&runs, &extents.ok_or(Refusal::Unsupported)?, &strides);
+            return self.raw_runs(tensor, span, &runs).map(Elements::Numbers);
+        }
         let numbers = match tensor.raw() {
             Some(span) => self.raw_runs(tensor, span, &runs),
             None if tensor.elements == 0 => Ok(Numbers::new(tensor.dtype)),
@@ -126,6 +138,16 @@ impl Document {
         }
         self.session.read(spans, |(skip, len), bytes| found.push(bytes, skip, len))?;
         Ok(found)
+    }
+
+    /// The strides of a view, which lie in an index that is always in memory.
+    #[cfg(feature = "full")]
+    fn strides(&self, tensor: &Tensor) -> Option<Vec<u64>> {
+        let at = tensor.strides()?;
+        self.session.look(|source| {
+            let (words, _) = source.get(at).ok()?.as_chunks::<8>();
+            Some(words.iter().map(|word| u64::from_le_bytes(*word)).collect())
+        })
     }
 
     fn raw_runs(
@@ -157,6 +179,15 @@ impl Document {
             numbers.add(dtype, endianness, bytes, skip..skip.saturating_add(*len));
         }
         Ok(numbers)
+    }
+}
+
+/// The range that holds all elements of a view.
+#[cfg(feature = "full")]
+fn range(tensor: &Tensor) -> Option<Span> {
+    match (tensor.strides(), tensor.chunks) {
+        (Some(_), Chunks::One(span)) => Some(span),
+        _ => None,
     }
 }
 

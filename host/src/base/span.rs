@@ -5,9 +5,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 use weighbridge_core::{Source, Span, Stop};
 
-/// Whether a span lies inside the file.
+/// Whether a span lies inside the file, or inside an index that was made for it.
 pub(crate) fn within(source: &Source<'_>, span: Span) -> bool {
-    span.end().is_some_and(|end| end <= source.len())
+    let is_in_index = || span.offset >= source.len() && source.get(span).is_ok();
+    span.end().is_some_and(|end| end <= source.len() || is_in_index())
 }
 
 /// The bytes of a span, at most `limit` of them; empty if it does not lie inside the file.

@@ -215,7 +215,8 @@ impl Check {
         options: &Options,
     ) -> Result<(), Absent> {
         let Some(file) = self.file.filter(|_| goal >= Goal::Structure) else { return Ok(()) };
-        if !self.walked {
+        // What an index was made of is a pickle, or has one.
+        if !self.walked && !self.is_indexed {
             let pickled = self.pickle.step(source)?;
             if let Pickled::Imports(at) | Pickled::Unfinished(at) = pickled {
                 self.collected.push(finding(general::PICKLE_POLYGLOT, at, 1));

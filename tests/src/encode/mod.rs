@@ -8,6 +8,7 @@ pub mod npz;
 pub mod oinf;
 pub mod onnx;
 pub mod pickle;
+pub mod pytorch;
 pub mod safetensors;
 pub mod shards;
 pub mod stb;

@@ -27,6 +27,7 @@ mod peer_bintensors;
 mod peer_safetensors;
 mod peer_shards;
 mod pickles;
+mod pytorch;
 mod places;
 mod planted;
 mod properties;

@@ -27,7 +27,7 @@ use crate::format::archive::{self, Archive, End, Fault, Member, Stand, Visit, ab
 use crate::format::npz::rules::zip;
 use crate::input::{Absent, Source, Span};
 use crate::model::{
-    Chunk, Chunks, DType, Encoding, Metadata, NameAt, Part, Region, Status, Tensor, Value, Version,
+    Chunk, Chunks, DType, Encoding, Layout, Metadata, NameAt, Part, Region, Status, Tensor, Value, Version,
 };
 use crate::parse::{self, Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
@@ -155,6 +155,11 @@ impl Container for Header {
     ) -> Result<Option<Chunk>, Halt> {
         let Some(mut chunk) = Chunk::raw(tensor) else { return Ok(None) };
         chunk.encoding = tensor.encoding;
+        if tensor.layout == Layout::Strided {
+            // A range that holds the elements, and not one after another.
+            (chunk.encoding, chunk.decoded) = (Encoding::Unknown, tensor.bytes());
+            return Ok(Some(chunk));
+        }
         if tensor.encoding != Encoding::Raw {
             chunk.decoded = self.storage_of(r.source(), tensor).map(|storage| storage.size);
         }
@@ -165,7 +170,7 @@ impl Container for Header {
     fn checksum(&self, source: &Source<'_>, tensor: &Tensor) -> Result<Option<Checksum>, Absent> {
         let storage = self.storage_of(source, tensor).filter(|storage| storage.crc != 0);
         let is_whole = |storage: &Storage| {
-            tensor.layout == crate::model::Layout::RowMajor
+            tensor.layout == Layout::RowMajor
                 && tensor.chunks == Chunks::One(Span::new(storage.offset, storage.stored))
         };
         let crc = storage.filter(is_whole).map(|storage| u32::try_from(storage.crc).unwrap_or(0));

@@ -4,12 +4,14 @@ mod columns;
 mod decode;
 mod sparse;
 mod stream;
+mod strided;
 
 pub use columns::column_major;
 pub use decode::{Block, Decoding, Trouble};
 pub(crate) use decode::{answered, decode, fill};
 pub use sparse::{sparse_entries, sparse_len};
 pub use stream::ChunkStream;
+pub use strided::strided;
 
 use crate::base::error::Error;
 use crate::check::access::Access;
@@ -29,7 +31,10 @@ const REORDERED: u64 = 1 << 30;
 /// Whether a tensor's data is an array that holds every element in sequence. An unknown layout
 /// has an unknown size.
 pub(crate) fn is_dense(tensor: &Tensor) -> bool {
-    matches!(tensor.layout, Layout::RowMajor | Layout::ColumnMajor | Layout::ChannelsLast)
+    matches!(
+        tensor.layout,
+        Layout::RowMajor | Layout::ColumnMajor | Layout::ChannelsLast | Layout::Strided
+    )
 }
 
 /// Whether a tensor's elements can be read sequentially.
@@ -174,6 +179,9 @@ pub(crate) fn bytes<E: From<Error>>(
     len: u64,
     mut take: impl FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
+    if tensor.layout == Layout::Strided {
+        return strided::bytes(access, tensor, len, take);
+    }
     if let Some(stored) = tensor.raw() {
         return access.stream(stored.offset, len.min(stored.len), take);
     }

@@ -59,7 +59,7 @@ impl Tensor<'_, '_> {
     /// Like [`canonical`](Self::canonical).
     pub fn canonical_span(&self) -> Result<Option<Span>, Error> {
         let (swapped, order) = self.form()?;
-        if swapped != 1 || order != Order::Rows {
+        if swapped != 1 || order != Order::Rows || self.layout() == Layout::Strided {
             return Ok(None);
         }
         if let Some(span) = self.tensor.raw() {

@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Deref;
 use weighbridge_core::codec::Decoder;
-use weighbridge_core::{Audit, EntryKind, Finding, Format, Severity, Status};
+use weighbridge_core::{Audit, EntryKind, Finding, Format, Layout, Severity, Status};
 
 /// Bytes of a chunk's entry, in files that have a table of chunks.
 const CHUNK: u64 = 16;
@@ -147,6 +147,9 @@ impl<'m, 'a> Tensor<'m, 'a> {
             0 => return unsupported("it has no data in the file"),
             1 => {}
             _ => return unsupported("its data is split across several chunks"),
+        }
+        if self.layout() == Layout::Strided {
+            return self.bytes().ok_or(Error::Memory(u64::MAX));
         }
         let Model { access, file, .. } = self.model;
         let chunk = access.ask(|source| file.chunk(source, &self.tensor, 0))?;

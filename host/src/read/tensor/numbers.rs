@@ -9,7 +9,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::ops::Range;
 use weighbridge_core::codec;
-use weighbridge_core::{Chunk, Encoding, Endianness, File, Status};
+use weighbridge_core::{Chunk, Encoding, Endianness, File, Layout, Status};
 
 impl<'a> Tensor<'_, 'a> {
     /// Returns all elements in row-major order: decoded, in native byte order, and widened if
@@ -223,6 +223,9 @@ impl<'a> Tensor<'_, 'a> {
 
     /// The only chunk of the data, if it is exactly as long as the elements.
     fn whole_chunk(&self) -> Result<Option<Chunk>, Error> {
+        if self.layout() == Layout::Strided {
+            return Ok(None);
+        }
         let chunk = self.chunk()?;
         Ok(chunk.filter(|chunk| data::len(chunk) == self.bytes()))
     }

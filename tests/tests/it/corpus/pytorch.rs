@@ -1,7 +1,8 @@
 //! PyTorch checkpoints: each unsafe file is refused by name, and no other is.
 
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use weighbridge::{Options, Profile, Report, Verdict, check_with};
+use weighbridge::{Model, Options, Profile, Report, Verdict, check_with};
 use weighbridge_tests::corpus;
 
 /// The names that findings say would be imported, run or made.
@@ -9,6 +10,74 @@ fn names(report: &Report) -> Vec<String> {
     let rules = ["PICKLE-GLOBAL", "PICKLE-INERT"];
     let found = report.findings().iter().filter(|it| rules.contains(&it.rule()));
     found.map(|it| it.message()).collect()
+}
+
+/// Sound files that are not checked to the end: the indices of sparse tensors are not compared with
+/// the size. `docs/formats/pytorch.md` says so.
+const SPARSE: [&str; 1] = ["valid/sparse_bsr_bsc.pt"];
+
+/// The types of torch by the names they have here.
+fn dtype(name: &str) -> &str {
+    match name {
+        "float32" => "f32",
+        "float64" => "f64",
+        "float16" => "f16",
+        "bfloat16" => "bf16",
+        "complex64" => "c64",
+        "complex128" => "c128",
+        "complex32" => "void",
+        "int64" => "i64",
+        "int32" | "qint32" => "i32",
+        "int8" | "qint8" => "i8",
+        "bool" => "bool",
+        "bits16" => "u16",
+        "float8_e4m3fn" => "f8e4m3",
+        "float8_e4m3fnuz" => "f8e4m3fnuz",
+        "float8_e5m2" => "f8e5m2",
+        "float8_e5m2fnuz" => "f8e5m2fnuz",
+        "float8_e8m0fnu" => "f8e8m0",
+        // Those that take a byte for an element and have no type of their own.
+        _ => "u8",
+    }
+}
+
+#[test]
+fn pytorch_tensors_are_those_of_the_facts() {
+    let (mut files, mut compared) = (0, 0);
+    for extension in ["pt", "pth", "bin", "ckpt"] {
+        if corpus::folder().is_none_or(|folder| !folder.join("pytorch/valid").is_dir()) {
+            return;
+        }
+        for path in corpus::files("pytorch/valid", extension) {
+            let facts = std::fs::read_to_string(path.with_extension("json")).unwrap();
+            let Ok(facts) = serde_json::from_str::<serde_json::Value>(&facts) else { continue };
+            let bytes = std::fs::read(&path).unwrap();
+            let Ok(model) = Model::from_bytes(&bytes) else { continue };
+            files += 1;
+            for fact in facts["tensors"].as_array().into_iter().flatten() {
+                let Some(expected) = fact["dtype"].as_str() else { continue };
+                let name = fact["name"].as_str().unwrap();
+                let what = format!("{}: {name}", path.display());
+                let tensor = model.tensor(name).unwrap_or_else(|error| panic!("{what}: {error}"));
+                let shape: Vec<_> =
+                    fact["shape"].as_array().unwrap().iter().map(|it| it.as_u64()).collect();
+                assert_eq!(tensor.shape().extents(), shape, "{what}");
+                assert_eq!(tensor.dtype().name(), dtype(expected), "{what}");
+                let Some(hash) = fact["elements_sha256"].as_str() else { continue };
+                let mut hasher = Sha256::new();
+                let read = tensor.canonical(|piece| {
+                    hasher.update(piece);
+                    Ok::<(), weighbridge::Error>(())
+                });
+                read.unwrap_or_else(|error| panic!("{what}: {error}"));
+                let found: String =
+                    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+                assert_eq!(found, hash, "{what}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(files > 60 && compared > 150, "{files} files, {compared} tensors");
 }
 
 #[test]
@@ -40,10 +109,18 @@ fn pytorch_files_are_refused_for_what_they_would_run() {
             _ if is_too("unsafe") => {}
             _ => assert!(names.is_empty(), "{file} is {expected}: {names:?}"),
         }
-        if matches!(expected, "valid" | "lint") && !is_too("unsafe") {
-            assert_eq!(verdict, Verdict::Unsupported, "{file}: {:?}", report.findings());
-        }
-        assert_ne!(verdict, Verdict::Valid, "{file}: its tensors are not read");
+        // A part of a sparse tensor is unchecked here, and what other kinds of archives hold.
+        let found = match verdict {
+            Verdict::Invalid => "invalid",
+            Verdict::Unsupported => "unchecked",
+            Verdict::Valid if report.unchecked().is_empty() => "valid",
+            _ => "unchecked",
+        };
+        let fits = is_too(found)
+            || found == "valid" && is_too("lint")
+            || found == "invalid" && is_too("unsafe")
+            || SPARSE.contains(&file);
+        assert!(fits, "{file} is {expected}: {verdict:?}, {:?}", report.findings());
     }
     assert!(counts["unsafe"] > 100 && counts["valid"] > 50, "{counts:?}");
 }

@@ -1,0 +1,123 @@
+//! Checkpoints of PyTorch: every fixture breaks the rules that it was made to break, in whole files
+//! and in windows, and elements are those that were written.
+
+use std::collections::BTreeSet;
+use weighbridge::{Format, Goal, Layout, Model, Options, Poll, Session};
+use weighbridge_core::{Finding, Profile};
+use weighbridge_tests::fixtures::{Fixture, pytorch};
+
+fn options() -> Options {
+    Options::new().seed(1)
+}
+
+fn sound(name: &str) -> Fixture {
+    pytorch::all().into_iter().find(|it| it.name == name && it.breaks.is_empty()).unwrap()
+}
+
+/// What is found in a file that is in memory.
+fn whole(bytes: &[u8]) -> Vec<Finding> {
+    let mut session = Session::whole(bytes, options());
+    assert_eq!(session.poll(Goal::Payloads).unwrap(), Poll::Done);
+    session.findings().to_vec()
+}
+
+/// What is found in a file that is given in windows of few bytes.
+fn in_windows(bytes: &[u8]) -> Vec<Finding> {
+    let mut session = Session::new(bytes.len() as u64, options().granule(16).kept(1 << 10));
+    for _ in 0..bytes.len() + 1_000 {
+        match session.poll(Goal::Payloads).unwrap() {
+            Poll::Done => return session.findings().to_vec(),
+            Poll::Need(ranges) => {
+                for range in ranges {
+                    let (from, len) = (range.offset as usize, range.len as usize);
+                    session.supply(range.offset, bytes[from..from + len].to_vec());
+                }
+            }
+        }
+    }
+    panic!("it never ends");
+}
+
+#[test]
+fn pytorch_fixture_breaks_its_rules_and_no_other() {
+    let names: BTreeSet<_> = pytorch::all().iter().map(|it| it.name).collect();
+    assert_eq!(names.len(), pytorch::all().len());
+    let mut wrong = Vec::new();
+    for Fixture { name, bytes, breaks } in pytorch::all() {
+        let found: BTreeSet<_> = whole(&bytes).iter().map(|it| it.rule.id()).collect();
+        if found != breaks.iter().copied().collect() {
+            wrong.push((name, found));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_rule_of_pytorch_has_a_fixture() {
+    let broken: BTreeSet<_> = pytorch::all().iter().flat_map(|it| it.breaks).copied().collect();
+    let untested = ["C-NONE", "P-PLACES", "S-RANGE", "T-DTYPE", "T-DEFLATED"];
+    for rule in Format::PyTorch.rules() {
+        let is_tested = broken.contains(rule.id) != untested.contains(&rule.id);
+        assert!(is_tested, "{} has no fixture, or is said to have none", rule.id);
+    }
+}
+
+#[test]
+fn pytorch_findings_are_the_same_in_windows() {
+    for Fixture { name, bytes, .. } in pytorch::all() {
+        assert_eq!(in_windows(&bytes), whole(&bytes), "{name}");
+    }
+}
+
+#[test]
+fn pytorch_file_with_changed_bytes_is_the_same_in_windows() {
+    let sound: Vec<_> = pytorch::all().into_iter().filter(|it| it.breaks.is_empty()).collect();
+    let mut state = 1_u64;
+    let mut next = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) as usize % below
+    };
+    let mut invalid = 0;
+    for _ in 0..3_000 {
+        let mut bytes = sound[next(sound.len())].bytes.clone();
+        let at = next(bytes.len());
+        bytes[at] = next(256) as u8;
+        let found = whole(&bytes);
+        assert_eq!(in_windows(&bytes), found);
+        invalid += usize::from(found.iter().any(|it| !Profile::Strict.accepts(it.rule.severity())));
+        if let Ok(model) = Model::from_bytes(&bytes) {
+            for tensor in model.tensors().flatten() {
+                _ = tensor.to_vec::<f32>();
+            }
+        }
+    }
+    assert!(invalid > 500, "{invalid} of 3,000");
+}
+
+#[test]
+fn pytorch_view_is_read_in_row_major_order() {
+    let bytes = sound("views-of-one-storage").bytes;
+    let model = Model::from_bytes(&bytes).unwrap();
+    let read = |name: &str| model.tensor(name).unwrap().to_vec::<f32>().unwrap();
+    assert_eq!(read("w"), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    assert_eq!(read("tied"), read("w"));
+    assert_eq!(read("turned"), [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
+    assert_eq!(read("every-other"), [0.0, 2.0, 4.0]);
+    assert_eq!(read("b"), [0.0, 1.0]);
+    let view = model.tensor("every-other").unwrap();
+    assert_eq!((view.layout(), view.canonical_span().unwrap()), (Layout::Strided, None));
+    assert_eq!(view.slice::<f32>(1..3).unwrap(), [2.0, 4.0]);
+    assert_eq!(view.stats().unwrap().unwrap().mean, Some(2.0));
+}
+
+#[test]
+fn pytorch_numbers_of_the_object_are_metadata() {
+    let bytes = sound("nested-with-numbers").bytes;
+    let model = Model::from_bytes(&bytes).unwrap();
+    let pairs: Vec<_> = model.metadata().map(|entry| entry.unwrap()).collect();
+    let keys: Vec<_> = pairs.iter().map(|entry| entry.key().to_string()).collect();
+    assert_eq!(keys, ["epoch", "lr"]);
+    assert_eq!(format!("{:?}", pairs[0].value()), "Int(7)");
+    let names: Vec<_> = model.tensors().map(|it| it.unwrap().name().to_string()).collect();
+    assert_eq!(names, ["w", "model.layer.b"]);
+}
