@@ -222,6 +222,10 @@ pub const PICKLE_LINE: u64 = 16 << 20;
 /// A mark is open for each enclosing list, tuple or dictionary; real pickles nest a few levels.
 pub const PICKLE_MARKS: usize = 64;
 
+/// Offset at which an index is read that a host has made for a file: 32 PiB, behind the end of every
+/// file. Names in an audit's slots have offsets of 56 bits.
+pub const INDEX: u64 = 1 << 55;
+
 /// How deep the values of a checkpoint are looked for tensors.
 ///
 /// Real checkpoints nest up to ten levels.

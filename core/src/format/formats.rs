@@ -157,7 +157,10 @@ impl Format {
     /// anything, so NPZ is never detected by content. An ONNX model begins with a small number, as
     /// many messages of Protocol Buffers do. A checkpoint of PyTorch is an archive or a pickle.
     pub const fn has_magic(self) -> bool {
-        !matches!(self, Format::BinTensors | Format::Npz | Format::Onnx | Format::PyTorch | Format::Shards)
+        !matches!(
+            self,
+            Format::BinTensors | Format::Npz | Format::Onnx | Format::PyTorch | Format::Shards
+        )
     }
 
     /// Detects the format from a file name, which must end in one of the format's

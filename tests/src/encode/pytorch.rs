@@ -169,9 +169,7 @@ impl Pickle {
         match number {
             0..=0xFF => self.int(number as u8),
             0x100..=0xFFFF => self.op(b'M').raw(&(number as u16).to_le_bytes()),
-            _ if i32::try_from(number).is_ok() => {
-                self.op(b'J').raw(&(number as i32).to_le_bytes())
-            }
+            _ if i32::try_from(number).is_ok() => self.op(b'J').raw(&(number as i32).to_le_bytes()),
             _ => self.op(0x8A).raw(&[8]).raw(&number.to_le_bytes()),
         }
     }
@@ -202,7 +200,12 @@ impl Pickle {
 
     /// A tensor by `_rebuild_tensor_v2`.
     pub fn of(self, view: &View) -> Self {
-        self.global("torch._utils", "_rebuild_tensor_v2").view(view).op(0x89).ordered().op(b't').op(b'R')
+        self.global("torch._utils", "_rebuild_tensor_v2")
+            .view(view)
+            .op(0x89)
+            .ordered()
+            .op(b't')
+            .op(b'R')
     }
 
     /// A dictionary of named tensors.

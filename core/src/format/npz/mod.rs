@@ -40,12 +40,7 @@ pub(crate) struct State {
 }
 
 impl parse::State for State {
-    const START: State = State {
-        visit: Visit::START,
-        is_array: false,
-        end: End::NONE,
-        arrays: 0,
-    };
+    const START: State = State { visit: Visit::START, is_array: false, end: End::NONE, arrays: 0 };
 }
 
 /// Steps of opening after the end record has been found.

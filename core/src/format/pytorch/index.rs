@@ -16,8 +16,8 @@
 use crate::base::widen;
 use crate::input::{Source, Span};
 
-/// Where the index lies, as an offset. No file is as long.
-pub const BASE: u64 = 1 << 62;
+/// Where the index lies, as an offset.
+pub use crate::base::limits::INDEX as BASE;
 
 /// Declares a record of 64-bit numbers.
 macro_rules! record {

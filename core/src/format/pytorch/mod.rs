@@ -27,7 +27,8 @@ use crate::format::archive::{self, Archive, End, Fault, Member, Stand, Visit, ab
 use crate::format::npz::rules::zip;
 use crate::input::{Absent, Source, Span};
 use crate::model::{
-    Chunk, Chunks, DType, Encoding, Layout, Metadata, NameAt, Part, Region, Status, Tensor, Value, Version,
+    Chunk, Chunks, DType, Encoding, Layout, Metadata, NameAt, Part, Region, Status, Tensor, Value,
+    Version,
 };
 use crate::parse::{self, Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
@@ -338,4 +339,3 @@ fn members(r: &mut Reader<'_, '_>, directory: Span) -> Result<Option<u64>, Halt>
     }
     Ok(Some(count))
 }
-

@@ -5,7 +5,7 @@
 //! the rules for ZIP that NPZ has.
 
 use crate::format::{Fault, Format, npz};
-use crate::rule::{EntryKind, Rule, rules};
+use crate::rule::{Rule, rules};
 
 rules! { Format::PyTorch.code();
     C_NONE = "C-NONE", Fatal, Silent,
@@ -194,16 +194,53 @@ rules! { Format::PyTorch.code();
 
 /// The rules whose faults a host finds while it follows the pickle, by their number in the index.
 pub const FLAWS: &[Rule] = &[
-    R_TOP, R_TWICE, R_VERSION, R_ORDER, R_ALIGNMENT, R_MISALIGNED, R_FOLDER, R_CRC, R_UNUSED, P_REST, P_STACK, P_TEXT, P_NUMBER, P_KEY,
-    P_KEY_TYPE, P_PROTOCOL, P_BUFFER, P_OPERATION, P_EMPTY, P_TARGET, P_CALL, P_NEW, P_STATE, P_HOOKS, P_DEPTH, P_PLACES, S_ID,
-    S_CLASS, S_RECORD, T_ARGUMENT, T_RANK, Q_ARGUMENT, X_ARGUMENT, X_UNCHECKED, W_UNCHECKED, L_MAGIC,
-    L_ORDER, L_KEYS, L_COUNT, L_VIEW,
+    R_TOP,
+    R_TWICE,
+    R_VERSION,
+    R_ORDER,
+    R_ALIGNMENT,
+    R_MISALIGNED,
+    R_FOLDER,
+    R_CRC,
+    R_UNUSED,
+    P_REST,
+    P_STACK,
+    P_TEXT,
+    P_NUMBER,
+    P_KEY,
+    P_KEY_TYPE,
+    P_PROTOCOL,
+    P_BUFFER,
+    P_OPERATION,
+    P_EMPTY,
+    P_TARGET,
+    P_CALL,
+    P_NEW,
+    P_STATE,
+    P_HOOKS,
+    P_DEPTH,
+    P_PLACES,
+    S_ID,
+    S_CLASS,
+    S_RECORD,
+    T_ARGUMENT,
+    T_RANK,
+    T_DUPLICATE,
+    Q_ARGUMENT,
+    X_ARGUMENT,
+    X_UNCHECKED,
+    W_UNCHECKED,
+    L_MAGIC,
+    L_ORDER,
+    L_KEYS,
+    L_COUNT,
+    L_VIEW,
 ];
 
 /// The rule for a fault that a shared check finds.
 pub(crate) const fn shared(fault: Fault) -> Option<Rule> {
     match fault {
-        Fault::Duplicate(EntryKind::Tensor) => Some(T_DUPLICATE),
+        // A host compares the paths.
         Fault::Duplicate(_) => None,
         Fault::Trailing => Some(L_TRAILING),
         _ => npz::rules::shared(fault),

@@ -133,7 +133,8 @@ mod tests {
         }
         for (name, found) in TYPES {
             let bits = u32::from(found.width) * 8;
-            let fits = found.dtype == DType::Void || found.dtype.bits() * u32::from(found.packed) == bits;
+            let fits =
+                found.dtype == DType::Void || found.dtype.bits() * u32::from(found.packed) == bits;
             assert!(fits, "{name}");
         }
     }

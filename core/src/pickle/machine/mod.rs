@@ -307,7 +307,9 @@ impl PickleScan {
             (b'1', _) => stack.unmark().map(drop),
             (b'2', _) => stack.peek().and_then(|top| stack.push(top)),
             (b'N', _) => stack.push(Item::Scalar),
-            (_, Argument::Bool(_) | Argument::Integer(_) | Argument::Float(_)) => stack.push(Item::Scalar),
+            (_, Argument::Bool(_) | Argument::Integer(_) | Argument::Float(_)) => {
+                stack.push(Item::Scalar)
+            }
             (_, Argument::Negative) => Err(PickleFault::Argument),
             (b'K' | b'M', _) => stack.push(Item::Scalar),
             (b'S', Argument::Line(line)) => stack.line(line, Spelling::Quoted),

@@ -85,7 +85,8 @@ impl Archived {
             // torch.save writes the object first, so the file is a checkpoint that is damaged. What
             // is wrong with the archive, the core says.
             let is_first = head.get(LOCAL..).is_some_and(|name| {
-                let name = name.split(|byte| *byte == 0 || *byte == b'F').next().unwrap_or_default();
+                let name =
+                    name.split(|byte| *byte == 0 || *byte == b'F').next().unwrap_or_default();
                 name.strip_suffix(OBJECT.as_bytes()).is_some_and(|top| top.ends_with(b"/"))
             });
             return Ok((is_first && members.is_empty()).then_some(Stage::Damaged));

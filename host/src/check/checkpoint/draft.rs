@@ -2,8 +2,8 @@
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use weighbridge_core::format::pytorch::FLAWS;
 use weighbridge_core::format::pytorch::index::{Flaw, Item, Pair, Storage, Summary};
+use weighbridge_core::format::pytorch::{FLAWS, rules};
 use weighbridge_core::{Rule, Span, limits};
 
 /// No storage, and no tensor.
@@ -86,6 +86,26 @@ impl Draft {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Reports tensors whose paths are written alike.
+    pub(super) fn compare_names(&mut self) {
+        let Draft { items, heap, .. } = self;
+        let name = |item: &Item| {
+            let from = usize::try_from(item.name).unwrap_or(usize::MAX);
+            heap.get(from..).and_then(|rest| rest.get(..usize::try_from(item.name_len).ok()?))
+        };
+        let mut seen = BTreeMap::new();
+        let mut found = Vec::new();
+        for (number, item) in items.iter().enumerate() {
+            let first = *seen.entry(name(item)).or_insert(number);
+            if first != number {
+                found.push((first as u64, number as u64, Span::new(item.at, item.at_len)));
+            }
+        }
+        for (first, number, span) in found {
+            self.flaw(rules::T_DUPLICATE, span, Some(number)).expected = first;
         }
     }
 

@@ -78,9 +78,10 @@ impl Known {
             ("builtins" | "__builtin__", "set") => Known::Set,
             ("builtins" | "__builtin__", "complex") => Known::Complex,
             ("builtins" | "__builtin__", "bytearray") => Known::ByteArray,
-            ("torch" | "torch.cuda" | "torch.sparse" | "torch.cuda.sparse" | "torch.storage", _) => {
-                class(name)
-            }
+            (
+                "torch" | "torch.cuda" | "torch.sparse" | "torch.cuda.sparse" | "torch.storage",
+                _,
+            ) => class(name),
             _ => Known::Other,
         }
     }
@@ -126,17 +127,72 @@ pub(super) const COMPRESSED: &[&[u8]] =
 
 /// Kinds of devices that torch 2.15 knows.
 pub(super) const DEVICES: &[&str] = &[
-    "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia",
-    "xla", "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
+    "cpu",
+    "cuda",
+    "ipu",
+    "xpu",
+    "mkldnn",
+    "opengl",
+    "opencl",
+    "ideep",
+    "hip",
+    "ve",
+    "fpga",
+    "maia",
+    "xla",
+    "lazy",
+    "vulkan",
+    "mps",
+    "meta",
+    "hpu",
+    "mtia",
+    "privateuseone",
 ];
 
 /// Attributes of a tensor that hold its data or are methods. A state that sets one changes what the
 /// tensor is.
 const RESERVED: &[&str] = &[
-    "data", "grad", "grad_fn", "requires_grad", "dtype", "shape", "device", "layout", "numpy", "item",
-    "tolist", "detach", "clone", "cpu", "cuda", "to", "size", "stride", "storage", "untyped_storage",
-    "view", "reshape", "backward", "copy_", "set_", "data_ptr", "numel", "contiguous", "float",
-    "half", "double", "long", "type", "dim", "is_cuda", "t", "sum", "mean", "add", "mul", "matmul",
+    "data",
+    "grad",
+    "grad_fn",
+    "requires_grad",
+    "dtype",
+    "shape",
+    "device",
+    "layout",
+    "numpy",
+    "item",
+    "tolist",
+    "detach",
+    "clone",
+    "cpu",
+    "cuda",
+    "to",
+    "size",
+    "stride",
+    "storage",
+    "untyped_storage",
+    "view",
+    "reshape",
+    "backward",
+    "copy_",
+    "set_",
+    "data_ptr",
+    "numel",
+    "contiguous",
+    "float",
+    "half",
+    "double",
+    "long",
+    "type",
+    "dim",
+    "is_cuda",
+    "t",
+    "sum",
+    "mean",
+    "add",
+    "mul",
+    "matmul",
 ];
 
 /// Whether the state of a tensor may not set this attribute.

@@ -84,6 +84,7 @@ impl<'a> Walk<'a> {
             self.push(key, &mut path);
             self.enter(child, &mut path, &mut open);
         }
+        self.draft.compare_names();
         if self.is_too_deep {
             let flaw = self.draft.flaw(rules::P_DEPTH, self.place.of(0), None);
             flaw.expected = limits::PICKLE_DEPTH as u64;

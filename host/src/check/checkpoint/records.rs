@@ -44,9 +44,10 @@ pub(super) fn content(
     let is_plain = member.method == 0 && data.len == member.stored;
     let most = most.min(match is_plain {
         true => limits::PICKLE_DECODED,
-        false => {
-            data.len.saturating_mul(limits::PICKLE_RATIO).saturating_add(limits::PICKLE_DECODED_LEAST)
-        }
+        false => data
+            .len
+            .saturating_mul(limits::PICKLE_RATIO)
+            .saturating_add(limits::PICKLE_DECODED_LEAST),
     });
     if member.encrypted || member.size > most || data.len > most.max(limits::PICKLE_DECODED_LEAST) {
         return Ok(None);

@@ -1,9 +1,7 @@
 //! Tensors of the object: what the functions of `torch._utils` are given.
 
 use super::draft::{NONE, Named, Open};
-use super::known::{
-    COMPRESSED, COORDINATES, Counts, DEVICES, Known, Rebuild, is_reserved,
-};
+use super::known::{COMPRESSED, COORDINATES, Counts, DEVICES, Known, Rebuild, is_reserved};
 use super::object::Walk;
 use super::values::{Id, Made, Value};
 use alloc::vec::Vec;
@@ -179,14 +177,20 @@ impl Walk<'_> {
         if !matches!(values.get(grad), Value::Bool(_)) {
             return Err(rules::P_CALL);
         }
-        let is_dict = metadata.is_none_or(|it| matches!(values.get(it), Value::Dict(_) | Value::None));
+        let is_dict =
+            metadata.is_none_or(|it| matches!(values.get(it), Value::Dict(_) | Value::None));
         match values.get(hooks) {
             Value::Made(made) if made.of == Known::OrderedDict => {
                 let given = values.tuple(made.args).is_some_and(|args| {
-                    args.iter().any(|arg| !matches!(values.get(*arg), Value::List(it) if it.is_empty()))
+                    args.iter()
+                        .any(|arg| !matches!(values.get(*arg), Value::List(it) if it.is_empty()))
                 });
                 let is_empty = made.pairs.is_empty() && made.items.is_empty() && !given;
-                if is_empty { if is_dict { Ok(()) } else { Err(rules::P_CALL) } } else { Err(rules::P_HOOKS) }
+                if is_empty {
+                    if is_dict { Ok(()) } else { Err(rules::P_CALL) }
+                } else {
+                    Err(rules::P_HOOKS)
+                }
             }
             Value::None if is_dict => Ok(()),
             _ => Err(rules::P_HOOKS),
@@ -216,7 +220,9 @@ impl Walk<'_> {
         let Value::Persistent(pid) = values.get(id) else { return Err(rules::P_CALL) };
         let items = values.tuple(*pid).ok_or(rules::S_ID)?;
         let (kind, class, key, location, count, view) = match (items, self.is_old) {
-            ([kind, class, key, location, count], false) => (kind, class, key, location, count, None),
+            ([kind, class, key, location, count], false) => {
+                (kind, class, key, location, count, None)
+            }
             ([kind, class, key, location, count, view], true) => {
                 let view = Some(*view).filter(|view| !matches!(values.get(*view), Value::None));
                 (kind, class, key, location, count, view)
@@ -352,7 +358,8 @@ impl Walk<'_> {
         use weighbridge_core::format::pytorch::storage::type_name;
         let values = self.values;
         let no = rules::Q_ARGUMENT;
-        let is_quantised = type_name(item.dtype).is_some_and(|name| name.contains("qu") || name.starts_with('q'));
+        let is_quantised =
+            type_name(item.dtype).is_some_and(|name| name.contains("qu") || name.starts_with('q'));
         let parts = values.tuple(id).filter(|_| is_quantised).ok_or(no)?;
         match parts {
             [scheme, scale, zero] => {

@@ -163,7 +163,8 @@ impl Values {
         let from = |at: u64| bytes.get(usize::try_from(at).unwrap_or(usize::MAX)..);
         match (byte, value) {
             (b'X' | 0x8C | 0x8D, PickleValue::Text(span, _)) => {
-                let text = from(span.offset).and_then(|rest| rest.get(..usize::try_from(span.len).ok()?));
+                let text =
+                    from(span.offset).and_then(|rest| rest.get(..usize::try_from(span.len).ok()?));
                 if !text.is_some_and(is_text) {
                     self.no_text.get_or_insert(at);
                 }

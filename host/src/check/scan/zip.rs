@@ -144,7 +144,11 @@ impl Member {
     ///
     /// # Errors
     /// The bytes that are missing.
-    pub(in crate::check) fn data(&self, bytes: &Bytes, file: &Source<'_>) -> Result<Option<Span>, Absent> {
+    pub(in crate::check) fn data(
+        &self,
+        bytes: &Bytes,
+        file: &Source<'_>,
+    ) -> Result<Option<Span>, Absent> {
         let len = bytes.len();
         if self.offset.checked_add(LOCAL).is_none_or(|end| end > len) {
             return Ok(None);

@@ -2,9 +2,6 @@
 
 mod state;
 
-/// Where the core reads an index that is not in the file.
-const INDEX: u64 = 1 << 62;
-
 use crate::base::error::{Error, ReadError};
 use crate::base::memory::Bytes;
 use crate::base::text::Text;
@@ -14,7 +11,7 @@ use crate::check::steps::Check;
 use crate::input::store::{Store, Stored};
 use crate::list::entry::Catalog;
 use alloc::vec::Vec;
-use weighbridge_core::{Absent, EntryKind, File, Metadata, Source, Span, Stop};
+use weighbridge_core::{Absent, EntryKind, File, Metadata, Source, Span, Stop, limits};
 
 /// A check or read of a file that is only partially in memory.
 ///
@@ -155,7 +152,7 @@ impl<'a> Session<'a> {
     pub fn advance(&mut self, goal: Goal) -> bool {
         while self.go_on(|check, source, options| check.step(source, goal, options)) {
             let Some(index) = self.check.take_index() else { return true };
-            self.store.adopt(INDEX, index);
+            self.store.adopt(limits::INDEX, index);
         }
         false
     }
