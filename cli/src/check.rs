@@ -419,7 +419,8 @@ impl Task<'_> {
 
 /// The class of a file in a folder that is shown by its report.
 fn class_of(report: &Report) -> &'static str {
-    if report.pickles().is_some() { Class::Code.name() } else { "model" }
+    let is_code = |pickles: &Pickles| report.file().is_none() || pickles.can_run_code();
+    if report.pickles().is_some_and(is_code) { Class::Code.name() } else { "model" }
 }
 
 /// A place that records whether files beside it are requested.

@@ -9,6 +9,7 @@ use crate::check::diagnosis::archive::Members;
 use crate::check::diagnosis::pickles::ListedFiles;
 use crate::check::naming::Naming;
 use crate::check::options::{Goal, Options};
+use crate::check::pickles::Pickles;
 use crate::check::recognise::{HEAD, recognise_as};
 use crate::check::report::{Collected, Outcome, Report};
 use crate::check::scan::{OBJECTS, Scan};
@@ -61,6 +62,8 @@ pub(crate) struct Check {
     /// The scan of its pickles, while it runs, and whether it has ended.
     scan: Option<Box<Scan>>,
     scanned: bool,
+    /// The pickles of a file that was opened.
+    pickles: Option<Pickles>,
     naming: Naming,
     /// The goal reached so far, and the goal up to which names were looked for.
     reached: Option<Goal>,
@@ -307,7 +310,9 @@ impl Check {
         self.scanned = true;
         let instead = self.file.is_none() && options.format.is_none() && !self.is_indexed;
         let pickles = results.enter(&mut self.collected, instead);
-        if pickles.count() > 0
+        if self.is_indexed {
+            self.pickles = Some(pickles);
+        } else if pickles.count() > 0
             && let Some(Some(other)) = self.other.take_if(|it| it.is_some())
         {
             self.other = Some(Some(other.with(pickles)));
@@ -329,7 +334,10 @@ impl Check {
     pub(crate) fn diagnosis(&self, len: u64) -> Option<Diagnosis> {
         let Collected { kept, tally, .. } = &self.collected;
         match &self.file {
-            Some(file) => Diagnosis::cut_off(file, len, kept, tally),
+            Some(file) => Diagnosis::cut_off(file, len, kept, tally).or_else(|| {
+                let pickles = self.pickles.clone().filter(Pickles::can_run_code)?;
+                Some(Diagnosis::of_checkpoint(pickles))
+            }),
             None => self.other.clone().flatten(),
         }
     }
@@ -362,6 +370,7 @@ impl Check {
             refused: self.is_refused(),
             checked: self.checked(),
             diagnosis: self.diagnosis(len),
+            pickles: self.pickles.as_ref(),
             collected: &self.collected,
         };
         Report::new(outcome, &self.naming, options)

@@ -23,6 +23,8 @@ pub struct Record {
     pub content: Vec<u8>,
     /// The CRC-32 that the directory says; `None` for the right one.
     pub crc: Option<u32>,
+    /// The length that headers say; `None` for the right one.
+    pub len: Option<u32>,
     /// It is the only one in this folder.
     pub folder: Option<String>,
 }
@@ -30,7 +32,7 @@ pub struct Record {
 impl Record {
     /// A record.
     pub fn new(name: &str, content: &[u8]) -> Self {
-        Record { name: name.into(), content: content.into(), crc: None, folder: None }
+        Record { name: name.into(), content: content.into(), crc: None, len: None, folder: None }
     }
 }
 
@@ -79,7 +81,8 @@ impl Checkpoint {
                 "" => record.name.clone(),
                 folder => format!("{folder}/{}", record.name),
             };
-            let (at, len) = (out.len(), record.content.len() as u32);
+            let at = out.len();
+            let len = record.len.unwrap_or(record.content.len() as u32);
             let is_empty = record.content.is_empty();
             let flags: u16 = if is_empty { 0x0800 } else { 0x0808 };
             let sum = record.crc.unwrap_or_else(|| crc(&record.content));

@@ -69,7 +69,7 @@ rules! { Format::PyTorch.code();
         "the key of a dictionary is a list, a dictionary, a set, or a tuple that holds values of its own",
         "Python: keys are hashable; those of checkpoints are texts, numbers and tuples of them",
         why "Python refuses such a key, or takes time without a bound to hash it";
-    P_PROTOCOL = "P-PROTOCOL", Lint, Implied,
+    P_PROTOCOL = "P-PROTOCOL", Lint, Silent,
         "the operation that states the protocol is missing or comes later than first",
         "pickletools: PROTO is the first operation of protocol 2 and above",
         why "no writer makes it";
@@ -149,7 +149,7 @@ rules! { Format::PyTorch.code();
     T_DEFLATED = "T-DEFLATED", Unchecked, Silent,
         "the tensor is a part of a compressed storage, which this reader does not take apart",
         "a limit of this reader; torch.save compresses nothing";
-    T_EXPANDED = "T-EXPANDED", Lint, Implied,
+    T_EXPANDED = "T-EXPANDED", Lint, Silent,
         "the tensor has {found} elements in a storage of {expected}: one element stands for many",
         "torch.Tensor.expand: a stride of 0",
         why "it is legal, and copying the tensor takes far more memory than the file";

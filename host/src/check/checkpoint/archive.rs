@@ -60,7 +60,7 @@ impl Archived {
                 Stage::Small(at) => self.small(at, file)?,
                 Stage::Object => self.object(),
                 Stage::Storages => self.storages(file)?,
-                Stage::Over => return Ok(self.finish()),
+                Stage::Over => return Ok(self.finish(file.len())),
                 Stage::Damaged => {
                     return Ok(Some(Draft::default().encode(Summary::default(), &[])));
                 }
@@ -179,7 +179,7 @@ impl Archived {
         self.draft.as_ref()?.storages.get(self.storages.len())
     }
 
-    fn finish(&mut self) -> Option<Vec<u8>> {
+    fn finish(&mut self, len: u64) -> Option<Vec<u8>> {
         let mut draft = self.draft.take()?;
         let mut small = core::mem::take(&mut self.small).into_iter();
         let mut next = || small.next().flatten();
@@ -187,7 +187,7 @@ impl Archived {
         let is_big = records::byte_order(&mut draft, order.as_ref());
         records::version(&mut draft, version.as_ref());
         records::alignment(&mut draft, alignment.as_ref(), &self.storages);
-        records::names(&mut draft, &self.directory.members, &self.top);
+        records::names(&mut draft, &self.directory.members, &self.top, len);
         if self.top.is_empty() {
             let at = self.pickle.as_ref().map_or(0, |pickle| pickle.at);
             draft.flaw(rules::R_TOP, Span::new(at, 1), None);

@@ -151,7 +151,9 @@ impl Older {
             };
             let stated = stated.map(u64::from_le_bytes);
             if stated != Some(count) {
-                let flaw = draft.flaw(rules::L_COUNT, Span::new(start.min(file.len()), 8), None);
+                let from = start.min(file.len());
+                let span = Span::new(from, (file.len() - from).min(8));
+                let flaw = draft.flaw(rules::L_COUNT, span, None);
                 (flaw.expected, flaw.found) = (count, stated.unwrap_or(0));
             }
             let left = file.len().saturating_sub(offset);

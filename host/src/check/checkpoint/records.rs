@@ -166,10 +166,11 @@ fn number(text: &[u8]) -> Option<u64> {
 
 /// Reports records outside the folder of the first, names that readers take for one another, and
 /// storages that nothing refers to.
-pub(super) fn names(draft: &mut Draft, members: &[Member], top: &str) {
+pub(super) fn names(draft: &mut Draft, members: &[Member], top: &str, len: u64) {
     let mut seen: BTreeMap<String, u64> = BTreeMap::new();
     for member in members {
-        let span = Span::new(member.offset, 4);
+        let at = member.offset.min(len);
+        let span = Span::new(at, (len - at).min(4));
         let Some(name) = member.name.strip_prefix(top) else {
             draft.flaw(rules::R_TOP, span, None);
             continue;

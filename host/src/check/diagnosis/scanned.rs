@@ -4,6 +4,7 @@ use super::archive::{NPZ, OTHER_PICKLE, ZIP};
 use super::{Diagnosis, TAR};
 use crate::check::pickles::Pickles;
 
+const CHECKPOINT: &str = "a PyTorch checkpoint of a pickle";
 const TAR_PICKLE: &str = "a tar archive that holds a pickle";
 
 impl Diagnosis {
@@ -13,6 +14,11 @@ impl Diagnosis {
             Diagnosis::Scanned(_, pickles) => Some(pickles),
             _ => None,
         }
+    }
+
+    /// The diagnosis of a checkpoint whose tensors are read.
+    pub(crate) const fn of_checkpoint(pickles: Pickles) -> Self {
+        Diagnosis::Scanned(CHECKPOINT, pickles)
     }
 
     /// Whether the file is a pickle, or an archive that may have some.

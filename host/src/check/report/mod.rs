@@ -15,6 +15,7 @@ use crate::check::criteria::Criteria;
 use crate::check::diagnosis::Diagnosis;
 use crate::check::naming::Naming;
 use crate::check::options::Options;
+use crate::check::pickles::Pickles;
 use crate::check::pickles::Said;
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -58,6 +59,8 @@ pub struct Report {
     pub(crate) tally: Tally,
     criteria: Criteria,
     diagnosis: Option<Diagnosis>,
+    /// The pickles of a file that was opened.
+    pickles: Option<Pickles>,
     /// Whether the format was chosen, not recognised.
     chosen: bool,
     /// Whether the format was chosen, or the file's content or name identifies it.
@@ -84,6 +87,8 @@ pub(crate) struct Outcome<'c> {
     pub(crate) refused: bool,
     pub(crate) checked: &'static [&'static str],
     pub(crate) diagnosis: Option<Diagnosis>,
+    /// The pickles of a file that was opened.
+    pub(crate) pickles: Option<&'c Pickles>,
     pub(crate) collected: &'c Collected,
 }
 
@@ -97,8 +102,9 @@ impl Collected {
 
 impl Report {
     pub(crate) fn new(outcome: Outcome<'_>, names: &Naming, options: &Options) -> Self {
-        let Outcome { size, format, file, refused, checked, diagnosis, collected } = outcome;
-        let magic = format.is_some_and(Format::has_magic);
+        let Outcome { size, format, file, refused, checked, diagnosis, pickles, collected } =
+            outcome;
+        let magic = format.is_some_and(Format::has_magic) || pickles.is_some();
         let recognised = options.format.is_some() || options.named.is_some() || magic;
         let unknown = options.criteria.unknown && !recognised;
         let mut report = Report {
@@ -113,6 +119,7 @@ impl Report {
             tally: collected.tally,
             criteria: options.criteria.clone(),
             diagnosis: diagnosis.or(unknown.then_some(Diagnosis::Unknown)),
+            pickles: pickles.cloned(),
             chosen: options.format.is_some(),
             recognised,
         };
@@ -188,7 +195,8 @@ impl Report {
 
     fn without_gaps(&self, criteria: &Criteria) -> Verdict {
         let pickle = self.diagnosis.as_ref().is_some_and(Diagnosis::is_pickle);
-        if self.breaks_pickle_rules(criteria) {
+        let is_denied = criteria.deny_pickle && self.pickles.is_some();
+        if is_denied || self.breaks_pickle_rules(criteria) {
             Verdict::Invalid
         } else if self.is_unsupported() && !(pickle && criteria.deny_pickle) {
             Verdict::Unsupported

@@ -16,7 +16,7 @@ impl Report {
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
     pub fn pickles(&self) -> Option<&Pickles> {
-        self.diagnosis.as_ref()?.pickles()
+        self.pickles.as_ref().or_else(|| self.diagnosis.as_ref()?.pickles())
     }
 
     /// Whether findings are about what the file is, and not about what it was read as: a file of
