@@ -13,8 +13,9 @@
 //!
 //! Opening walks everything except the fields of tensors; it counts tensors and validates graphs,
 //! nodes, attributes and functions. Listing walks again and validates tensors. A name is compared
-//! with others of the same graph. A tensor in an attribute has no name here: writers give all of
-//! them the same one.
+//! with others of the same graph or function. The tensor of a `Constant` node has the name of the
+//! node's output. A tensor in another attribute has no name here: writers give all of them the same
+//! one.
 //!
 //! Order of suppression. A broken field (`W-END`, `W-VARINT`, `W-NUMBER`, `W-WIRE`, `W-GROUP`,
 //! `W-FIELD`) ends validation, or that of its tensor. Of a tensor, only the first of `T-TYPE`,
@@ -26,6 +27,7 @@ pub mod rules;
 
 mod external;
 mod list;
+mod node;
 mod open;
 mod pair;
 mod scan;
@@ -74,7 +76,9 @@ pub(crate) struct State {
     fields: Fields,
     /// The sparse tensor around it.
     sparse: sparse::Parts,
-    /// Number of graphs entered.
+    /// The node entered last.
+    node: node::Node,
+    /// Number of graphs and functions entered.
     graphs: u32,
     /// While opening: what was found.
     scan: Scan,
@@ -93,6 +97,7 @@ impl parse::State for State {
         begun: false,
         fields: Fields::START,
         sparse: sparse::Parts::NONE,
+        node: node::Node::NONE,
         graphs: 0,
         scan: Scan::START,
         indices: sparse::Indices::NONE,
@@ -123,6 +128,8 @@ mod tag {
 
 impl Container for Header {
     type State = State;
+
+    const NAMED_AROUND: bool = true;
 
     /// There is no magic. A model is recognised by a plausible IR version, followed by one of the
     /// fields that writers store next, with content that fits.

@@ -141,7 +141,7 @@ rules! { Format::Onnx.code();
         why "readers in C see the part before it";
     T_TWICE = "T-TWICE", Violation, Stated,
         "the name was used before, by tensor {expected}",
-        "GraphProto.initializer: the name is unique across initializer and sparse_initializer";
+        "GraphProto.initializer: the name is unique across initializer and sparse_initializer; IR.md, Names Within a Graph: so is that of a node's output";
     T_TYPE = "T-TYPE", Fatal, Stated,
         "the data type is {found:i}, which onnx.proto does not define, so the size cannot be verified",
         "TensorProto.data_type: MUST have a valid TensorProto.DataType value, and UNDEFINED is none",

@@ -5,10 +5,10 @@ use super::pair::{text, unread};
 use super::rules;
 use super::schema::{Kind, field};
 use super::walk::{Frame, bit};
-use super::{Cursor, list};
+use super::{Cursor, node};
 use crate::base::{limits::ONNX_TEXT, utf8};
 use crate::input::Span;
-use crate::model::{Chunks, DType, Encoding, Status, Tensor, dims::Packed};
+use crate::model::{Chunks, DType, Encoding, NameAt, Status, Tensor, dims::Packed};
 use crate::parse::Reader;
 use crate::protobuf::{Field, Wire, varint::varint};
 use crate::rule::{Halt, Rule};
@@ -214,13 +214,14 @@ pub(super) fn field(r: &mut Reader<'_, '_>, c: &mut Cursor, found: &Field) -> Re
 }
 
 /// Validates a tensor whose fields have all been read, and moves the cursor past it.
-pub(super) fn finish(r: &mut Reader<'_, '_>, c: &mut Cursor, frame: &Frame) -> Tensor {
+pub(super) fn finish(
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    frame: &Frame,
+    name: NameAt,
+) -> Tensor {
     let holder = c.state.open.top().map(|top| top.kind);
-    if holder == Some(Kind::Sparse) {
-        c.state.sparse.last = frame.field;
-    }
     let fields = c.state.fields;
-    let (name, table) = list::scope(c, fields.name);
     let mut tensor = Tensor {
         index: c.index,
         offset: frame.at,
@@ -250,7 +251,7 @@ pub(super) fn finish(r: &mut Reader<'_, '_>, c: &mut Cursor, frame: &Frame) -> T
     if holder == Some(Kind::Sparse) {
         c.state.sparse.add(&tensor, &fields.shape, frame.field);
     }
-    c.phase = table;
+    c.phase = node::table(c);
     c.index = c.index.wrapping_add(1);
     tensor
 }
