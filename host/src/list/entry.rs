@@ -354,7 +354,9 @@ impl Catalog {
     ) -> Result<(), Stop> {
         while !self.done {
             let mut next = self.cursor;
-            let Some(found) = file.next_tensor(source, &mut next, &mut |_| {})? else {
+            let found = file.next_tensor(source, &mut next, &mut |_| {});
+            // Progress within an entry that is stored in several places is kept.
+            let Some(found) = found.inspect_err(|_| self.cursor = next)? else {
                 self.end();
                 break;
             };
