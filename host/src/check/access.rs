@@ -11,6 +11,8 @@ use crate::check::session::{Answer, Poll, Session};
 use crate::input::place::Place;
 use crate::input::reader::Input;
 use crate::input::store::Store;
+#[cfg(feature = "beside")]
+use crate::input::together::Together;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -98,9 +100,30 @@ impl<'a> Access<'a> {
         }
     }
 
-    /// Length of the file in bytes.
+    /// Length in bytes of the file and of those that it refers to.
     pub(crate) fn len(&self) -> u64 {
         self.len
+    }
+
+    /// Length of the file itself, without those that it refers to.
+    pub(crate) fn own_len(&self) -> u64 {
+        self.with(|session| session.store.own_len())
+    }
+
+    /// Appends the files that the file refers to, and begins again. `open` adds them to the input
+    /// and says which is which, in order of the texts that name them.
+    #[cfg(feature = "beside")]
+    pub(crate) fn append(
+        &mut self,
+        open: impl FnOnce(&mut Together<'a>) -> Vec<weighbridge_core::Beside>,
+    ) {
+        let Some(own) = self.input.take() else { return };
+        let mut together = Together::new(own);
+        let others = open(&mut together);
+        self.len = together.len();
+        let len = self.len;
+        self.input = Some(Box::new(together));
+        self.with(|session| session.append(len, others));
     }
 
     pub(crate) fn name(&self) -> Option<&Text> {

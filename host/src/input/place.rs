@@ -70,6 +70,31 @@ pub trait Place: Sync {
     /// The place of a file of this name in the same folder.
     fn beside(&self, name: &str) -> Box<dyn Place + '_>;
 
+    /// Opens a file in the same folder or below it. `path` has slashes between its components.
+    /// Unlike [`beside`](Self::beside), the input outlives the place. `None`, the default, if that
+    /// is not possible.
+    ///
+    /// ```
+    /// use weighbridge::Place;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let model = folder.path().join("model.onnx");
+    /// std::fs::create_dir(folder.path().join("data"))?;
+    /// std::fs::write(folder.path().join("data/w.bin"), b"abc")?;
+    /// assert_eq!(model.open_below("data/w.bin").unwrap()?.len(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn open_below(&self, path: &str) -> Option<Result<Box<dyn Input>, ReadError>> {
+        let _ = path;
+        None
+    }
+
+    /// Whether that file is a link, or in a linked folder, that leads out of this folder.
+    fn leaves_below(&self, path: &str) -> bool {
+        let _ = path;
+        false
+    }
+
     /// Number of missing files after which the search beside this one ends: each may cost a
     /// round trip, and a name of a few bytes may stand for one.
     fn most_missing(&self) -> usize {
@@ -103,6 +128,15 @@ impl Place for std::path::PathBuf {
         Box::new(self.with_file_name(name))
     }
 
+    fn open_below(&self, path: &str) -> Option<Result<Box<dyn Input>, ReadError>> {
+        let opened = crate::input::reader::FileInput::open(self.with_file_name(path));
+        Some(opened.map(|file| Box::new(file) as Box<dyn Input>))
+    }
+
+    fn leaves_below(&self, path: &str) -> bool {
+        leads_out(self, &self.with_file_name(path))
+    }
+
     /// Unlimited: on disk each takes microseconds.
     fn most_missing(&self) -> usize {
         usize::MAX
@@ -129,6 +163,21 @@ fn leaves(path: &std::path::Path) -> bool {
     };
     match (fs::canonicalize(path), fs::canonicalize(folder)) {
         (Ok(target), Ok(folder)) => !target.starts_with(folder),
+        _ => false,
+    }
+}
+
+/// Whether a path below the folder of `beside` leads out of that folder.
+#[cfg(feature = "std")]
+fn leads_out(beside: &std::path::Path, path: &std::path::Path) -> bool {
+    use std::fs;
+    use std::path::Path;
+    let folder = match beside.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    match (fs::canonicalize(path), fs::canonicalize(folder)) {
+        (Ok(target), Ok(folder)) => !target.starts_with(folder) && !is_hub_link(path),
         _ => false,
     }
 }

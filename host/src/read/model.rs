@@ -81,7 +81,7 @@ impl<'a> Model<'a> {
     /// ```
     #[allow(clippy::len_without_is_empty, reason = "the length of the file in bytes")]
     pub fn len(&self) -> u64 {
-        self.access.len()
+        self.access.own_len()
     }
 
     /// Number of tensors that the file declares. A broken file may have fewer.

@@ -77,7 +77,7 @@ fn begin(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         return Ok(());
     }
     if c.state.alone {
-        r.region(c.at, r.source().len(), rules::W_END);
+        r.region(c.at, r.source().own_len(), rules::W_END);
         r.about(EntryKind::Tensor, c.index);
         let found = Field::read(r, &WIRE)?;
         if found.wire != Wire::Bytes {

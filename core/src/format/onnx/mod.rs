@@ -25,6 +25,7 @@
 
 pub mod rules;
 
+mod beside;
 mod external;
 mod list;
 mod node;
@@ -35,6 +36,8 @@ mod schema;
 mod sparse;
 mod tensor;
 mod walk;
+
+pub use beside::{Location, Locations};
 
 use crate::base::widen;
 use crate::format::Container;
@@ -80,6 +83,8 @@ pub(crate) struct State {
     node: node::Node,
     /// Number of graphs and functions entered.
     graphs: u32,
+    /// The data of some tensor is in another file.
+    beside: bool,
     /// While opening: what was found.
     scan: Scan,
     /// While the data is audited: the indices, and the byte with padding bits.
@@ -99,6 +104,7 @@ impl parse::State for State {
         sparse: sparse::Parts::NONE,
         node: node::Node::NONE,
         graphs: 0,
+        beside: false,
         scan: Scan::START,
         indices: sparse::Indices::NONE,
         padding: Padding { at: 0, used: 0, owner: 0 },
@@ -233,17 +239,24 @@ impl Container for Header {
             entry: 0,
         };
         while let Some(tensor) = r.quietly(|r| self.tensor(r, c))? {
-            if let Chunks::One(span) = tensor.chunks
-                && !span.is_empty()
-                && span.offset >= c.state.listed
-            {
+            let Chunks::One(span) = tensor.chunks else { continue };
+            if span.offset >= r.source().own_len() {
+                // In another file, after this one.
+                return Ok(Some(crate::format::data_of(tensor.index, span)));
+            }
+            if !span.is_empty() && span.offset >= c.state.listed {
                 let before = table(c.state.listed, span.offset);
                 c.state.pending = Some(crate::format::data_of(tensor.index, span));
                 return Ok(Some(before));
             }
         }
-        let last = table(c.state.listed, r.source().len());
+        let last = table(c.state.listed, r.source().own_len());
         Ok((!last.span.is_empty()).then_some(last))
+    }
+
+    /// Nothing of the file itself overlaps.
+    fn is_covered(&self, listed: &Cursor) -> bool {
+        !listed.state.beside
     }
 
     /// Checks the indices of sparse tensors, and padding bits.
@@ -313,7 +326,7 @@ impl Header {
 
 /// The message that is the file.
 fn root(source: &Source<'_>) -> Frame {
-    Frame { end: source.len(), ..Frame::NONE }
+    Frame { end: source.own_len(), ..Frame::NONE }
 }
 
 /// Checks the unused bits of the last byte of 6-bit elements.

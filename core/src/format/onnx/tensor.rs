@@ -92,8 +92,8 @@ pub(super) struct Fields {
     /// Some values are stored one by one.
     single: bool,
     segment: bool,
-    location: u64,
-    external: External,
+    pub(super) location: u64,
+    pub(super) external: External,
     /// A field could not be read.
     pub(super) broken: bool,
 }
@@ -251,19 +251,22 @@ pub(super) fn finish(
     if holder == Some(Kind::Sparse) {
         c.state.sparse.add(&tensor, &fields.shape, frame.field);
     }
+    let own = r.source().own_len();
+    c.state.beside |= matches!(tensor.chunks, Chunks::One(span) if span.offset >= own);
     c.phase = node::table(c);
     c.index = c.index.wrapping_add(1);
     tensor
 }
 
 /// Why a tensor cannot be used.
-struct Broken {
-    rule: Rule,
-    expected: u64,
-    found: u64,
+pub(super) struct Broken {
+    pub(super) rule: Rule,
+    pub(super) expected: u64,
+    pub(super) found: u64,
 }
 
-fn broken<T>(rule: Rule, expected: u64, found: u64) -> Result<T, Broken> {
+/// The result for a tensor that cannot be used.
+pub(super) fn broken<T>(rule: Rule, expected: u64, found: u64) -> Result<T, Broken> {
     Err(Broken { rule, expected, found })
 }
 
@@ -296,7 +299,10 @@ fn validate(
         1 if fields.data != 0 => return broken(rules::E_DATA, 0, 0),
         1 if dtype == DType::Text => return broken(rules::E_STRING, 0, 0),
         1 => {
-            external::finish(r, &fields.external, whole, bytes);
+            let found = external::finish(r, &fields.external, whole, bytes)?;
+            if let Some(span) = found.filter(|span| !span.is_empty()) {
+                tensor.chunks = Chunks::One(span);
+            }
             return Ok(());
         }
         location => return broken(rules::E_FLAG, 1, location),
