@@ -159,7 +159,8 @@ impl Entry {
         self.tensor.index
     }
 
-    /// The span of its data in the file, encoded or not, if it is in one piece.
+    /// The span of its data in the file, encoded or not, if it is in one piece. Data in a file
+    /// beside the model counts as behind the model: its offset is at least the model's length.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();

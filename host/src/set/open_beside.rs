@@ -70,7 +70,7 @@ pub(crate) fn attach(
         return Ok(attached);
     }
     let follow_links = access.options().follow_links;
-    access.append(|together| {
+    access.append(|together, placed| {
         let bases: Vec<Option<(u64, u64)>> = paths
             .iter()
             .enumerate()
@@ -78,7 +78,9 @@ pub(crate) fn attach(
                 let first = listed.iter().find(|it| it.path == no).map(|it| it.location);
                 let file = attached.open(place, path, first, no, follow_links)?;
                 let len = file.len();
-                together.add(file).map(|base| (base, len))
+                let base = together.add(file)?;
+                placed.push((base, Text::from(path.as_str())));
+                Some((base, len))
             })
             .collect();
         let beside = listed.iter().filter_map(|it| {
