@@ -455,6 +455,11 @@ impl Place for Alone<'_> {
         self.place.leaves_below(path)
     }
 
+    fn near(&self, extension: &str) -> Vec<(Box<dyn Place + '_>, String)> {
+        self.looked.store(true, Ordering::Relaxed);
+        self.place.near(extension)
+    }
+
     fn most_missing(&self) -> usize {
         self.place.most_missing()
     }

@@ -6,7 +6,7 @@
 use crate::base::error::{Error, ReadError};
 use crate::base::text::{Text, plural, thousands};
 use crate::check::access::Access;
-use crate::check::options::Goal;
+use crate::check::options::{Goal, Options};
 use crate::check::report::{Report, Unchecked};
 use crate::input::place::Place;
 use crate::input::reader::Input;
@@ -102,6 +102,20 @@ pub(crate) fn attach(
         .map(|Listed { location: Location { tensor, path }, .. }| (*tensor, path.offset, path.len))
         .collect();
     Ok(attached)
+}
+
+/// The paths that the model at a place refers to, relative to its folder; none if it cannot be
+/// read.
+pub(crate) fn paths(place: &dyn Place, options: &Options) -> Vec<String> {
+    let read = || -> Result<Vec<String>, Error> {
+        let access = Access::at(place.open()?, place, options);
+        access.reach(Goal::Header)?;
+        match access.file() {
+            Some(File::Onnx(_)) => Ok(locations(&access, &mut Attached::default())?.1),
+            _ => Ok(Vec::new()),
+        }
+    };
+    read().unwrap_or_default()
 }
 
 /// The locations of all tensors, and their paths in the order of their first mention.
