@@ -12,9 +12,10 @@ fn public_type_sizes_are_unchanged() {
     assert_eq!(size_of::<Span>(), 16);
     assert_eq!(size_of::<Absent>(), 24);
     assert!(size_of::<Stop>() <= 32);
-    // On hosts: ONNX keeps the open messages. Without that format, 152; `saved` copies as many.
-    assert!(size_of::<Cursor>() <= 1440, "{}", size_of::<Cursor>());
-    assert!(size_of::<Opening>() <= 1440, "{}", size_of::<Opening>());
+    // On hosts: ONNX keeps the open messages and the node around a tensor. Without that format,
+    // 152; `saved` copies as many.
+    assert!(size_of::<Cursor>() <= 1472, "{}", size_of::<Cursor>());
+    assert!(size_of::<Opening>() <= 1472, "{}", size_of::<Opening>());
     assert!(size_of::<NameAt>() <= 16);
     assert!(size_of::<DimsAt>() <= 40);
     assert!(size_of::<Metadata>() <= 64);
