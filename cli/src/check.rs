@@ -447,6 +447,20 @@ impl Place for Alone<'_> {
         self.place.beside(name)
     }
 
+    fn open_below(&self, path: &str) -> Option<Result<Box<dyn weighbridge::Input>, ReadError>> {
+        self.looked.store(true, Ordering::Relaxed);
+        self.place.open_below(path)
+    }
+
+    fn leaves_below(&self, path: &str) -> bool {
+        self.place.leaves_below(path)
+    }
+
+    fn near(&self, extension: &str) -> Vec<(Box<dyn Place + '_>, String)> {
+        self.looked.store(true, Ordering::Relaxed);
+        self.place.near(extension)
+    }
+
     fn most_missing(&self) -> usize {
         self.place.most_missing()
     }

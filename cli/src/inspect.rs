@@ -340,6 +340,7 @@ fn describe(tensor: &Tensor<'_, '_>, object: &mut Object<'_>) -> Result<(), Stop
     object.member("encoding", tensor.encoding().name())?;
     object.member("endianness", tensor.endianness().name())?;
     object.optional("codec", particulars.codec.as_ref())?;
+    object.optional("file", tensor.file().map(Text::lossy))?;
     let mut list = object.list("chunks")?;
     tensor.pieces().try_for_each(|piece| Ok::<(), Stopped>(list.item(&piece?)?))?;
     list.end()?;

@@ -46,6 +46,10 @@ pub(crate) fn place(tensor: &Tensor<'_, '_>, particulars: &Particulars) -> Resul
         (Some(offset), 1) => format!("{stored} at {offset}"),
         (Some(offset), _) => format!("{stored} in {} from {offset}", plural(count, "chunk")),
     };
+    let place = match tensor.file() {
+        Some(file) => format!("{place} of {file}"),
+        None => place,
+    };
     parts.push(dim(place));
     Ok(parts.join(", "))
 }

@@ -53,7 +53,7 @@
 //! | `sweep` | no | faster passes over valid entries, in more code |
 //! | `std` | no | CRC-32C with processor instructions; turns on `details`, `payloads`, `sweep`, `windows` |
 //!
-//! Each format turns on the shared parts that it needs: `any-alignment`, `bincode`,
+//! Each format turns on the shared parts that it needs: `any-alignment`, `beside`, `bincode`,
 //! `blocks`, `cbor`, `columns`, `complex`, `crc32`, `decimal`, `dims32`, `dims64`,
 //! `dims-reversed`, `frames`, `items`, `json`, `more-dtypes`, `names`, `numbers`,
 //! `packed`, `protobuf`, `strided`, `varints`. They are of no use on their own.
@@ -118,6 +118,8 @@ pub use half;
 /// The crate whose `Vec` [`Index::bounded`] uses.
 #[cfg(feature = "heapless")]
 pub use heapless;
+#[cfg(feature = "beside")]
+pub use input::Beside;
 pub use input::{Absent, Source, Span, Window};
 pub use model::name::{Bytes, Chars, is_hidden};
 pub use model::{

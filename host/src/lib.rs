@@ -42,6 +42,7 @@
 //! | `std` | yes | files, seekable readers, sharded checkpoints, random seeds |
 //! | `formats` | yes | all formats; each has a feature of its own: `bintensors`, `gguf`, `idv`, `npy`, `npz`, `oinf`, `onnx`, `pytorch`, `safetensors`, `shards`, `stb`, `ztensor` |
 //! | `dequantise`, `codebooks` | yes | elements of ggml's block types; those of IQ1 to IQ3 too |
+//! | `beside` | no | data in files beside a model; formats that have such data turn it on |
 //! | `deflate`, `zstd`, `checksum` | yes | decompression and checksums |
 //! | `pickles` | yes | pickles followed to what loading them would import and run |
 //! | `serde` | no | serialisation of reports and values, as the JSON that the command prints |

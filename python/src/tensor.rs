@@ -88,10 +88,13 @@ impl Tensor {
         self.it().index
     }
 
-    /// Offset and length of the stored bytes, if they are in one piece.
+    /// Offset and length of the stored bytes, if they are in one piece and in the model's own
+    /// file.
     #[getter]
-    fn span(&self) -> Option<(u64, u64)> {
-        self.shared.index().entry(self.at).span().map(|span| (span.offset, span.len))
+    fn span(&self) -> PyResult<Option<(u64, u64)>> {
+        let len = self.shared.get()?.model.len();
+        let span = self.shared.index().entry(self.at).span();
+        Ok(span.filter(|span| span.offset < len).map(|span| (span.offset, span.len)))
     }
 
     /// Elements and bytes per block, if elements are stored in blocks.

@@ -106,6 +106,10 @@ pub(crate) fn view<'py>(
         [] => Known::Unseen,
         _ => shapes.known(py, tensor.dtype, &plain, shape),
     })?;
+    // Data in another file is not in the buffer.
+    if plain.offset.saturating_add(plain.len) > shared.get()?.model.len() {
+        return Ok(None);
+    }
     let first = plain.offset / plain.width;
     if let Known::Made(windows) = &known {
         return windows.bind(py).get_item(first).map(Some);

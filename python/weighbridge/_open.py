@@ -194,7 +194,10 @@ def _open_path(
             return model
         if stat.S_ISREG(about.st_mode) and about.st_size <= whole:
             with _open_file(path) as file:
-                return _native.Model.open_bytes(file.read(), options)
+                model = _native.Model.open_bytes(file.read(), options)
+            # The data of an ONNX model may be in files beside it.
+            if model.format != "onnx":
+                return model
         return _native.Model.open_path(path, options)
     except OSError as error:
         if error.errno is not None:

@@ -223,7 +223,9 @@ impl Document {
             }
             loop {
                 let mut next = *cursor;
-                let Some(entry) = file.next_tensor(source, &mut next, &mut |_| {})? else {
+                let entry = file.next_tensor(source, &mut next, &mut |_| {});
+                // Progress within an entry that is stored in several places is kept.
+                let Some(entry) = entry.inspect_err(|_| *cursor = next)? else {
                     return Ok(());
                 };
                 if index.memory() >= MOST_BYTES {
@@ -241,7 +243,8 @@ impl Document {
         session.ask(|file, source| {
             loop {
                 let mut next = *cursor;
-                let Some(region) = file.next_region(source, &mut next)? else { break };
+                let region = file.next_region(source, &mut next);
+                let Some(region) = region.inspect_err(|_| *cursor = next)? else { break };
                 index.note(&region);
                 keep(regions, region);
                 *cursor = next;

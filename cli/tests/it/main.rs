@@ -15,6 +15,7 @@ mod inspect;
 mod limits;
 mod numpy;
 mod oinf;
+mod onnx;
 mod other;
 mod outputs;
 mod paths;

@@ -27,6 +27,27 @@ impl File {
         quietly(source, |reader| self.tensor(reader, &mut cursor))
     }
 
+    /// Tensor number `index` with the name that a listing gives it, if it may have another by
+    /// itself.
+    pub(crate) fn listed_tensor(
+        &self,
+        source: &Source<'_>,
+        index: u32,
+    ) -> Result<Option<Tensor>, Stop> {
+        if !each!(self, header => named_around(header), false) {
+            return Ok(None);
+        }
+        let mut cursor = Cursor::START;
+        quietly(source, |reader| {
+            loop {
+                match self.tensor(reader, &mut cursor)? {
+                    Some(tensor) if tensor.index < index => {}
+                    tensor => return Ok(tensor),
+                }
+            }
+        })
+    }
+
     /// End of the index, if tensors are named by one-byte numbers and all data lies after it.
     pub(crate) fn index_end(&self) -> Option<u64> {
         each!(self, header => header.numbered_until(), None)
@@ -190,4 +211,9 @@ pub(super) fn last_region<F: Container>(
         }
         _ => None,
     }
+}
+
+/// Whether what surrounds an entry may name it.
+fn named_around<H: Container>(_: &H) -> bool {
+    H::NAMED_AROUND
 }

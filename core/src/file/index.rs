@@ -129,8 +129,12 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
                 break;
             }
             let (index, broken) = slot.unpack();
-            if let Some(mut tensor) = file.tensor_at(source, slot.offset(), index)?
-                && tensor.name(source)? == *name
+            let mut tensor = file.tensor_at(source, slot.offset(), index)?;
+            if !is_named(source, tensor.as_ref(), name)? {
+                tensor = file.listed_tensor(source, index)?;
+            }
+            if let Some(mut tensor) = tensor
+                && is_named(source, Some(&tensor), name)?
             {
                 // A single entry does not reveal contradictions with its neighbours.
                 if broken != 0 {
@@ -151,5 +155,13 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
     /// Whether no tensor has been read.
     pub const fn is_empty(&self) -> bool {
         self.filled == 0
+    }
+}
+
+/// Whether there is a tensor and it has this name.
+fn is_named(source: &Source<'_>, tensor: Option<&Tensor>, name: &Name<'_>) -> Result<bool, Stop> {
+    match tensor {
+        Some(tensor) => Ok(tensor.name(source)? == *name),
+        None => Ok(false),
     }
 }

@@ -17,6 +17,10 @@ pub(crate) trait Container: Sized {
     /// Names of the types of metadata values, by number.
     const VALUE_TYPES: &[&str] = &[];
 
+    /// Whether what surrounds an entry may name it. Such an entry, read by itself, has another
+    /// name than in a listing, or none.
+    const NAMED_AROUND: bool = false;
+
     /// Whether the first bytes (nine, or all `len` of them) belong to this format.
     fn detect(head: &[u8], len: u64) -> bool;
 

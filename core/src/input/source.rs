@@ -3,6 +3,8 @@
 //! A [`Source`] is a file's length and its resident [`Window`]s. It never does I/O: a call that
 //! needs other bytes returns [`Absent`], and the host fetches them and calls again.
 
+#[cfg(feature = "beside")]
+use super::beside::{Beside, Others};
 use super::resident::Resident;
 use crate::base::{Word, place};
 
@@ -24,18 +26,52 @@ pub struct Window<'a> {
 pub struct Source<'a> {
     exact: bool,
     resident: Resident<'a>,
+    #[cfg(feature = "beside")]
+    others: Others<'a>,
 }
 
 impl<'a> Source<'a> {
     /// A file that is wholly in memory.
     pub const fn whole(bytes: &'a [u8]) -> Self {
-        Source { exact: true, resident: Resident::whole(bytes) }
+        Source::of(Resident::whole(bytes))
     }
 
     /// A file of `len` bytes with only `windows` in memory.
     #[cfg(feature = "windows")]
     pub const fn windows(len: u64, windows: &'a [Window<'a>]) -> Self {
-        Source { exact: true, resident: Resident::windows(len, windows) }
+        Source::of(Resident::windows(len, windows))
+    }
+
+    const fn of(resident: Resident<'a>) -> Self {
+        Source {
+            exact: true,
+            resident,
+            #[cfg(feature = "beside")]
+            others: Others::NONE,
+        }
+    }
+
+    /// The same source as a file of `own` bytes, followed by those of other files.
+    ///
+    /// `others` says which file is which, in ascending order of [`Beside::at`]. Formats whose
+    /// entries refer to other files then read them; other formats would take them for a part
+    /// of the file.
+    #[cfg(feature = "beside")]
+    pub const fn with_beside(mut self, own: u64, others: &'a [Beside]) -> Self {
+        self.others = Others::new(own, others);
+        self
+    }
+
+    /// Length of the file itself, without the others.
+    #[cfg(feature = "beside")]
+    pub(crate) fn own_len(&self) -> u64 {
+        self.others.own(self.len())
+    }
+
+    /// The other file that the text at `at` names.
+    #[cfg(feature = "beside")]
+    pub(crate) fn beside(&self, at: u64) -> Option<Beside> {
+        self.others.find(at)
     }
 
     /// The same source as a region, such as a flash partition, that begins with a file and

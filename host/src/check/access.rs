@@ -11,6 +11,8 @@ use crate::check::session::{Answer, Poll, Session};
 use crate::input::place::Place;
 use crate::input::reader::Input;
 use crate::input::store::Stored;
+#[cfg(feature = "beside")]
+use crate::input::together::Together;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -34,6 +36,8 @@ pub(crate) struct Access<'a> {
     input: Option<Box<dyn Input + 'a>>,
     whole: Option<Bytes<'a>>,
     len: u64,
+    /// The files that follow the file itself: the offset of the first byte, and the path of each.
+    beside: Vec<(u64, Text)>,
     name: Option<Text>,
     options: Options,
     session: Lock<Session<'a>>,
@@ -91,6 +95,7 @@ impl<'a> Access<'a> {
             input,
             whole,
             len: session.len(),
+            beside: Vec::new(),
             name,
             options,
             session: Lock::new(session),
@@ -98,9 +103,41 @@ impl<'a> Access<'a> {
         }
     }
 
-    /// Length of the file in bytes.
+    /// Length in bytes of the file and of those that it refers to.
     pub(crate) fn len(&self) -> u64 {
         self.len
+    }
+
+    /// Length of the file itself, without those that it refers to.
+    pub(crate) fn own_len(&self) -> u64 {
+        self.with(|session| session.store.own_len())
+    }
+
+    /// The other file that contains the byte at an offset, and the offset in that file; the same
+    /// offset if it is in the file itself.
+    pub(crate) fn place(&self, at: u64) -> (Option<&Text>, u64) {
+        let after = self.beside.partition_point(|(base, _)| *base <= at);
+        match after.checked_sub(1).and_then(|last| self.beside.get(last)) {
+            Some((base, path)) => (Some(path), at - base),
+            None => (None, at),
+        }
+    }
+
+    /// Appends the files that the file refers to, and begins again. `open` adds them to the input
+    /// and to the list of their paths, and says which is which, in order of the texts that name
+    /// them.
+    #[cfg(feature = "beside")]
+    pub(crate) fn append(
+        &mut self,
+        open: impl FnOnce(&mut Together<'a>, &mut Vec<(u64, Text)>) -> Vec<weighbridge_core::Beside>,
+    ) {
+        let Some(own) = self.input.take() else { return };
+        let mut together = Together::new(own);
+        let others = open(&mut together, &mut self.beside);
+        self.len = together.len();
+        let len = self.len;
+        self.input = Some(Box::new(together));
+        self.with(|session| session.append(len, others));
     }
 
     pub(crate) fn name(&self) -> Option<&Text> {

@@ -3,3 +3,5 @@
 pub(crate) mod place;
 pub(crate) mod reader;
 pub(crate) mod store;
+#[cfg(feature = "beside")]
+pub(crate) mod together;

@@ -3,10 +3,17 @@
 use crate::base::error::ReadError;
 use crate::base::text::Text;
 use crate::input::reader::Input;
+use alloc::borrow::ToOwned as _;
 use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 /// Most missing files to look for in a store. Real checkpoints have fewer files.
 const MOST_MISSING: usize = 1_000;
+/// Most files of a folder that are looked at because they may refer to another.
+#[cfg(feature = "std")]
+const MOST_NEAR: usize = 64;
 
 /// Where a file lies: a path, or a key in a store. An index of shards, and a model in parts,
 /// are checked with the files beside them. A `PathBuf` is a place.
@@ -70,6 +77,54 @@ pub trait Place: Sync {
     /// The place of a file of this name in the same folder.
     fn beside(&self, name: &str) -> Box<dyn Place + '_>;
 
+    /// Opens a file in the same folder or below it. `path` has slashes between its components.
+    /// Unlike [`beside`](Self::beside), the input outlives the place. `None`, the default, if that
+    /// is not possible.
+    ///
+    /// ```
+    /// use weighbridge::Place;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let model = folder.path().join("model.onnx");
+    /// std::fs::create_dir(folder.path().join("data"))?;
+    /// std::fs::write(folder.path().join("data/w.bin"), b"abc")?;
+    /// assert_eq!(model.open_below("data/w.bin").unwrap()?.len(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn open_below(&self, path: &str) -> Option<Result<Box<dyn Input>, ReadError>> {
+        let _ = path;
+        None
+    }
+
+    /// Whether that file is a link, or in a linked folder, that leads out of this folder.
+    fn leaves_below(&self, path: &str) -> bool {
+        let _ = path;
+        false
+    }
+
+    /// Places of files with this extension that may refer to this one, in the same folder or the one
+    /// above it, each with the path from its folder to this file. By default those whose names
+    /// this name continues, such as `model.onnx` for `model.onnx_data`; they may not exist.
+    ///
+    /// ```
+    /// use weighbridge::Place;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// std::fs::write(folder.path().join("a.onnx"), b"")?;
+    /// let near = folder.path().join("w.bin").near("onnx").into_iter().map(|(_, path)| path);
+    /// assert!(near.eq(["w.bin"]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn near(&self, extension: &str) -> Vec<(Box<dyn Place + '_>, String)> {
+        let (name, dotted) = (self.file_name().lossy().into_owned(), format!(".{extension}"));
+        let stem = ["_data", ".data", ".bin"].iter().find_map(|end| name.strip_suffix(end));
+        let model = stem.map(|stem| match stem.ends_with(&dotted) {
+            true => stem.to_owned(),
+            false => format!("{stem}{dotted}"),
+        });
+        model.map(|model| (self.beside(&model), name.clone())).into_iter().collect()
+    }
+
     /// Number of missing files after which the search beside this one ends: each may cost a
     /// round trip, and a name of a few bytes may stand for one.
     fn most_missing(&self) -> usize {
@@ -103,6 +158,32 @@ impl Place for std::path::PathBuf {
         Box::new(self.with_file_name(name))
     }
 
+    fn open_below(&self, path: &str) -> Option<Result<Box<dyn Input>, ReadError>> {
+        let opened = crate::input::reader::FileInput::open(self.with_file_name(path));
+        Some(opened.map(|file| Box::new(file) as Box<dyn Input>))
+    }
+
+    fn leaves_below(&self, path: &str) -> bool {
+        leads_out(self, &self.with_file_name(path))
+    }
+
+    fn near(&self, extension: &str) -> Vec<(Box<dyn Place + '_>, String)> {
+        let folders = self.ancestors().skip(1).take(2).filter_map(|folder| {
+            let path = self.strip_prefix(folder).ok()?.to_str()?;
+            Some((folder, path.replace(std::path::MAIN_SEPARATOR, "/")))
+        });
+        let mut found = Vec::new();
+        for (folder, path) in folders {
+            let folder = if folder.as_os_str().is_empty() { ".".as_ref() } else { folder };
+            let listed = std::fs::read_dir(folder).into_iter().flatten();
+            let files = listed.filter_map(|entry| Some(entry.ok()?.path()));
+            let own = files.filter(|file| file.extension() == Some(extension.as_ref()));
+            let places = own.take(MOST_NEAR).map(|file| Box::new(file) as Box<dyn Place>);
+            found.extend(places.map(|place| (place, path.clone())));
+        }
+        found
+    }
+
     /// Unlimited: on disk each takes microseconds.
     fn most_missing(&self) -> usize {
         usize::MAX
@@ -129,6 +210,21 @@ fn leaves(path: &std::path::Path) -> bool {
     };
     match (fs::canonicalize(path), fs::canonicalize(folder)) {
         (Ok(target), Ok(folder)) => !target.starts_with(folder),
+        _ => false,
+    }
+}
+
+/// Whether a path below the folder of `beside` leads out of that folder.
+#[cfg(feature = "std")]
+fn leads_out(beside: &std::path::Path, path: &std::path::Path) -> bool {
+    use std::fs;
+    use std::path::Path;
+    let folder = match beside.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    match (fs::canonicalize(path), fs::canonicalize(folder)) {
+        (Ok(target), Ok(folder)) => !target.starts_with(folder) && !is_hub_link(path),
         _ => false,
     }
 }

@@ -159,7 +159,8 @@ impl Entry {
         self.tensor.index
     }
 
-    /// The span of its data in the file, encoded or not, if it is in one piece.
+    /// The span of its data in the file, encoded or not, if it is in one piece. Data in a file
+    /// beside the model counts as behind the model: its offset is at least the model's length.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -354,7 +355,9 @@ impl Catalog {
     ) -> Result<(), Stop> {
         while !self.done {
             let mut next = self.cursor;
-            let Some(found) = file.next_tensor(source, &mut next, &mut |_| {})? else {
+            let found = file.next_tensor(source, &mut next, &mut |_| {});
+            // Progress within an entry that is stored in several places is kept.
+            let Some(found) = found.inspect_err(|_| self.cursor = next)? else {
                 self.end();
                 break;
             };

@@ -81,7 +81,7 @@ impl<'a> Model<'a> {
     /// ```
     #[allow(clippy::len_without_is_empty, reason = "the length of the file in bytes")]
     pub fn len(&self) -> u64 {
-        self.access.len()
+        self.access.own_len()
     }
 
     /// Number of tensors that the file declares. A broken file may have fewer.
@@ -162,7 +162,12 @@ impl<'a> Model<'a> {
         index.reserve(expected);
         self.access.ask_or_end(|source| {
             let mut next = cursor;
-            while let Some(found) = self.file.next_tensor(source, &mut next, &mut |_| {})? {
+            // Progress within an entry that is stored in several places is kept.
+            while let Some(found) = self
+                .file
+                .next_tensor(source, &mut next, &mut |_| {})
+                .inspect_err(|_| cursor = next)?
+            {
                 let count = index.len() as u64 + 1;
                 if count > most {
                     return Err(Stop::NeedBuffer { needed: count * Catalog::ENTRY });
@@ -193,7 +198,8 @@ impl<'a> Model<'a> {
         self.access.ask_or_end(|source| {
             let mut next = cursor;
             while regions.len() < FileMap::MOST
-                && let Some(region) = self.file.next_region(source, &mut next)?
+                && let Some(region) =
+                    self.file.next_region(source, &mut next).inspect_err(|_| cursor = next)?
             {
                 if !region.span.is_empty() {
                     regions.push(region);

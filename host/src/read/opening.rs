@@ -9,7 +9,7 @@ use crate::check::report::{Report, Verdict};
 use crate::input::place::Place;
 use crate::input::reader::Input;
 use crate::read::model::Model;
-use crate::set::gate::report_on;
+use crate::set::gate::report_with_others;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::ToString as _;
@@ -109,7 +109,10 @@ impl<'a> Model<'a> {
     pub fn open_with(path: impl AsRef<std::path::Path>, options: &Options) -> Result<Self, Error> {
         let place = path.as_ref().to_path_buf();
         let input = crate::input::reader::FileInput::open(&place)?;
-        Model::of(Access::at(Box::new(input), &place, options))
+        let mut access = Access::at(Box::new(input), &place, options);
+        #[cfg(feature = "onnx")]
+        crate::set::open_beside::attach(&mut access, &place, false)?;
+        Model::of(access)
     }
 
     /// Checks a file on disk, and opens it if possible, for programs that show both. Unlike
@@ -162,8 +165,8 @@ impl<'a> Model<'a> {
         place: &dyn Place,
         options: &Options,
     ) -> Result<(Report, Option<Self>), Error> {
-        let access = Access::at(Box::new(input), place, options);
-        let mut report = report_on(&access, Some(place), options.goal)?;
+        let mut access = Access::at(Box::new(input), place, options);
+        let mut report = report_with_others(&mut access, place, options.goal)?;
         report.name = access.name().cloned();
         let model = access.file().map(|file| Model { access, file });
         Ok((report, model))

@@ -74,6 +74,33 @@ impl Object {
         (folder, name, query)
     }
 
+    /// The object in the same folder with this name, as it is written in a URL.
+    fn with_name(&self, name: &str) -> Object {
+        let (folder, _, query) = self.parts();
+        Object { url: format!("{folder}{name}{query}"), ..self.clone() }
+    }
+
+    /// The object at a path in the same folder, with slashes between its components.
+    fn below(&self, path: &str) -> Object {
+        if !self.is_http() {
+            return self.with_name(path);
+        }
+        let parts: Vec<_> = path.split('/').map(super::hub::quote).collect();
+        self.with_name(&parts.join("/"))
+    }
+
+    /// Opens the object.
+    fn opened(&self) -> Result<Opened, ReadError> {
+        let url = Url::parse(&self.url).ok_or(ReadError::NotAFile("an invalid URL"))?;
+        // The library would drop a trailing slash and read another object.
+        if url.is_folder() {
+            return Err(ReadError::NotAFile("a folder"));
+        }
+        let at = self.stores.locate(url).map_err(ReadError::Other)?;
+        self.meter.open()?;
+        self.stores.wait(Opened::new(self.clone(), at))
+    }
+
     fn is_http(&self) -> bool {
         Url::parse(&self.url).is_some_and(|url| url.is_http())
     }
@@ -94,20 +121,17 @@ impl Place for Object {
     }
 
     fn open(&self) -> Result<Box<dyn Input + '_>, ReadError> {
-        let url = Url::parse(&self.url).ok_or(ReadError::NotAFile("an invalid URL"))?;
-        // The library would drop a trailing slash and read another object.
-        if url.is_folder() {
-            return Err(ReadError::NotAFile("a folder"));
-        }
-        let at = self.stores.locate(url).map_err(ReadError::Other)?;
-        self.meter.open()?;
-        Ok(Box::new(self.stores.wait(Opened::new(self, at))?))
+        Ok(Box::new(self.opened()?))
+    }
+
+    fn open_below(&self, path: &str) -> Option<Result<Box<dyn Input>, ReadError>> {
+        let opened = self.below(path).opened();
+        Some(opened.map(|file| Box::new(file) as Box<dyn Input>))
     }
 
     fn beside(&self, name: &str) -> Box<dyn Place + '_> {
-        let (folder, _, query) = self.parts();
         let name = if self.is_http() { super::hub::quote(name) } else { name.to_owned() };
-        Box::new(Object { url: format!("{folder}{name}{query}"), ..self.clone() })
+        Box::new(self.with_name(&name))
     }
 }
 
@@ -123,8 +147,8 @@ fn tag(answer: &GetResult) -> String {
 }
 
 /// An open object. Every answer is compared with the first.
-struct Opened<'o> {
-    object: &'o Object,
+struct Opened {
+    object: Object,
     at: Located,
     len: u64,
     tag: String,
@@ -148,9 +172,9 @@ enum Failure {
     Final(ReadError),
 }
 
-impl<'o> Opened<'o> {
+impl Opened {
     /// Requests the first bytes; the answer also gives the object's length.
-    async fn new(object: &'o Object, at: Located) -> Result<Self, ReadError> {
+    async fn new(object: Object, at: Located) -> Result<Self, ReadError> {
         let mut opened = Opened {
             object,
             at,
@@ -324,7 +348,7 @@ impl<'o> Opened<'o> {
     }
 }
 
-impl Input for Opened<'_> {
+impl Input for Opened {
     fn len(&self) -> u64 {
         self.len
     }

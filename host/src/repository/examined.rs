@@ -78,6 +78,12 @@ impl Examined {
         Examined::new(Class::Companion, kind)
     }
 
+    /// Whether nothing but bytes of no known format was found.
+    #[cfg(all(feature = "onnx", feature = "std"))]
+    pub(super) fn may_be_data(&self) -> bool {
+        matches!(self.kind, "unknown format" | "zeros")
+    }
+
     pub(super) fn because(self, why: impl Into<String>) -> Self {
         Examined { why: why.into(), ..self }
     }

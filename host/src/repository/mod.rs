@@ -13,6 +13,8 @@ mod json;
 mod names;
 #[cfg(feature = "std")]
 mod pieces;
+#[cfg(all(feature = "onnx", feature = "std"))]
+mod referred;
 mod rules;
 mod settings;
 
@@ -99,6 +101,9 @@ pub fn examine(
 pub struct Repository {
     /// The folder, as the name of a file in it, and what its settings load.
     last: Lock<Option<(Text, Vec<(&'static str, Load)>)>>,
+    /// The files that models refer to.
+    #[cfg(all(feature = "onnx", feature = "std"))]
+    referred: referred::Referred,
 }
 
 impl Repository {
@@ -119,6 +124,25 @@ impl Repository {
     /// # Errors
     /// When bytes cannot be read.
     pub fn examine(
+        &self,
+        input: &dyn Input,
+        name: &str,
+        place: Option<&dyn Place>,
+        whole: bool,
+    ) -> Result<Examined, ReadError> {
+        let found = self.sort(input, name, place, whole)?;
+        #[cfg(all(feature = "onnx", feature = "std"))]
+        if found.may_be_data()
+            && let Some(model) = place.and_then(|place| self.referred.by(place))
+        {
+            let why = format!("of {}, checked with it", model.lossy());
+            return Ok(Examined::companion("data").because(why));
+        }
+        Ok(found)
+    }
+
+    /// What a file is by its content, its name, and the settings beside it.
+    fn sort(
         &self,
         input: &dyn Input,
         name: &str,

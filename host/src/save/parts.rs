@@ -40,7 +40,10 @@ impl Opened {
     pub(super) fn at(path: &Path, options: &Options) -> Result<Self, Error> {
         let place = path.to_path_buf();
         let structure = options.clone().goal(Goal::Structure);
-        let access = Access::at(Box::new(FileInput::open(path)?), &place, &structure);
+        #[cfg_attr(not(feature = "onnx"), allow(unused_mut, reason = "only ONNX has others"))]
+        let mut access = Access::at(Box::new(FileInput::open(path)?), &place, &structure);
+        #[cfg(feature = "onnx")]
+        let others = crate::set::open_beside::attach(&mut access, &place, true)?;
         let mut report = report_on(&access, Some(&place), Goal::Structure)?;
         report.name = access.name().cloned();
         let Some(file) = access.file() else {
@@ -50,6 +53,8 @@ impl Opened {
         let Some(set) = Parts::of(&model, &place.file_name().lossy())? else {
             let name = report.name.take();
             report = report_on(&model.access, Some(&place), Goal::Payloads)?;
+            #[cfg(feature = "onnx")]
+            others.finish(model.len(), &mut report)?;
             report.name = name;
             let parts = vec![Part { path: place, model, report: report.clone() }];
             return Ok(Opened { report, parts, set: None });

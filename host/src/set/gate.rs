@@ -131,8 +131,9 @@ pub fn check_path(path: impl AsRef<std::path::Path>, options: &Options) -> Resul
 /// # Errors
 /// When a file cannot be read, or changes while it is.
 pub fn check_at(input: impl Input, place: &dyn Place, options: &Options) -> Result<Report, Error> {
-    let access = Access::at(Box::new(input), place, options);
-    let report = report_on(&access, Some(place), access.options().goal)?;
+    let mut access = Access::at(Box::new(input), place, options);
+    let goal = access.options().goal;
+    let report = report_with_others(&mut access, place, goal)?;
     access.verify_unchanged()?;
     Ok(report.closed(access.name().cloned()))
 }
@@ -150,6 +151,23 @@ fn finish(access: &Access<'_>) -> Result<Report, Error> {
     };
     access.verify_unchanged()?;
     Ok(report.closed(None))
+}
+
+/// Checks a file up to `goal`, along with the files beside it that belong to it.
+pub(crate) fn report_with_others(
+    access: &mut Access<'_>,
+    place: &dyn Place,
+    goal: Goal,
+) -> Result<Report, Error> {
+    #[cfg(all(feature = "onnx", feature = "std"))]
+    {
+        let attached = crate::set::open_beside::attach(access, place, true)?;
+        let mut report = report_on(access, Some(place), goal)?;
+        attached.finish(access.own_len(), &mut report)?;
+        Ok(report)
+    }
+    #[cfg(not(all(feature = "onnx", feature = "std")))]
+    report_on(access, Some(place), goal)
 }
 
 /// Checks a file up to `goal`, along with the files that it lists if its own place is known.

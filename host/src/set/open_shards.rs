@@ -136,7 +136,8 @@ impl Shard {
         access.ask_or_end(|source| {
             loop {
                 let mut next = cursor;
-                let Some(entry) = file.next_tensor(source, &mut next, &mut |_| {})? else {
+                let found = file.next_tensor(source, &mut next, &mut |_| {});
+                let Some(entry) = found.inspect_err(|_| cursor = next)? else {
                     return Ok(());
                 };
                 let len = match entry.chunks {

@@ -147,7 +147,8 @@ fn add(set: &mut SplitSet, access: &Access<'_>, file: &File) -> Result<(), Error
     access.ask_or_end(|source: &Source<'_>| {
         loop {
             let mut next = cursor;
-            let Some(tensor) = file.next_tensor(source, &mut next, &mut |_| {})? else {
+            let found = file.next_tensor(source, &mut next, &mut |_| {});
+            let Some(tensor) = found.inspect_err(|_| cursor = next)? else {
                 return Ok::<(), Stop>(());
             };
             set.tensor(&tensor.name);

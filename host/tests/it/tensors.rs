@@ -1,6 +1,7 @@
 //! Elements of every encoding, type and order.
 
 use weighbridge::{Conversion, Error, Layout, Model, bf16, f16};
+use weighbridge_tests::encode::onnx;
 use weighbridge_tests::encode::safetensors::{File, Tensor as Raw};
 use weighbridge_tests::encode::ztensor::{self, Tensor, sparse};
 use weighbridge_tests::{fixtures, samples};
@@ -144,4 +145,22 @@ fn empty_tensor_may_have_huge_rows() {
     assert!(x.rows::<f32>(0..0).expect("reads").is_empty());
     let backwards = std::ops::Range { start: u64::MAX, end: 1 };
     assert!(x.rows::<f32>(backwards).is_err());
+}
+
+#[test]
+fn tensors_far_apart_are_listed_in_windows() {
+    // More nodes between two tensors than windows are kept, and texts that are passed over.
+    let mut model = onnx::Model::new(&[]);
+    let node = onnx::node("Add", &["x", "x"], &["z"]);
+    model.graph.push((5, onnx::Tensor::new("first", &[1]).encode()));
+    model.graph.extend((0..100).map(|_| (1, node.clone().text(6, "d".repeat(8192)))));
+    model.graph.push((5, onnx::Tensor::new("last", &[1]).encode()));
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    std::io::Write::write_all(&mut file, &model.encode()).unwrap();
+    let model = Model::open(file.path()).unwrap();
+    let names = |it: Result<weighbridge::Tensor<'_, '_>, Error>| it.unwrap().name().to_string();
+    assert_eq!(model.tensors().map(names).collect::<Vec<_>>(), ["first", "last"]);
+    assert_eq!(model.index().unwrap().len(), 2);
+    assert_eq!(model.map().unwrap().areas().len(), 5);
+    assert_eq!(model.tensor("last").unwrap().elements(), 1);
 }

@@ -5,9 +5,12 @@ use weighbridge_core::{Format, RuleInfo, Severity, general};
 use weighbridge_tests::fixtures;
 
 /// Rules that only several files together can break: the command line's tests cover them.
-const ACROSS_FILES: [&str; 14] = [
+const ACROSS_FILES: [&str; 17] = [
     // Broken by what is no checkpoint, where the options say that it is one.
     "C-NONE",
+    "E-LINK",
+    "E-OVERLAP",
+    "E-PAST",
     "KEYS-SPLIT-MISSING",
     "KEYS-SPLIT-OTHER",
     "KEYS-SPLIT-COUNT",

@@ -22,6 +22,7 @@ mod mutants_cbor;
 mod mutants_idv;
 mod mutants_more;
 mod mutations;
+mod onnx;
 mod payloads;
 mod peer_bintensors;
 mod peer_safetensors;

@@ -2,6 +2,7 @@
 
 use super::pair::{Pair, unread};
 use super::rules;
+use super::tensor::{Broken, broken};
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::protobuf::Field;
@@ -13,6 +14,8 @@ pub(super) struct External {
     /// The keys seen, a bit each in the order of [`KEYS`].
     seen: u8,
     any: bool,
+    /// The location, if it is sound.
+    location: Span,
     offset: u64,
     len: Option<u64>,
     /// An entry breaks a rule.
@@ -26,8 +29,19 @@ const OFFSET: usize = 1;
 const LENGTH: usize = 2;
 
 impl External {
-    pub(super) const NONE: External =
-        External { seen: 0, any: false, offset: 0, len: None, faulty: false };
+    pub(super) const NONE: External = External {
+        seen: 0,
+        any: false,
+        location: Span::new(0, 0),
+        offset: 0,
+        len: None,
+        faulty: false,
+    };
+
+    /// The text that names the other file; empty if an entry breaks a rule.
+    pub(super) fn location(&self) -> Span {
+        if self.faulty { Span::default() } else { self.location }
+    }
 
     /// Whether there are entries.
     pub(super) fn is_any(&self) -> bool {
@@ -60,6 +74,7 @@ pub(super) fn entry(
             }
             let inside = is_inside(value);
             r.check(inside, rules::E_PATH, pair.value, 0, 0);
+            external.location = pair.value;
             inside
         }
         OFFSET | LENGTH => {
@@ -78,17 +93,33 @@ pub(super) fn entry(
     Ok(())
 }
 
-/// Checks the range, which must hold `bytes` bytes.
-pub(super) fn finish(r: &mut Reader<'_, '_>, external: &External, whole: Span, bytes: u64) {
+/// Checks the range, which must hold `bytes` bytes, and returns it if the other file is at hand.
+pub(super) fn finish(
+    r: &mut Reader<'_, '_>,
+    external: &External,
+    whole: Span,
+    bytes: u64,
+) -> Result<Option<Span>, Broken> {
     let located = external.seen & 1 != 0;
     r.check(located, rules::E_LOCATION, whole, 0, 0);
-    let len = external.len.unwrap_or(bytes);
+    let other = r.source().beside(external.location().offset);
+    // Without a length, the data runs to the end of the file.
+    let rest = other.and_then(|other| other.len.checked_sub(external.offset));
+    let len = external.len.unwrap_or(rest.unwrap_or(bytes).max(bytes));
     r.check(len == bytes, rules::E_LENGTH, whole, bytes, len);
-    let fits = external.offset.checked_add(len).is_some();
-    r.check(fits, rules::E_RANGE, whole, external.offset, len);
-    if located && len == bytes && fits && !external.faulty {
+    let end = external.offset.checked_add(len);
+    r.check(end.is_some(), rules::E_RANGE, whole, external.offset, len);
+    let (true, Some(end), false) = (located && len == bytes, end, external.faulty) else {
+        return Ok(None);
+    };
+    let Some(other) = other else {
         r.flag(rules::E_UNCHECKED, whole.offset, whole.len, 0, bytes);
+        return Ok(None);
+    };
+    if end > other.len {
+        return broken(rules::E_PAST, other.len, end);
     }
+    Ok(other.base.checked_add(external.offset).map(|at| Span::new(at, bytes)))
 }
 
 /// A decimal number without sign, blanks or superfluous zeros in front.

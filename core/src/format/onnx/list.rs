@@ -1,18 +1,15 @@
 //! Listing: the tensors of all graphs, attributes and functions, in file order.
 
+use super::node::Node;
 use super::rules::{self, WIRE};
 use super::schema::{Holds, Kind, field};
 use super::tensor::{self, Fields};
 use super::walk::{self, Next};
-use super::{Cursor, sparse};
-use crate::input::Span;
+use super::{Cursor, node, sparse};
 use crate::model::{NameAt, Tensor};
 use crate::parse::Reader;
 use crate::protobuf::{Field, Wire};
 use crate::rule::{EntryKind, Halt, general::BYTES_CHANGED};
-
-/// Most graphs whose names are compared; the tensors of further ones have no names here.
-const GRAPHS: u32 = 250;
 
 /// What listing has found.
 #[derive(Clone, Copy)]
@@ -43,15 +40,14 @@ pub(super) fn step(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Foun
     let found = match walk::next(r, c) {
         Ok(Next::Field(found, holds)) => field(r, c, &found, holds),
         Ok(Next::End(frame)) => {
-            if frame.kind == Kind::Tensor {
-                // The caller reads the name. It would otherwise go back to where it came
-                // from, and a host with a single window would never get here again.
-                r.get(c.state.fields.name)?;
-            }
+            let name = match frame.kind {
+                Kind::Tensor => node::name(r, c, &frame)?,
+                _ => NameAt::default(),
+            };
             c.state.open.pop();
             match frame.kind {
                 Kind::Tensor => {
-                    let tensor = tensor::finish(r, c, &frame);
+                    let tensor = tensor::finish(r, c, &frame, name);
                     return Ok(Some(Found::Tensor(tensor)));
                 }
                 Kind::Sparse => {
@@ -81,7 +77,7 @@ fn begin(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         return Ok(());
     }
     if c.state.alone {
-        r.region(c.at, r.source().len(), rules::W_END);
+        r.region(c.at, r.source().own_len(), rules::W_END);
         r.about(EntryKind::Tensor, c.index);
         let found = Field::read(r, &WIRE)?;
         if found.wire != Wire::Bytes {
@@ -140,6 +136,10 @@ fn field(
             walk::remark(r, &c.state, found, holds);
             walk::pass(c, found);
         }
+        (Kind::Node, None) => {
+            node::field(r, c, found)?;
+            walk::pass(c, found);
+        }
         (Kind::Sparse, None) if found.number == field::SPARSE_DIMS => {
             let fields = &mut c.state.sparse.shape;
             tensor::dims(r, fields, found)?;
@@ -149,10 +149,11 @@ fn field(
         (_, Some(kind)) if kind.has_tensors() => {
             let entered = walk::enter(c, found, kind);
             match kind {
-                Kind::Graph if entered => {
+                Kind::Node => c.state.node = Node::at(c.state.open.depth()),
+                Kind::Graph | Kind::Function if entered => {
                     // The model's own graph may be in several pieces.
-                    let number = match c.state.open.depth() {
-                        2 => 1,
+                    let number = match (kind, c.state.open.depth()) {
+                        (Kind::Graph, 2) => 1,
                         _ => c.state.graphs.saturating_add(2),
                     };
                     c.state.graphs = number.max(c.state.graphs.saturating_add(1));
@@ -167,21 +168,4 @@ fn field(
         _ => walk::pass(c, found),
     }
     Ok(())
-}
-
-/// The name of a tensor as it is compared and shown, and the table of names that it is in.
-pub(super) fn scope(c: &Cursor, name: Span) -> (NameAt, u8) {
-    let (graph, holder) = (c.state.open.graph(), c.state.open.top().map(|top| top.kind));
-    let named = match holder {
-        // A tensor that is read by itself.
-        None => c.state.alone,
-        Some(Kind::Graph) => graph <= GRAPHS,
-        Some(Kind::Sparse) => graph <= GRAPHS && c.state.sparse.values_are_last(),
-        _ => false,
-    };
-    let table = u8::try_from(graph.min(GRAPHS)).unwrap_or(0);
-    match named && name.len > 0 {
-        true => (NameAt::plain(name.offset, name.len), table),
-        false => (NameAt::default(), table),
-    }
 }

@@ -13,8 +13,9 @@
 //!
 //! Opening walks everything except the fields of tensors; it counts tensors and validates graphs,
 //! nodes, attributes and functions. Listing walks again and validates tensors. A name is compared
-//! with others of the same graph. A tensor in an attribute has no name here: writers give all of
-//! them the same one.
+//! with others of the same graph or function. The tensor of a `Constant` node has the name of the
+//! node's output. A tensor in another attribute has no name here: writers give all of them the same
+//! one.
 //!
 //! Order of suppression. A broken field (`W-END`, `W-VARINT`, `W-NUMBER`, `W-WIRE`, `W-GROUP`,
 //! `W-FIELD`) ends validation, or that of its tensor. Of a tensor, only the first of `T-TYPE`,
@@ -24,8 +25,10 @@
 
 pub mod rules;
 
+mod beside;
 mod external;
 mod list;
+mod node;
 mod open;
 mod pair;
 mod scan;
@@ -33,6 +36,8 @@ mod schema;
 mod sparse;
 mod tensor;
 mod walk;
+
+pub use beside::{Location, Locations};
 
 use crate::base::widen;
 use crate::format::Container;
@@ -74,8 +79,12 @@ pub(crate) struct State {
     fields: Fields,
     /// The sparse tensor around it.
     sparse: sparse::Parts,
-    /// Number of graphs entered.
+    /// The node entered last.
+    node: node::Node,
+    /// Number of graphs and functions entered.
     graphs: u32,
+    /// The data of some tensor is in another file.
+    beside: bool,
     /// While opening: what was found.
     scan: Scan,
     /// While the data is audited: the indices, and the byte with padding bits.
@@ -93,7 +102,9 @@ impl parse::State for State {
         begun: false,
         fields: Fields::START,
         sparse: sparse::Parts::NONE,
+        node: node::Node::NONE,
         graphs: 0,
+        beside: false,
         scan: Scan::START,
         indices: sparse::Indices::NONE,
         padding: Padding { at: 0, used: 0, owner: 0 },
@@ -123,6 +134,8 @@ mod tag {
 
 impl Container for Header {
     type State = State;
+
+    const NAMED_AROUND: bool = true;
 
     /// There is no magic. A model is recognised by a plausible IR version, followed by one of the
     /// fields that writers store next, with content that fits.
@@ -226,17 +239,24 @@ impl Container for Header {
             entry: 0,
         };
         while let Some(tensor) = r.quietly(|r| self.tensor(r, c))? {
-            if let Chunks::One(span) = tensor.chunks
-                && !span.is_empty()
-                && span.offset >= c.state.listed
-            {
+            let Chunks::One(span) = tensor.chunks else { continue };
+            if span.offset >= r.source().own_len() {
+                // In another file, after this one.
+                return Ok(Some(crate::format::data_of(tensor.index, span)));
+            }
+            if !span.is_empty() && span.offset >= c.state.listed {
                 let before = table(c.state.listed, span.offset);
                 c.state.pending = Some(crate::format::data_of(tensor.index, span));
                 return Ok(Some(before));
             }
         }
-        let last = table(c.state.listed, r.source().len());
+        let last = table(c.state.listed, r.source().own_len());
         Ok((!last.span.is_empty()).then_some(last))
+    }
+
+    /// Nothing of the file itself overlaps.
+    fn is_covered(&self, listed: &Cursor) -> bool {
+        !listed.state.beside
     }
 
     /// Checks the indices of sparse tensors, and padding bits.
@@ -306,7 +326,7 @@ impl Header {
 
 /// The message that is the file.
 fn root(source: &Source<'_>) -> Frame {
-    Frame { end: source.len(), ..Frame::NONE }
+    Frame { end: source.own_len(), ..Frame::NONE }
 }
 
 /// Checks the unused bits of the last byte of 6-bit elements.

@@ -259,7 +259,7 @@ fn attribute(r: &mut Reader<'_, '_>, c: &Cursor, frame: &Frame) {
 /// Checks what needs the whole model.
 fn finish(r: &mut Reader<'_, '_>, c: &Cursor) -> Result<Header, Halt> {
     let scan = c.state.scan;
-    let file = r.source().len();
+    let file = r.source().own_len();
     if !scan.main {
         r.flag(rules::M_GRAPH, 0, file, 0, 0);
         return Err(Halt::refused(rules::M_GRAPH));

@@ -141,7 +141,7 @@ rules! { Format::Onnx.code();
         why "readers in C see the part before it";
     T_TWICE = "T-TWICE", Violation, Stated,
         "the name was used before, by tensor {expected}",
-        "GraphProto.initializer: the name is unique across initializer and sparse_initializer";
+        "GraphProto.initializer: the name is unique across initializer and sparse_initializer; IR.md, Names Within a Graph: so is that of a node's output";
     T_TYPE = "T-TYPE", Fatal, Stated,
         "the data type is {found:i}, which onnx.proto does not define, so the size cannot be verified",
         "TensorProto.data_type: MUST have a valid TensorProto.DataType value, and UNDEFINED is none",
@@ -243,6 +243,18 @@ rules! { Format::Onnx.code();
         "the data is in another file, which was not looked at",
         "TensorProto.external_data: the data is stored outside the model",
         why "a checker names what it did not check";
+    E_PAST = "E-PAST", Fatal, Implied,
+        "the other file has {expected} bytes; the data ends at byte {found}",
+        "TensorProto.external_data: offset and length within the file",
+        why "onnx.checker does not look; a loader that maps the file reads beyond its end";
+    E_LINK = "E-LINK", Violation, Implied,
+        "the location is a link that leads out of the model's folder",
+        "TensorProto.external_data: a POSIX path relative to the model's folder, without ..",
+        why "CVE-2026-27489, CVE-2026-34447: such a link made loaders read other files; onnx.checker refuses any";
+    E_OVERLAP = "E-OVERLAP", Lint, Silent,
+        "the data begins within that of another tensor, in the same other file",
+        "TensorProto.external_data: offset and length within the file",
+        why "no writer makes it; tensors that share all their bytes are common";
     S_VALUES = "S-VALUES", Violation, Stated,
         "the sparse tensor has no values, or not in one dimension",
         "SparseTensorProto.values: MUST be a 1-D tensor of the default-domain values";
@@ -285,6 +297,7 @@ pub(super) const WIRE: Rules = Rules {
 /// The rule for a fault that a shared check finds.
 pub(crate) const fn shared(fault: Fault) -> Option<Rule> {
     Some(match fault {
+        Fault::Overlap => E_OVERLAP,
         Fault::Duplicate(EntryKind::Tensor) => T_TWICE,
         Fault::Duplicate(EntryKind::Metadata) => M_KEY_TWICE,
         Fault::Element(crate::model::DType::Bool) => T_BOOL,

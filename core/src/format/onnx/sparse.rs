@@ -20,8 +20,6 @@ pub(super) struct Parts {
     indices: Option<Part>,
     /// The indices are broken, which was reported.
     broken: bool,
-    /// The field of the part listed last.
-    pub(super) last: u8,
     /// Structure and places were found valid.
     sound: bool,
 }
@@ -39,19 +37,8 @@ struct Part {
 }
 
 impl Parts {
-    pub(super) const NONE: Parts = Parts {
-        shape: Shape::START,
-        values: None,
-        indices: None,
-        broken: false,
-        last: 0,
-        sound: false,
-    };
-
-    /// Whether the values were listed last.
-    pub(super) fn values_are_last(&self) -> bool {
-        self.last == 1
-    }
+    pub(super) const NONE: Parts =
+        Parts { shape: Shape::START, values: None, indices: None, broken: false, sound: false };
 
     /// Adds a part that was listed.
     pub(super) fn add(&mut self, tensor: &Tensor, shape: &Shape, field: u8) {

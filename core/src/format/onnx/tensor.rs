@@ -5,10 +5,10 @@ use super::pair::{text, unread};
 use super::rules;
 use super::schema::{Kind, field};
 use super::walk::{Frame, bit};
-use super::{Cursor, list};
+use super::{Cursor, node};
 use crate::base::{limits::ONNX_TEXT, utf8};
 use crate::input::Span;
-use crate::model::{Chunks, DType, Encoding, Status, Tensor, dims::Packed};
+use crate::model::{Chunks, DType, Encoding, NameAt, Status, Tensor, dims::Packed};
 use crate::parse::Reader;
 use crate::protobuf::{Field, Wire, varint::varint};
 use crate::rule::{Halt, Rule};
@@ -92,8 +92,8 @@ pub(super) struct Fields {
     /// Some values are stored one by one.
     single: bool,
     segment: bool,
-    location: u64,
-    external: External,
+    pub(super) location: u64,
+    pub(super) external: External,
     /// A field could not be read.
     pub(super) broken: bool,
 }
@@ -214,13 +214,14 @@ pub(super) fn field(r: &mut Reader<'_, '_>, c: &mut Cursor, found: &Field) -> Re
 }
 
 /// Validates a tensor whose fields have all been read, and moves the cursor past it.
-pub(super) fn finish(r: &mut Reader<'_, '_>, c: &mut Cursor, frame: &Frame) -> Tensor {
+pub(super) fn finish(
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    frame: &Frame,
+    name: NameAt,
+) -> Tensor {
     let holder = c.state.open.top().map(|top| top.kind);
-    if holder == Some(Kind::Sparse) {
-        c.state.sparse.last = frame.field;
-    }
     let fields = c.state.fields;
-    let (name, table) = list::scope(c, fields.name);
     let mut tensor = Tensor {
         index: c.index,
         offset: frame.at,
@@ -250,19 +251,22 @@ pub(super) fn finish(r: &mut Reader<'_, '_>, c: &mut Cursor, frame: &Frame) -> T
     if holder == Some(Kind::Sparse) {
         c.state.sparse.add(&tensor, &fields.shape, frame.field);
     }
-    c.phase = table;
+    let own = r.source().own_len();
+    c.state.beside |= matches!(tensor.chunks, Chunks::One(span) if span.offset >= own);
+    c.phase = node::table(c);
     c.index = c.index.wrapping_add(1);
     tensor
 }
 
 /// Why a tensor cannot be used.
-struct Broken {
-    rule: Rule,
-    expected: u64,
-    found: u64,
+pub(super) struct Broken {
+    pub(super) rule: Rule,
+    pub(super) expected: u64,
+    pub(super) found: u64,
 }
 
-fn broken<T>(rule: Rule, expected: u64, found: u64) -> Result<T, Broken> {
+/// The result for a tensor that cannot be used.
+pub(super) fn broken<T>(rule: Rule, expected: u64, found: u64) -> Result<T, Broken> {
     Err(Broken { rule, expected, found })
 }
 
@@ -295,7 +299,10 @@ fn validate(
         1 if fields.data != 0 => return broken(rules::E_DATA, 0, 0),
         1 if dtype == DType::Text => return broken(rules::E_STRING, 0, 0),
         1 => {
-            external::finish(r, &fields.external, whole, bytes);
+            let found = external::finish(r, &fields.external, whole, bytes)?;
+            if let Some(span) = found.filter(|span| !span.is_empty()) {
+                tensor.chunks = Chunks::One(span);
+            }
             return Ok(());
         }
         location => return broken(rules::E_FLAG, 1, location),

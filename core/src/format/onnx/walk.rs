@@ -75,7 +75,12 @@ impl Stack {
 
     /// The message around it.
     pub(super) fn parent(&self) -> Option<&Frame> {
-        self.frames.get(self.place(1))
+        self.below(1)
+    }
+
+    /// The message this many levels around it.
+    pub(super) fn below(&self, levels: u8) -> Option<&Frame> {
+        self.frames.get(self.place(levels))
     }
 
     /// Whether a message of this kind is open.
@@ -84,10 +89,11 @@ impl Stack {
         open.iter().any(|frame| frame.kind == kind)
     }
 
-    /// The note of the innermost graph: its number.
-    pub(super) fn graph(&self) -> u32 {
+    /// The note of the innermost graph or function: its number.
+    pub(super) fn scope(&self) -> u32 {
         let open = self.frames.get(..usize::from(self.depth)).unwrap_or_default();
-        open.iter().rev().find(|frame| frame.kind == Kind::Graph).map_or(0, |frame| frame.note)
+        let is_scope = |frame: &&Frame| matches!(frame.kind, Kind::Graph | Kind::Function);
+        open.iter().rev().find(is_scope).map_or(0, |frame| frame.note)
     }
 
     /// Number of open messages.

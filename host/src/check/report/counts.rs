@@ -94,4 +94,10 @@ impl Report {
         let ignored = self.tally.rules().filter(|count| self.criteria.ignores(count.rule));
         ignored.map(|count| NotListed::new(count.rule, count.found)).collect()
     }
+
+    /// Changes where findings are.
+    #[cfg(all(feature = "onnx", feature = "std"))]
+    pub(crate) fn relocate(&mut self, change: impl Fn(&mut weighbridge_core::Finding)) {
+        self.findings.iter_mut().for_each(|found| change(&mut found.finding));
+    }
 }

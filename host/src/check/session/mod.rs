@@ -92,6 +92,14 @@ impl<'a> Session<'a> {
         Session::of(Store::whole(bytes), options)
     }
 
+    /// Appends the files that the file refers to, up to a length of `len` in all, and begins again.
+    #[cfg(feature = "beside")]
+    pub(crate) fn append(&mut self, len: u64, others: Vec<weighbridge_core::Beside>) {
+        self.store.append(len, others);
+        self.check = Check::new(&self.options);
+        self.catalog = None;
+    }
+
     fn of(store: Store<'a>, options: Options) -> Self {
         let check = Check::new(&options);
         Session { store, options, check, catalog: None }

@@ -174,7 +174,7 @@ impl Session<'_> {
     /// assert!(session.diagnosis().unwrap().to_string().starts_with("1 byte short"));
     /// ```
     pub fn diagnosis(&self) -> Option<Diagnosis> {
-        self.check.diagnosis(self.len())
+        self.check.diagnosis(self.store.own_len())
     }
 
     /// The number of bytes supplied.
@@ -219,6 +219,6 @@ impl Session<'_> {
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
     pub fn report(&self) -> Report {
-        self.check.report(self.len(), &self.options)
+        self.check.report(self.store.own_len(), &self.options)
     }
 }

@@ -62,6 +62,9 @@ impl Tensor<'_, '_> {
         if swapped != 1 || order != Order::Rows || self.layout() == Layout::Strided {
             return Ok(None);
         }
+        if self.file().is_some() {
+            return Ok(None);
+        }
         if let Some(span) = self.tensor.raw() {
             return Ok(Some(span));
         }

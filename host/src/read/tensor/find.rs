@@ -117,7 +117,9 @@ impl<'m, 'a> Iterator for Tensors<'m, 'a> {
         let Tensors { model, cursor, .. } = self;
         let found = model.access.ask_or_end(|source| {
             let mut next = *cursor;
-            let Some(found) = model.file.next_tensor(source, &mut next, &mut |_| {})? else {
+            let found = model.file.next_tensor(source, &mut next, &mut |_| {});
+            // Progress within an entry that is stored in several places is kept.
+            let Some(found) = found.inspect_err(|_| *cursor = next)? else {
                 return Ok(None);
             };
             let entry = Entry::new(source, found.tensor)?;

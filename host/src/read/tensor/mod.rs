@@ -5,6 +5,7 @@ mod find;
 mod numbers;
 
 use crate::base::error::Error;
+use crate::base::text::Text;
 use crate::check::options::Goal;
 use crate::check::report::Collected;
 use crate::check::steps::FileAudit;
@@ -165,7 +166,21 @@ impl<'m, 'a> Tensor<'m, 'a> {
         }
     }
 
-    /// The pieces in which the data is stored.
+    /// The path of the file that the data is in, relative to the folder of the model; `None` if it
+    /// is in the model's own file.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// assert!(model.tensor("emb")?.file().is_none());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn file(&self) -> Option<&'m Text> {
+        self.model.access.place(self.span()?.offset).0
+    }
+
+    /// The pieces in which the data is stored, at offsets in the [`file`](Self::file) that they are
+    /// in.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -184,7 +199,7 @@ impl<'m, 'a> Tensor<'m, 'a> {
             let chunk = model.access.ask_or_end(|source| file.chunk(source, &tensor, i));
             model.access.show(CHUNK);
             let piece = chunk.transpose()?.map(|chunk| Piece {
-                offset: chunk.stored.offset,
+                offset: model.access.place(chunk.stored.offset).1,
                 stored: chunk.stored.len,
                 decoded: chunk.decoded,
             });
