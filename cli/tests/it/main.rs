@@ -1,6 +1,7 @@
 //! The command `weighbridge` as its callers see it: exit codes, standard output,
 //! standard error, and the files it leaves behind.
 
+mod agree;
 mod check;
 mod convert;
 mod corpus;

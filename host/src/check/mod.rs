@@ -3,6 +3,7 @@
 pub(crate) mod access;
 pub(crate) mod criteria;
 pub(crate) mod diagnosis;
+pub(crate) mod folders;
 pub(crate) mod naming;
 pub(crate) mod options;
 pub(crate) mod pickles;
