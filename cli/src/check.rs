@@ -22,11 +22,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use weighbridge::policy::{Exception, Exceptions, Policy};
 use weighbridge::remote::{Servers, Url, shown};
 use weighbridge::repository::{
-    Class, Examined, Pieces, Repository, in_progress, is_control, rule, shard_of,
+    Class, Examined, Pieces, Repository, in_progress, is_control, is_piece, rule, shard_of,
 };
 use weighbridge::text::hex;
 use weighbridge::{
-    Error, FileInput, Format, Goal, Options, Place, ReadError, Text, check_at, check_input,
+    Error, FileInput, Format, Goal, Options, Place, ReadError, Text, Verdict, check_at, check_input,
 };
 
 /// Bytes read at a time for hashing.
@@ -283,7 +283,10 @@ impl Task<'_> {
             let (examined, size) = (Examined::damaged(), report.size());
             return Ok(Seen::Sorted(Box::new(self.sorted(examined, size, sha256))));
         }
-        let is_found = is_found || is_control(&file_name(path));
+        // What a piece or an unfinished download is, its name says best.
+        let name = file_name(path);
+        let is_part = is_piece(&name) && report.verdict_on_checked() != Verdict::Valid;
+        let is_found = is_found || is_control(&name) || is_part;
         if is_found && let Some(examined) = self.examine(&input, &report, &place, at.is_remote())? {
             *stamp = stamp.take().filter(|_| !place.looked.into_inner());
             if self.skip_unknown && examined.class == Class::Unknown && !examined.danger {
