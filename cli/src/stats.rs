@@ -57,6 +57,9 @@ fn human(out: &mut dyn Write, args: &StatsArgs, sweep: &Sweep) -> io::Result<()>
     table::write(out, &sweep.tensors)?;
     if report.file().is_some() {
         writeln!(out, "{} {}", bold("weights"), sweep.health)?;
+        if let Some(broken) = &sweep.broken_off {
+            writeln!(out, "  {broken}, as the data of a broken download does")?;
+        }
     }
     Ok(())
 }

@@ -14,3 +14,4 @@ pub(crate) mod report;
 pub(crate) mod scan;
 pub(crate) mod session;
 pub(crate) mod steps;
+pub(crate) mod tail;

@@ -10,6 +10,7 @@ use crate::check::options::{Goal, Options};
 use crate::check::recognise::{HEAD, recognise_as};
 use crate::check::report::{Collected, Outcome, Report};
 use crate::check::scan::{OBJECTS, Scan};
+use crate::check::tail::Tail;
 #[cfg(feature = "gguf")]
 use crate::list::part::SetPart;
 use alloc::boxed::Box;
@@ -54,6 +55,7 @@ pub(crate) struct Check {
     scan: Option<Box<Scan>>,
     scanned: bool,
     naming: Naming,
+    tail: Tail,
     /// The goal reached so far, and the goal up to which names were looked for.
     reached: Option<Goal>,
     named: Option<Goal>,
@@ -178,10 +180,11 @@ impl Check {
             if cfg!(feature = "pickles") && objects() {
                 self.scan(source, options)?;
             }
-            self.reached = Some(goal);
             if goal == Goal::Payloads {
+                self.tail.enter(source, &file, &mut self.collected)?;
                 self.audit = None;
             }
+            self.reached = Some(goal);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Serialises sweeps: the object of `weighbridge stats --json`. The names and order of its
 //! members are part of the interface.
 
-use super::{Measured, Sweep, TensorWeights};
+use super::{BrokenOff, Measured, Sweep, TensorWeights};
 use crate::analyse::health::{Health, Sign};
 use crate::base::text::Text;
 use crate::base::tool::TOOL;
@@ -22,11 +22,22 @@ impl Serialize for Sweep {
         let mut map = to.serialize_map(None)?;
         self.report.write_head(&mut map)?;
         map.serialize_entry("weights", &self.health)?;
+        if let Some(BrokenOff { name, offset }) = &self.broken_off {
+            let name = name.lossy();
+            map.serialize_entry("broken_off", &Broken { name: &name, offset: *offset })?;
+        }
         map.serialize_entry("tensors", &self.tensors)?;
         map.serialize_entry("schema", SCHEMA_STATS)?;
         map.serialize_entry("tool", &TOOL)?;
         map.end()
     }
+}
+
+/// A tensor that breaks off.
+#[derive(serde::Serialize)]
+struct Broken<'a> {
+    name: &'a str,
+    offset: u64,
 }
 
 impl Serialize for Health {
