@@ -20,6 +20,7 @@ mod other;
 mod outputs;
 mod paths;
 mod policy;
+mod recipes;
 #[cfg(feature = "remote")]
 mod remote;
 mod repository;
