@@ -195,6 +195,28 @@ fn data_that_breaks_off_in_zeros_is_found() {
     }
 }
 
+/// As a disk leaves them that lost pages, or a download in pieces.
+#[test]
+fn pages_of_zeros_in_the_middle_are_found_by_a_sweep() {
+    let folder = Folder::new();
+    let bytes = broken_off(|bytes| bytes[8192..16_384].fill(0), 8);
+    folder.write("w.safetensors", &bytes);
+    let json = run(&folder, &["stats", "w.safetensors", "--json"]).json();
+    assert_eq!(json["tensors"][0]["hole"], json!({"offset": 8192, "len": 8192}), "{json}");
+    assert_eq!(json["tensors"][1].get("hole"), None);
+    assert!(json["weights"]["sentence"].as_str().is_some_and(|it| it.contains("pages of zeros")));
+    assert_eq!(json.get("broken_off"), None);
+    let human = run(&folder, &["stats", "w.safetensors"]);
+    let line = "  \"a\" has zeros from 8192 to 16383, whole pages of a disk";
+    assert!(human.code == 0 && human.out.lines().any(|it| it == line), "{human:?}");
+    // A sound file has none of both.
+    folder.write("w.safetensors", &broken_off(|_| {}, 8));
+    let json = run(&folder, &["stats", "w.safetensors", "--json"]).json();
+    assert!(
+        json["tensors"].as_array().is_some_and(|all| all.iter().all(|it| it.get("hole").is_none()))
+    );
+}
+
 /// Zeros that a model has, and zeros of other kinds.
 #[test]
 fn real_zeros_do_not_break_off() {
@@ -234,6 +256,9 @@ fn real_zeros_do_not_break_off() {
         assert_eq!(line["findings"], json!([]), "{what}: {line}");
         let stats = run(&folder, &["stats", "w.safetensors", "--json"]).json();
         assert_eq!(stats.get("broken_off"), None, "{what}");
+        let hole = |it: &Value| it.get("hole").is_some();
+        let holes = stats["tensors"].as_array().expect("a list").iter().filter(|it| hole(it));
+        assert_eq!(holes.count(), usize::from(what == "not to the end"), "{what}: {stats}");
     }
     // A row that begins with a page: 1,024 numbers of 4 bytes, after a header of a page.
     let tensors = vec![("a", &[4, 1024][..], [ramp(2048), vec![0.0; 2048]].concat())];

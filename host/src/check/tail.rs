@@ -171,7 +171,10 @@ fn cut(
 
 /// Bytes of a row of a tensor whose data has this length: of the last axis of a matrix, and of
 /// all axes after the second of other tensors. `None` if its rows are not one after another.
-fn row(source: &Source<'_>, tensor: &Tensor, len: u64) -> Result<Option<u64>, Stop> {
+///
+/// # Errors
+/// [`Stop::NeedBytes`] for the shape.
+pub(crate) fn row(source: &Source<'_>, tensor: &Tensor, len: u64) -> Result<Option<u64>, Stop> {
     if tensor.layout != Layout::RowMajor {
         return Ok(None);
     }

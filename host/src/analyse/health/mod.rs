@@ -1,6 +1,7 @@
 //! The health of weights: noteworthy properties of tensor elements.
 
 mod gauge;
+mod holes;
 
 pub use gauge::{Gauge, Weights};
 
@@ -188,6 +189,8 @@ pub struct Health {
     counts: [u64; Sign::ALL.len()],
     /// Tensors whose data breaks off in zeros.
     broken_off: u64,
+    /// Tensors that zeros cut elsewhere.
+    pierced: u64,
 }
 
 impl Health {
@@ -230,6 +233,20 @@ impl Health {
     /// ```
     pub fn break_off(&mut self) {
         self.broken_off += 1;
+    }
+
+    /// Records that pages of zeros cut the data of a tensor, which was added.
+    ///
+    /// ```
+    /// use weighbridge::{Health, Signs};
+    ///
+    /// let mut health = Health::default();
+    /// health.add(Signs::default());
+    /// health.pierce();
+    /// assert_eq!(health.to_string(), "1 tensor has pages of zeros");
+    /// ```
+    pub fn pierce(&mut self) {
+        self.pierced += 1;
     }
 
     /// Number of tensors that were measured, and that were not.
@@ -285,6 +302,10 @@ impl fmt::Display for Health {
         if self.broken_off > 0 {
             let breaks = if self.broken_off == 1 { "breaks" } else { "break" };
             parts.insert(0, format!("{} {breaks} off in zeros", plural(self.broken_off, "tensor")));
+        }
+        if self.pierced > 0 {
+            let have = if self.pierced == 1 { "has" } else { "have" };
+            parts.push(format!("{} {have} pages of zeros", plural(self.pierced, "tensor")));
         }
         match (parts.is_empty(), self.tensors) {
             (true, 0) => f.write_str("no weights to scan")?,

@@ -145,7 +145,14 @@ impl Sweep {
                 Err(error) => return Err(error),
             };
             match &measured {
-                Ok(measured) => sweep.health.add(measured.signs),
+                Ok(measured) => {
+                    sweep.health.add(measured.signs);
+                    // The end of a file that breaks off is said once.
+                    let hole = measured.weights.hole().map(|hole| hole.offset);
+                    if hole.is_some() && hole != broken.map(|it| it.at) {
+                        sweep.health.pierce();
+                    }
+                }
                 Err(_) => sweep.health.skip(),
             }
             if let Some(broken) = broken.filter(|it| it.entry == tensor.index()) {

@@ -12,6 +12,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
+use weighbridge_core::Span;
 
 /// The schema of a sweep, `docs/schema/stats-1.json` in the repository. Members may be added;
 /// existing ones keep their meaning.
@@ -31,6 +32,13 @@ impl Serialize for Sweep {
         map.serialize_entry("tool", &TOOL)?;
         map.end()
     }
+}
+
+/// Zeros that cut a tensor.
+#[derive(serde::Serialize)]
+struct Hole {
+    offset: u64,
+    len: u64,
 }
 
 /// A tensor that breaks off.
@@ -107,6 +115,9 @@ impl Serialize for Measured {
         map.serialize_entry("zero_rows", &zero_rows)?;
         map.serialize_entry("outlier", &self.weights.outlier().map(Value::Float))?;
         map.serialize_entry("signs", &signs)?;
+        if let Some(Span { offset, len }) = self.weights.hole() {
+            map.serialize_entry("hole", &Hole { offset, len })?;
+        }
         if let Some(first) = self.duplicate_of.as_ref().map(Text::lossy) {
             map.serialize_entry("duplicate_of", &first)?;
         }
