@@ -260,7 +260,7 @@ fn adapters_that_contradict_their_settings_are_named() {
         ("\"r\": 8", "\"r\": 16", 1, "ADAPTER-RANK"),
         ("[\"q_proj\", ", "[", 0, "ADAPTER-TARGETS"),
         ("\"me/base\"", "null", 0, "ADAPTER-BASE"),
-        ("\"me/base\"", "\"/home/me/base\"", 0, "ADAPTER-BASE"),
+        ("\"me/base\"", "\"/data/models/base\"", 0, "ADAPTER-BASE"),
         ("\"me/base\"", r#""C:\\models\\base""#, 0, "ADAPTER-BASE"),
         // What is not known well enough says nothing.
         ("\"r\": 8, ", "", 0, ""),
@@ -295,4 +295,27 @@ fn weights_behind_a_link_that_leaves_the_folder_are_not_compared() {
     let link = folder.path().join("m/model.safetensors");
     std::os::unix::fs::symlink("../other.safetensors", link).expect("a link");
     assert_eq!(broken(&folder, &["m"]).1, Vec::<String>::new());
+}
+
+/// What an adversary writes takes time and room in proportion: comparing each with each would take
+/// minutes.
+#[test]
+fn hostile_settings_take_time_in_proportion() {
+    let names: Vec<_> = (0..20_000).map(|i| format!("m{i}.lora_A.weight")).collect();
+    let mut tensors: Vec<_> = names.iter().map(|name| (&**name, "U8", &[1, 1][..])).collect();
+    let long = format!("{}lora_A.weight", "a.".repeat(200_000));
+    tensors.push((&*long, "U8", &[1, 1]));
+    let ranks: Vec<_> = (2..20_000).map(|i| format!("\"r{i}\": {i}")).collect();
+    let targets: Vec<_> = (0..20_000).map(|i| format!("\"t{i}\"")).collect();
+    let config = format!(
+        "{{\"peft_type\": \"LORA\", \"r\": 0, \"base_model_name_or_path\": \"/{}\",
+           \"rank_pattern\": {{{}}}, \"target_modules\": [{}]}}",
+        "x".repeat(100_000),
+        ranks.join(","),
+        targets.join(",")
+    );
+    let folder = adapter(&config, &tensors);
+    let rules = ["ADAPTER-RANK", "ADAPTER-BASE", "ADAPTER-TARGETS"].map(str::to_owned).to_vec();
+    assert_eq!(broken(&folder, &[]), (1, rules));
+    assert!(run(&folder, &["check", "."]).out.len() < 10_000);
 }

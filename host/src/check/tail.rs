@@ -10,6 +10,7 @@
 
 use crate::check::report::Collected;
 use crate::list::entry::read_extents;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use weighbridge_core::{
     Absent, Cursor, EntryKind, File, Finding, Layout, Source, Span, Stop, Subject, Tensor, general,
@@ -39,7 +40,7 @@ enum State {
         zero: u64,
     },
     /// Zeros begin at this offset; the tensor there is searched.
-    Entries(u64, Cursor),
+    Entries(u64, Box<Cursor>),
     Done(Option<Broken>),
 }
 
@@ -97,7 +98,7 @@ impl Tail {
                     let at = *zero * PAGE;
                     match is_zero(source, Span::new(at - EDGE, EDGE))? {
                         true => State::Done(None),
-                        false => State::Entries(at, Cursor::default()),
+                        false => State::Entries(at, Box::default()),
                     }
                 }
                 State::Entries(at, cursor) => State::Done(cut(source, file, *at, cursor)?),

@@ -1,10 +1,11 @@
 //! `adapter_config.json` of PEFT, compared with the tensors of the adapter.
 
 use super::weights::{Shaped, Weights};
-use super::{Contradiction, number, shape};
+use super::{Contradiction, number, shape, short};
 use crate::base::text::thousands;
 use crate::check::folders;
 use crate::repository::json::Json;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,6 +13,8 @@ use alloc::vec::Vec;
 /// The matrices of an adapter, and the axis of each that is as long as its rank.
 const MATRICES: &[(&str, usize)] =
     &[(".lora_A.", 0), (".lora_B.", 1), (".lora_embedding_A", 0), (".lora_embedding_B", 1)];
+/// Longest name of a module that is compared.
+const LONG: usize = 1_000;
 /// What wrappers of PEFT put before the name of a module.
 const BASE: &str = "base_model.model.";
 
@@ -55,7 +58,7 @@ fn base(config: &Json, found: &mut Vec<Contradiction>) {
     let is_local = path.starts_with(['/', '.', '~']) || path.contains('\\') || drive;
     let why = match path {
         "" => format!("{key} is not given"),
-        _ if is_local => format!("{key} is a path of another machine: {path}"),
+        _ if is_local => format!("{key} is a path of another machine: {}", short(path)),
         _ => return,
     };
     found.push(Contradiction { rule: folders::ADAPTER_BASE, why });
@@ -70,7 +73,7 @@ fn ranks(config: &Json, matrices: &[Matrix<'_>], found: &mut Vec<Contradiction>)
         return;
     }
     let pattern = config.get("rank_pattern").map_or(&[][..], Json::pairs);
-    let others: Vec<u64> = pattern
+    let others: BTreeSet<u64> = pattern
         .iter()
         .filter_map(|(_, rank)| match rank {
             Json::Number(rank) => super::whole(*rank),
@@ -84,7 +87,8 @@ fn ranks(config: &Json, matrices: &[Matrix<'_>], found: &mut Vec<Contradiction>)
     let mut wrong = matrices.iter().filter(|matrix| !fits(matrix));
     let Some(first) = wrong.next() else { return };
     let more = more_of(wrong.count());
-    let why = format!("r is {rank}, but {} is {}{more}", first.name, shape(&first.shaped.shape));
+    let why =
+        format!("r is {rank}, but {} is {}{more}", short(first.name), shape(&first.shaped.shape));
     found.push(Contradiction { rule: folders::ADAPTER_RANK, why });
 }
 
@@ -96,17 +100,17 @@ fn targets(config: &Json, matrices: &[Matrix<'_>], found: &mut Vec<Contradiction
         items.iter().map(Json::text).collect::<Option<Vec<_>>>().filter(|it| !it.is_empty())
     };
     let Some(targets) = list("target_modules") else { return };
+    let targets: BTreeSet<&str> = targets.into_iter().collect();
+    // By the end of its name, from the start or after a dot.
     let is_target = |module: &str| {
-        let is = |target: &&str| {
-            module.strip_suffix(*target).is_some_and(|it| it.is_empty() || it.ends_with('.'))
-        };
-        targets.iter().any(is)
+        let mut ends = module.match_indices('.').filter_map(|(at, _)| module.get(at + 1..));
+        module.len() > LONG || targets.contains(module) || ends.any(|end| targets.contains(end))
     };
     let parameters = list("target_parameters").is_some();
     let mut others = matrices.iter().filter(|it| !is_target(it.module));
     let Some(first) = others.next().filter(|_| !parameters) else { return };
     let more = more_of(others.count());
-    let why = format!("target_modules does not name {}{more}", first.module);
+    let why = format!("target_modules does not name {}{more}", short(first.module));
     found.push(Contradiction { rule: folders::ADAPTER_TARGETS, why });
 }
 

@@ -5,7 +5,7 @@
 //! two embeddings, or two stacks of layers, contradicts its settings only if none of them fits.
 
 use super::weights::{Shaped, Weights};
-use super::{Contradiction, number, shape, whole};
+use super::{Contradiction, number, shape, short, whole};
 use crate::base::text::plural;
 use crate::check::folders;
 use crate::input::place::Place;
@@ -128,9 +128,9 @@ impl<'j> Config<'j> {
             }
             None => format!("vocab_size is {tokens}"),
         };
-        let why = |word: &str| format!("{stated}, but {name} {word} {}", shape(&table.shape));
+        let why = || format!("{stated}, but {} is {}", short(name), shape(&table.shape));
         if !tables.iter().any(|(_, table)| fits(table)) {
-            found.push(Contradiction { rule: folders::CONFIG_SHAPE, why: why("is") });
+            found.push(Contradiction { rule: folders::CONFIG_SHAPE, why: why() });
             return;
         }
         // Rows that pad the table to a round number.
@@ -139,7 +139,7 @@ impl<'j> Config<'j> {
             is_float(table.dtype) && matches!(table.shape[..], [rows, _] if rows > most)
         };
         if tables.iter().all(|(_, table)| padded(table)) {
-            found.push(Contradiction { rule: folders::CONFIG_VOCABULARY, why: why("is") });
+            found.push(Contradiction { rule: folders::CONFIG_VOCABULARY, why: why() });
         }
     }
 
@@ -173,7 +173,7 @@ impl<'j> Config<'j> {
         if stacks.iter().any(|(count, _)| fits(*count)) {
             return;
         }
-        let last = format!("{start}{}", count - 1);
+        let last = format!("{}{}", short(start), count - 1);
         let why = format!("{key} is {stated}, but the weights have {}: the last is {last}", {
             plural(*count, "layer")
         });
@@ -221,11 +221,10 @@ impl<'j> Config<'j> {
                 format!("quantization_config says {name}, but no tensor is packed")
             }
             Some(packed) if !self.has("quant") => {
-                let beside = |name: &&str| place.beside(name).open().is_ok();
-                if OTHERS.iter().any(|name| beside(name)) {
+                if OTHERS.iter().any(|name| place.beside(name).open().is_ok()) {
                     return;
                 }
-                format!("{packed} is packed, but there is no quantization_config")
+                format!("{} is packed, but there is no quantization_config", short(packed))
             }
             _ => return,
         };

@@ -9,9 +9,13 @@ mod weights;
 
 use super::json::Json;
 use crate::input::place::Place;
-use alloc::string::String;
+use alloc::format;
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use weights::Weights;
+
+/// Characters of a name that are shown.
+const NAME: usize = 200;
 
 /// What settings say, and weights do not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,13 +54,20 @@ fn number(json: &Json, key: &str) -> Option<u64> {
 /// A number that is whole and not negative.
 fn whole(value: f64) -> Option<u64> {
     // Above 2^53 not every whole number has a double.
-    let is = value >= 0.0 && value <= 9.0e15 && value % 1.0 == 0.0;
+    let is = (0.0..=9.0e15).contains(&value) && value % 1.0 == 0.0;
     is.then_some(value as u64)
+}
+
+/// The start of a name: there is no limit to its length.
+fn short(name: &str) -> String {
+    match name.char_indices().nth(NAME) {
+        Some((at, _)) => format!("{}…", name.get(..at).unwrap_or_default()),
+        None => name.to_string(),
+    }
 }
 
 /// A shape as people write it: `32000 × 4096`.
 fn shape(extents: &[u64]) -> String {
-    use alloc::string::ToString as _;
     let extents: Vec<_> = extents.iter().map(u64::to_string).collect();
     extents.join(" × ")
 }
