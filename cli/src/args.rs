@@ -360,6 +360,8 @@ pub(crate) struct DigestArgs {
     #[arg(long)]
     pub(crate) follow_links: bool,
     #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+    #[command(flatten)]
     pub(crate) print: PrintArgs,
 }
 

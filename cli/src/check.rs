@@ -1,13 +1,17 @@
 //! `weighbridge check`: verdicts on files.
 
+mod folder;
+
 use crate::args::{CheckArgs, profile};
 use crate::jobs;
 use crate::journal::{self, Journal, Known};
 use crate::outcome::Outcome;
-use crate::print::{Checked, Context, Done, Printer, Seen, Sorted, Tally};
+use crate::print::{Checked, Context, Done, Printer, Seen, Tally};
+
 use crate::progress::Bars;
 use crate::terminal;
 use crate::walk::{Filter, Input, Item, List, Walk};
+use folder::class_of;
 use sha2::{Digest as _, Sha256};
 use std::collections::HashSet;
 use std::io;
@@ -15,16 +19,14 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use weighbridge::policy::{Exceptions, Policy};
+use weighbridge::policy::{Exception, Exceptions, Policy};
 use weighbridge::remote::{Servers, Url, shown};
 use weighbridge::repository::{
-    BlobDigest, Class, Examined, Pieces, Repository, in_progress, is_control, is_piece, rule,
-    shard_of,
+    Class, Examined, Pieces, Repository, in_progress, is_control, is_piece, rule, shard_of,
 };
 use weighbridge::text::hex;
 use weighbridge::{
-    Error, FileInput, Goal, Options, Pickles, Place, ReadError, Report, Severity, Text, Verdict,
-    check_at, check_input,
+    Error, FileInput, Format, Goal, Options, Place, ReadError, Text, Verdict, check_at, check_input,
 };
 
 /// Bytes read at a time for hashing.
@@ -50,6 +52,10 @@ struct Task<'r> {
     deny_pickle: bool,
     /// What counts in addition: rules by their ids, `lint`.
     denied: Vec<String>,
+    /// Rules about folders that do not count.
+    exceptions: Vec<Exception>,
+    /// Violations do not count.
+    lenient: bool,
     sha256: bool,
     /// Also check the payloads of files on servers.
     payloads: bool,
@@ -87,6 +93,13 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
         allow_code: args.allow_code || policy.allow_code,
         deny_pickle: args.deny.iter().chain(&policy.deny).any(|what| what == "pickle"),
         denied: args.deny.iter().chain(&policy.deny).cloned().collect(),
+        exceptions: exceptions
+            .rules()
+            .iter()
+            .filter(|it| rule(it.rule).is_some())
+            .cloned()
+            .collect(),
+        lenient: args.verdict.lenient || policy.is_lenient(),
         sha256: args.sha256,
         payloads: args.payloads,
         servers: &servers,
@@ -175,7 +188,7 @@ fn options(
     options: Options,
 ) -> Result<(Options, Exceptions), String> {
     let (mut options, exceptions) = policy.apply(options)?;
-    for what in args.deny.iter().filter(|what| !is_of_folders(what)) {
+    for what in &args.deny {
         options = options.deny(what)?;
     }
     for what in &args.allow_global {
@@ -200,10 +213,10 @@ impl Task<'_> {
     /// Everything the result depends on besides the file.
     fn settings(&self, follow_links: bool) -> String {
         let Task { named, found, skip_unknown, allow_code, digest, .. } = self;
-        let Task { denied, whole, sha256, payloads, .. } = self;
+        let Task { denied, exceptions, whole, sha256, payloads, .. } = self;
         format!(
-            "{named:?} {found:?} {skip_unknown} {allow_code} {digest} {denied:?} {whole} {sha256} \
-             {payloads} {follow_links}"
+            "{named:?} {found:?} {skip_unknown} {allow_code} {digest} {denied:?} {exceptions:?} \
+             {whole} {sha256} {payloads} {follow_links}"
         )
     }
 
@@ -270,7 +283,10 @@ impl Task<'_> {
             let (examined, size) = (Examined::damaged(), report.size());
             return Ok(Seen::Sorted(Box::new(self.sorted(examined, size, sha256))));
         }
-        let is_found = is_found || is_control(&file_name(path));
+        // What a piece or an unfinished download is, its name says best.
+        let name = file_name(path);
+        let is_part = is_piece(&name) && report.verdict_on_checked() != Verdict::Valid;
+        let is_found = is_found || is_control(&name) || is_part;
         if is_found && let Some(examined) = self.examine(&input, &report, &place, at.is_remote())? {
             *stamp = stamp.take().filter(|_| !place.looked.into_inner());
             if self.skip_unknown && examined.class == Class::Unknown && !examined.danger {
@@ -283,6 +299,14 @@ impl Task<'_> {
         {
             report.interrupted(&control);
             // The control file may go, and the file stays as it is.
+            *stamp = None;
+        }
+        if !at.is_remote() && report.format() != Some(Format::Gguf) && is_shard(path) {
+            // The parts of a split GGUF were compared. Other sets are known by names alone.
+            let all = is_found && self.whole || self.names_first(path);
+            if let Some(missing) = self.repository.missing_shards(path, all) {
+                report.incomplete(&missing);
+            }
             *stamp = None;
         }
         let read = at.traffic();
@@ -331,66 +355,6 @@ impl Task<'_> {
         }
     }
 
-    /// What a file is that no reader of a format recognised, or that is a pickle.
-    fn examine(
-        &self,
-        input: &dyn weighbridge::Input,
-        report: &Report,
-        place: &dyn Place,
-        is_remote: bool,
-    ) -> Result<Option<Examined>, Error> {
-        let pickle = report.diagnosis().filter(|it| it.is_pickle());
-        let is_unsafe = report.pickles().is_some_and(Pickles::are_unsafe);
-        // Its findings say what it would run.
-        if is_unsafe && (self.deny_pickle || !self.allow_code) {
-            return Ok(None);
-        }
-        let pickle = pickle.map(|pickle| Examined::pickle(pickle, self.deny_pickle));
-        if let Some(pickle) = pickle.clone().filter(|it| it.runs || !report.is_scanned_archive()) {
-            return Ok(Some(pickle));
-        }
-        let (name, whole) = (place.file_name(), !is_remote || self.payloads);
-        // However an unfinished download or the first piece of a file begins.
-        let is_valid = report.verdict_on_checked() == Verdict::Valid;
-        let part = is_control(&name.lossy()) || !is_valid && is_piece(&name.lossy());
-        if pickle.is_none() && report.is_recognised() && !part {
-            return Ok(None);
-        }
-        let examined = self.repository.examine(input, &name.lossy(), Some(place), whole)?;
-        // Beside pickles that do no harm, an archive may have code that runs.
-        Ok(Some(match pickle {
-            Some(pickle) if !examined.runs || examined.kind.contains("pickle") => pickle,
-            _ => examined,
-        }))
-    }
-
-    /// Whether the name of a blob in a store is another digest than that of its bytes. A link to
-    /// a blob that was compared is not compared again.
-    fn is_damaged(&self, path: &Path, input: &dyn weighbridge::Input) -> Result<bool, Error> {
-        let Some(digest) = BlobDigest::of(path).filter(|_| self.digest) else { return Ok(false) };
-        let blob = std::fs::canonicalize(path)?;
-        if self.verified.lock().is_ok_and(|known| known.contains(&blob)) {
-            return Ok(false);
-        }
-        let sound = digest.verify(input)?;
-        if let (true, Ok(mut known)) = (sound, self.verified.lock()) {
-            known.insert(blob);
-        }
-        Ok(!sound)
-    }
-
-    /// The result for a file that is no tensor file: what is allowed, and what counts.
-    fn sorted(&self, examined: Examined, size: u64, sha256: Option<String>) -> Sorted {
-        let is_lint = examined.severity() == Some(Severity::Lint);
-        let denied = self.denied.iter().any(|what| {
-            let by_id = examined.rule.is_some_and(|id| id.eq_ignore_ascii_case(what));
-            by_id || is_lint && what == "lint"
-        });
-        let is_pickle = examined.kind.contains("pickle");
-        let may_be = examined.class == Class::Code && !(self.deny_pickle && is_pickle);
-        Sorted { allowed: self.allow_code && may_be && !denied, denied, examined, size, sha256 }
-    }
-
     /// Checks standard input, using a temporary file because reading needs to seek.
     fn check_standard(&self, name: &Text) -> Result<Seen, Error> {
         let mut file = tempfile::tempfile()?;
@@ -415,12 +379,6 @@ impl Task<'_> {
         input.verify_unchanged()?;
         Ok(hex(&hasher.finalize()))
     }
-}
-
-/// The class of a file in a folder that is shown by its report.
-fn class_of(report: &Report) -> &'static str {
-    let is_code = |pickles: &Pickles| report.file().is_none() || pickles.can_run_code();
-    if report.pickles().is_some_and(is_code) { Class::Code.name() } else { "model" }
 }
 
 /// A place that records whether files beside it are requested.
@@ -481,9 +439,9 @@ fn file_name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// Whether this is the id of a rule about files of folders that are no tensor files.
-fn is_of_folders(id: &str) -> bool {
-    rule(&id.to_ascii_uppercase()).is_some()
+/// Whether the name says that the file is one of several.
+fn is_shard(path: &Path) -> bool {
+    shard_of(&file_name(path)).is_some_and(|(_, _, count)| count > 1)
 }
 
 /// Whether the file name has the extension of a format.

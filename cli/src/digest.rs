@@ -9,9 +9,14 @@ use crate::progress::Bars;
 use crate::terminal;
 use std::io::{self, Write};
 use std::path::Path;
+use weighbridge::core::Span;
 use weighbridge::digest::{Change, Comparison, Digests, Pair, SCHEMA_DIGEST, TensorDigest};
+use weighbridge::remote::{Servers, shown};
 use weighbridge::text::{hex, plural};
-use weighbridge::{Error, FileInput, Format, Goal, Options, Profile, Text, Verdict};
+use weighbridge::{Error, Format, Goal, Options, Profile, Text, Verdict};
+
+/// Ranges that are listed in text.
+const RANGES: usize = 20;
 
 /// A file, with its digests.
 struct Digested {
@@ -27,7 +32,8 @@ pub(crate) fn run(args: &DigestArgs) -> Result<Outcome, String> {
     let options = if args.follow_links { options.follow_links() } else { options };
     let options = Bars::new().watch(options);
     let profile = args.verdict.profile();
-    let digest = |path: &Path| Digested::of(path, &options, profile);
+    let servers = args.remote.servers();
+    let digest = |path: &Path| Digested::of(&servers, path, &options, profile);
     let as_json = args.print.is_json();
     let mut out = terminal::stdout(as_json);
     if let [a, b] = &args.compare[..] {
@@ -35,7 +41,7 @@ pub(crate) fn run(args: &DigestArgs) -> Result<Outcome, String> {
             (Ok(a), Ok(b)) => (a, b),
             (a, b) => {
                 for (path, read) in [(&args.compare[0], a), (&args.compare[1], b)] {
-                    read.map_err(|why| terminal::complain(&Text::from(path.as_path()), why)).ok();
+                    read.map_err(|why| terminal::complain(&shown(path), why)).ok();
                 }
                 return Ok(Outcome::Failed);
             }
@@ -50,7 +56,7 @@ pub(crate) fn run(args: &DigestArgs) -> Result<Outcome, String> {
     }
     let (mut written, mut outcome) = (Ok(()), Outcome::Valid);
     for path in &args.files {
-        let file = Text::from(path.as_path());
+        let file = shown(path);
         written = match digest(path) {
             Ok(digested) => {
                 outcome.include(digested.outcome);
@@ -82,10 +88,16 @@ fn kind(tensor: &TensorDigest) -> String {
 }
 
 impl Digested {
-    fn of(path: &Path, options: &Options, profile: Profile) -> Result<Self, Error> {
-        let digests = Digests::of(&FileInput::open(path)?, &path.to_path_buf(), options)?;
+    fn of(
+        servers: &Servers,
+        path: &Path,
+        options: &Options,
+        profile: Profile,
+    ) -> Result<Self, Error> {
+        let at = servers.locate(path)?;
+        let digests = Digests::of(&at.open()?, at.place(), &at.options(options))?;
         let mut outcome: Outcome = digests.verdict(profile).into();
-        let file = Text::from(path);
+        let file = shown(path);
         if digests.report.format() == Some(Format::Shards) {
             terminal::complain(&file, "an index contains no tensors: digest the files it lists");
             outcome.include(Outcome::Unchecked);
@@ -115,6 +127,14 @@ impl Digested {
     }
 }
 
+/// The first and the last byte, as HTTP and `curl --range` take them.
+fn range(span: &Span) -> String {
+    match span.len.checked_sub(1) {
+        Some(rest) => format!("{}-{}", span.offset, span.offset.saturating_add(rest)),
+        None => "none".to_owned(),
+    }
+}
+
 /// The strongest outcome of both files and all pairs: equal tensors are valid, different
 /// ones invalid.
 fn outcome(a: &Digested, b: &Digested, compared: &Comparison<'_>) -> Outcome {
@@ -138,7 +158,27 @@ fn show(out: &mut dyn Write, compared: &Comparison<'_>) -> io::Result<()> {
             (Some(kind), _) | (_, Some(kind)) => kind,
             (None, None) => String::new(),
         };
-        writeln!(out, "{} {name}  {}", bold(format_args!("{:<8}", change.name())), dim(kinds))?;
+        let spans = match (a.and_then(|it| it.span), b.and_then(|it| it.span)) {
+            (Some(a), Some(b)) if a != b => format!("  bytes {} -> {}", range(&a), range(&b)),
+            (Some(span), _) | (_, Some(span)) => format!("  bytes {}", range(&span)),
+            (None, None) => String::new(),
+        };
+        let change = bold(format_args!("{:<8}", change.name()));
+        writeln!(out, "{change} {name}  {}", dim(format_args!("{kinds}{spans}")))?;
+    }
+    let b = compared.b.report.name().cloned().unwrap_or_default();
+    match compared.differing() {
+        Some(spans) if spans.is_empty() => {}
+        Some(spans) => {
+            let ranges: Vec<_> = spans.iter().take(RANGES).map(range).collect();
+            let more = spans.len().saturating_sub(RANGES) as u64;
+            let more = match more {
+                0 => String::new(),
+                more => format!(" and {}; --json lists all", plural(more, "more range")),
+            };
+            writeln!(out, "bytes of {b} that differ: {}{more}", ranges.join(","))?;
+        }
+        None => writeln!(out, "bytes of {b} that differ: not all lie in one piece")?,
     }
     let counts = Change::ALL.map(|it| (it.name(), compared.count(it)));
     let counts = counts.iter().filter(|(_, count)| *count > 0);

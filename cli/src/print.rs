@@ -63,16 +63,34 @@ pub(crate) struct Sorted {
     pub(crate) allowed: bool,
     /// Its rule counts, whatever the severity.
     pub(crate) denied: bool,
+    /// Its rule does not count under the profile.
+    pub(crate) lenient: bool,
+    /// Why its rules do not count.
+    pub(crate) ignored: Vec<Exception>,
 }
 
 impl Sorted {
     /// The verdict, given what is allowed and denied.
     pub(crate) fn verdict(&self) -> Verdict {
-        match (self.denied, self.allowed) {
-            (true, _) => Verdict::Invalid,
-            (_, true) => Verdict::Valid,
-            _ => self.examined.verdict(),
+        match self.denied {
+            true => Verdict::Invalid,
+            false if self.allowed || self.lenient || !self.ignored.is_empty() => Verdict::Valid,
+            false => self.examined.verdict(),
         }
+    }
+
+    /// The reason why its rules do not count.
+    fn reason(&self) -> Option<&str> {
+        self.ignored.first().map(|it| it.reason.as_str())
+    }
+
+    /// Number of findings, and number of ignored ones. Classes of files are no findings.
+    fn counts(&self) -> (u64, u64) {
+        let findings = match self.class() {
+            Class::Companion => self.examined.rules().count() as u64,
+            _ => 0,
+        };
+        (findings, self.ignored.len() as u64)
     }
 
     pub(crate) fn class(&self) -> Class {
@@ -116,7 +134,9 @@ impl Done {
     /// Whether the file is a companion, which has no verdict of its own.
     fn is_companion(&self) -> bool {
         match &self.seen {
-            Seen::Sorted(sorted) => sorted.class() == Class::Companion && !sorted.denied,
+            Seen::Sorted(sorted) => {
+                sorted.class() == Class::Companion && sorted.verdict() == Verdict::Valid
+            }
             Seen::Before(past) => past.companion,
             _ => false,
         }
@@ -127,7 +147,8 @@ impl Done {
         let skipped = matches!(self.seen, Seen::Skipped);
         let (findings, ignored) = match &self.seen {
             Seen::Checked(checked) => checked.counts(),
-            Seen::Sorted(_) | Seen::Skipped => (0, 0),
+            Seen::Sorted(sorted) => sorted.counts(),
+            Seen::Skipped => (0, 0),
             _ => return None,
         };
         let companion = self.is_companion();
@@ -190,6 +211,7 @@ impl Tally {
         self.before += u64::from(matches!(done.seen, Seen::Before(_)));
         let (findings, ignored) = match &done.seen {
             Seen::Checked(checked) => checked.counts(),
+            Seen::Sorted(sorted) => sorted.counts(),
             Seen::Before(past) => (past.findings, past.ignored),
             _ => (0, 0),
         };
@@ -324,7 +346,9 @@ impl<'c> Printer<'c> {
         let seen = match &done.seen {
             Seen::Skipped | Seen::Before(_) => return Ok(()),
             Seen::Checked(checked) => output::Seen::Checked(&checked.report, &why),
-            Seen::Sorted(sorted) => output::Seen::Sorted(&sorted.examined, sorted.verdict()),
+            Seen::Sorted(sorted) => {
+                output::Seen::Sorted(&sorted.examined, sorted.verdict(), sorted.reason())
+            }
             Seen::Aside(what) => output::Seen::Aside(what),
             Seen::Failed(why) => {
                 terminal::complain(&done.file, why);

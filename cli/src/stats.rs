@@ -57,6 +57,18 @@ fn human(out: &mut dyn Write, args: &StatsArgs, sweep: &Sweep) -> io::Result<()>
     table::write(out, &sweep.tensors)?;
     if report.file().is_some() {
         writeln!(out, "{} {}", bold("weights"), sweep.health)?;
+        let holes = sweep.tensors.iter().filter_map(|it| {
+            let hole = it.measured.as_ref().ok()?.weights.hole()?;
+            let broken = sweep.broken_off.as_ref().map(|it| it.offset);
+            (broken != Some(hole.offset)).then_some((&it.name, hole))
+        });
+        for (name, hole) in holes {
+            let (from, last) = (hole.offset, hole.offset.saturating_add(hole.len) - 1);
+            writeln!(out, "  \"{name}\" has zeros from {from} to {last}, whole pages of a disk")?;
+        }
+        if let Some(broken) = &sweep.broken_off {
+            writeln!(out, "  {broken}, as the data of a broken download does")?;
+        }
     }
     Ok(())
 }

@@ -98,7 +98,7 @@ pub use analyse::summary::{
     Cache, CacheGroup, CacheState, Fact, ModelBlock, ModelPart, ModelSummary, Origin, Share,
     Summariser, Template, TemplatePiece, TemplateWarning, TokenKind, Vocabulary,
 };
-pub use analyse::sweep::{Measured, Sweep, TensorWeights};
+pub use analyse::sweep::{BrokenOff, Measured, Sweep, TensorWeights};
 pub use analyse::table;
 pub use base::error::{Error, ReadError};
 pub use base::text;

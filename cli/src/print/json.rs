@@ -4,6 +4,7 @@ use super::{Context, Done, Seen, Sorted};
 use crate::json::{self, Object, SCHEMA_CHECK, TOOL};
 use serde::Serialize;
 use std::io::{self, Write};
+use weighbridge::policy::Exception;
 use weighbridge::remote::Traffic;
 use weighbridge::{Report, Text, Unchecked, Verdict};
 
@@ -34,17 +35,20 @@ struct Ignored<'a> {
     until: Option<String>,
 }
 
+impl<'a> Ignored<'a> {
+    fn of(exception: &'a Exception, count: u64) -> Self {
+        let until = exception.until.map(|until| until.to_string());
+        Ignored { rule: exception.rule, count, reason: &exception.reason, until }
+    }
+}
+
 pub(super) fn line(out: &mut dyn Write, done: &Done, context: &Context) -> io::Result<()> {
     let config = context.config.as_deref().map(|path| path.to_string_lossy());
     let mut object = match &done.seen {
         Seen::Skipped | Seen::Before(_) => return Ok(()),
         Seen::Checked(checked) => {
-            let ignored = context.ignored(&checked.report).into_iter().map(|(it, count)| Ignored {
-                rule: it.rule,
-                count,
-                reason: &it.reason,
-                until: it.until.map(|until| until.to_string()),
-            });
+            let ignored = context.ignored(&checked.report).into_iter();
+            let ignored = ignored.map(|(it, count)| Ignored::of(it, count));
             let sha256 = checked.sha256.as_deref();
             let (read, ignored) = (checked.read, ignored.collect());
             let line = Line {
@@ -95,6 +99,9 @@ fn sorted_object<'o>(
     object.member("class", sorted.class().name())?;
     object.member("kind", sorted.examined.kind)?;
     object.optional("rule", sorted.examined.rule)?;
+    if !sorted.examined.also.is_empty() {
+        object.member("also", &sorted.examined.also)?;
+    }
     if sorted.allowed {
         object.member("allowed", &true)?;
     }
@@ -105,5 +112,9 @@ fn sorted_object<'o>(
     }
     list.end()?;
     object.list("findings")?.end()?;
+    if !sorted.ignored.is_empty() {
+        let ignored: Vec<_> = sorted.ignored.iter().map(|it| Ignored::of(it, 1)).collect();
+        object.member("ignored", &ignored)?;
+    }
     Ok(object)
 }

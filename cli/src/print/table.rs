@@ -38,7 +38,10 @@ enum Rank {
     Download,
     Unknown,
     Link,
+    /// A remark that does not count.
+    Lint,
     Allowed,
+    Ignored,
     Companion,
 }
 
@@ -72,6 +75,10 @@ impl Table {
                 let examined = &sorted.examined;
                 let rank = match examined.class {
                     _ if sorted.allowed => Rank::Allowed,
+                    _ if !sorted.ignored.is_empty() => Rank::Ignored,
+                    _ if sorted.verdict() == Verdict::Valid && examined.rule.is_some() => {
+                        Rank::Lint
+                    }
                     Class::Code if examined.runs => Rank::Runs,
                     _ if sorted.verdict() == Verdict::Invalid => Rank::Fault,
                     Class::Code => Rank::Code,
@@ -128,7 +135,9 @@ impl Table {
                 Rank::Runs | Rank::Fault => (Shade::Bad, "invalid"),
                 Rank::Code | Rank::Unknown | Rank::Link => (Shade::Doubt, "unsupported"),
                 Rank::Download => (Shade::Doubt, "unchecked"),
+                Rank::Lint => (Shade::Plain, "lint"),
                 Rank::Allowed => (Shade::Plain, "allowed"),
+                Rank::Ignored => (Shade::Plain, "ignored"),
                 Rank::Companion => (Shade::Plain, "companion"),
             };
             if context.quiet && shade == Shade::Plain {
@@ -161,9 +170,10 @@ fn label(out: &mut dyn Write, shade: Shade, word: &str) -> io::Result<()> {
 /// The line of a file that is no tensor file.
 pub(super) fn line(out: &mut dyn Write, file: &Text, sorted: &Sorted) -> io::Result<()> {
     let (shade, word) = match (sorted.class(), sorted.verdict()) {
+        (_, Verdict::Invalid) => (Shade::Bad, "invalid"),
+        _ if !sorted.ignored.is_empty() => (Shade::Plain, "ignored"),
         (Class::Companion, _) => (Shade::Plain, "companion"),
         _ if sorted.allowed => (Shade::Plain, "allowed"),
-        (_, Verdict::Invalid) => (Shade::Bad, "invalid"),
         (_, verdict) => (Shade::Doubt, verdict.name()),
     };
     label(out, shade, word)?;

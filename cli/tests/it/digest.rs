@@ -128,6 +128,33 @@ fn comparison_names_differing_tensors() {
     );
     let human = run_with(&[]).out;
     assert!(human.contains("changed  shape  f32 [2, 3] -> f32 [3, 2]"), "{human}");
+    // The ranges are those of the data, in the file as it lies there.
+    let mut wanted = Vec::new();
+    for tensor in json["tensors"].as_array().into_iter().flatten() {
+        for (side, file) in [("a", &a), ("b", &b)] {
+            let bytes = &tensor[side]["bytes"];
+            if tensor[side].is_null() {
+                continue;
+            }
+            let at = |key: &str| bytes[key].as_u64().expect("a number") as usize;
+            let stored = &file[at("offset")..][..at("len")];
+            assert_eq!(tensor[side]["sha256"], sha(stored), "{tensor}");
+            if side == "b" && tensor["state"] != "equal" {
+                wanted.push((at("offset"), at("offset") + at("len")));
+            }
+        }
+    }
+    // All but one tensor of B differ, so that the ranges are those before and after it.
+    wanted.sort_unstable();
+    wanted.dedup_by(|next, last| {
+        next.0 == last.1 && {
+            last.1 = next.1;
+            true
+        }
+    });
+    let ranges: Vec<_> = wanted.iter().map(|(from, end)| format!("{from}-{}", end - 1)).collect();
+    let line = format!("bytes of b.safetensors that differ: {}", ranges.join(","));
+    assert!(ranges.len() < 4 && human.lines().any(|it| it == line), "{line}: {human}");
     assert!(human.contains("missing  gone") && human.contains("added    new"), "{human}");
     assert!(!human.contains("same  "), "{human}");
     assert_eq!(human.lines().last(), Some("6 tensors: 1 equal, 3 changed, 1 missing, 1 added"));

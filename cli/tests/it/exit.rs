@@ -41,9 +41,18 @@ fn exit_code_table_matches_the_command() {
     folder.write("one.safetensors", &weights("F32", 1.0_f32.to_le_bytes().to_vec()));
     folder.write("nan.safetensors", &weights("F32", f32::NAN.to_le_bytes().to_vec()));
     folder.write("complex.safetensors", &weights("C64", vec![0; 8]));
-    for name in ["empty", "fine", "loads", "code", "unknown", "texts"] {
+    let folders = ["empty", "fine", "loads", "code", "unknown", "texts"];
+    for name in folders.into_iter().chain(["broken", "pickled", "other", "download", "shard"]) {
         std::fs::create_dir(folder.path().join(name)).expect("a folder");
     }
+    folder.write("broken/a.stb", &sound().encode()[..190]);
+    folder.write("pickled/args.bin", b"\x80\x02cposix\nsystem\n(tR.");
+    folder.write("other/config.json", br#"{"vocab_size": 2, "hidden_size": 2}"#);
+    let tensor = safetensors::Tensor::new("embed_tokens.weight", "F32", &[2, 3]);
+    let other = safetensors::File { metadata: None, tensors: vec![tensor] }.encode();
+    folder.write("other/model.safetensors", &other);
+    folder.write("download/a.stb.incomplete", b"STB");
+    folder.write("shard/m-00001-of-00002.safetensors", &other);
     for name in ["fine/a.stb", "loads/a.stb", "code/a.stb", "unknown/a.stb"] {
         folder.write(name, &sound().encode());
     }
@@ -86,9 +95,36 @@ fn exit_code_table_matches_the_command() {
                 &["unknown", "--skip-unknown"],
             ],
         ),
-        ("check FOLDER", 1, &[&["loads"], &["loads", "--skip-unknown"], &["."]]),
-        ("check FOLDER", 2, &[&["empty"], &["texts"], &["fine", "none"]]),
-        ("check FOLDER", 3, &[&["code"], &["code", "--skip-unknown"], &["unknown"]]),
+        (
+            "check FOLDER",
+            1,
+            &[
+                &["loads"],
+                &["loads", "--skip-unknown"],
+                &["."],
+                &["broken"],
+                &["code", "--deny", "CODE"],
+                &["pickled"],
+                &["pickled", "--skip-unknown"],
+                &["other"],
+            ],
+        ),
+        (
+            "check FOLDER",
+            2,
+            &[&["empty"], &["texts"], &["fine", "none"], &["fine", "--deny", "NO"]],
+        ),
+        (
+            "check FOLDER",
+            3,
+            &[
+                &["code"],
+                &["code", "--skip-unknown"],
+                &["unknown"],
+                &["download", "--skip-unknown"],
+                &["shard", "--skip-unknown"],
+            ],
+        ),
         ("inspect", 0, &[&["valid.stb"]]),
         ("inspect", 1, &[&["invalid.stb"]]),
         ("inspect", 2, &[&["none"], &["empty"], &["valid.stb", "--values", "x"]]),
@@ -146,4 +182,29 @@ fn exit_code_table_matches_the_command() {
         let has_run = runs.iter().any(|(run, of, _)| *run == name && *of == code);
         assert_eq!(has_run, text != "–", "{name} {code}: {text}");
     }
+}
+
+/// A link that leads out of a folder, and a file that cannot be read.
+#[cfg(unix)]
+#[test]
+fn links_and_unreadable_files_of_a_folder_do_not_pass() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("m")).expect("a folder");
+    folder.write("m/a.stb", &sound().encode());
+    folder.write("b.stb", &sound().encode());
+    symlink("../b.stb", folder.path().join("m/b.stb")).expect("a link");
+    for (args, code) in
+        [(&["m"][..], 3), (&["m", "--skip-unknown"], 3), (&["m", "--follow-links"], 0)]
+    {
+        let found = run(&folder, &[&["check"], args].concat());
+        assert_eq!(found.code, code, "{args:?}: {found:?}");
+    }
+    std::fs::remove_file(folder.path().join("m/b.stb")).expect("it is there");
+    let path = folder.write("m/c.stb", &sound().encode());
+    let none = std::fs::Permissions::from_mode(0o000);
+    std::fs::set_permissions(&path, none).expect("it is ours");
+    // The superuser reads it nevertheless.
+    let expected = if std::fs::read(&path).is_ok() { 0 } else { 2 };
+    assert_eq!(run(&folder, &["check", "m"]).code, expected);
 }

@@ -1,6 +1,7 @@
 //! The command `weighbridge` as its callers see it: exit codes, standard output,
 //! standard error, and the files it leaves behind.
 
+mod agree;
 mod check;
 mod convert;
 mod corpus;
@@ -20,6 +21,7 @@ mod other;
 mod outputs;
 mod paths;
 mod policy;
+mod recipes;
 #[cfg(feature = "remote")]
 mod remote;
 mod repository;

@@ -251,7 +251,45 @@ fn a_sharded_model_is_one_line_that_says_whether_it_is_complete() {
     std::fs::remove_file(folder.path().join("model/model-00002-of-00003.safetensors"))
         .expect("there");
     let bare = run(&folder, &["check", "model"]);
+    assert_eq!(bare.code, 3, "{bare:?}");
     assert!(bare.out.contains("safetensors in 2 of 3 shards, incomplete"), "{bare:?}");
+    let missing = "unchecked 1 of 3 shards is missing: model-00002-of-00003.safetensors";
+    assert_eq!(bare.out.matches(missing).count(), 1, "{bare:?}");
+}
+
+/// A shard alone, or without its index: its name says that there are others.
+#[test]
+fn shards_of_an_incomplete_set_are_not_plainly_valid() {
+    let folder = Folder::new();
+    let name = |no: u64| format!("m-{no:05}-of-00005.safetensors");
+    for no in [2, 3, 4] {
+        folder.write(&name(no), &weights());
+    }
+    let missing = format!("2 of 5 shards are missing: {}, {}", name(1), name(5));
+    let all = run(&folder, &["check", ".", "--json"]);
+    let lines = all.lines();
+    let left = lines.iter().filter(|line| line["unchecked"] != serde_json::json!([])).count();
+    assert_eq!((all.code, left), (3, 1), "one file answers for the set: {all:?}");
+    for args in [&["check", &*name(3)][..], &["check", &*name(2), &*name(3), &*name(4)]] {
+        let named = run(&folder, args);
+        assert_eq!((named.code, named.out.matches(&missing).count()), (3, 1), "{named:?}");
+    }
+    for (output, words) in [
+        ("sarif", "weighbridge/NOT-CHECKED"),
+        ("github", "are missing"),
+        ("junit", "<failure type=\"unchecked\""),
+    ] {
+        let found = run(&folder, &["check", ".", "--output", output]);
+        assert!(found.code == 3 && found.out.contains(words), "{output}: {found:?}");
+    }
+    // The answer changes with files beside it, so that a journal does not keep it.
+    let resumed = ["check", ".", "--resume", "journal.jsonl", "--exclude", "*.jsonl"];
+    assert_eq!(run(&folder, &resumed).code, 3);
+    for no in [1, 5] {
+        folder.write(&name(no), &weights());
+    }
+    assert_eq!(run(&folder, &resumed).code, 0);
+    assert_eq!(run(&folder, &["check", &*name(3)]).code, 0);
 }
 
 #[test]

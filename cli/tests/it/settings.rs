@@ -197,3 +197,24 @@ fn settings_in_checked_folder_are_ignored() {
     );
     assert_eq!(run(&folder, &["check", "upload", "--config", "none.toml"]).code, 2);
 }
+
+/// Rules about files of folders are denied by the file as by the command line.
+#[test]
+fn settings_deny_rules_of_folders() {
+    let folder = Folder::new();
+    folder.write("a.stb", &sound().encode());
+    folder.write("run.py", b"import os\n");
+    let all = ["check", ".", "--exclude", "*.toml"];
+    assert_eq!(run(&folder, &all).code, 3);
+    for (text, code) in [
+        ("deny = [\"CODE\"]\n", 1),
+        ("deny = [\"code\"]\n", 1),
+        ("deny = [\"CODE-LOADED\"]\n", 3),
+        ("[[ignore]]\nrule = \"CODE\"\nreason = \"ours\"\nuntil = 2999-12-31\n", 0),
+        ("[[ignore]]\nrule = \"CODE-LOADED\"\nreason = \"ours\"\nuntil = 2999-12-31\n", 2),
+    ] {
+        folder.write("weighbridge.toml", text.as_bytes());
+        let found = run(&folder, &all);
+        assert_eq!(found.code, code, "{text}: {found:?}");
+    }
+}

@@ -154,3 +154,121 @@ fn csv_names_have_no_control_characters() {
     assert!(lines[2].ends_with(",duplicate,\"a\\u{1b}[2J,b\","), "{found:?}");
     assert!(!found.out.contains('\u{1b}'), "{found:?}");
 }
+
+/// Two tensors of rows of 1,200 bytes, of which the data from `zeros` on is zero, with a header that
+/// is padded to `align`.
+fn broken_off(zeros: impl Fn(&mut [u8]), align: usize) -> Vec<u8> {
+    let tensors = vec![("a", &[20, 300][..], ramp(6000)), ("b", &[20, 300], ramp(6000))];
+    let file = file(&tensors);
+    let header = u64::from_le_bytes(file[..8].try_into().expect("8 bytes")) as usize;
+    let padded = (8 + header).next_multiple_of(align) - 8;
+    let mut bytes = (padded as u64).to_le_bytes().to_vec();
+    bytes.extend(&file[8..8 + header]);
+    bytes.resize(8 + padded, b' ');
+    bytes.extend(&file[8 + header..]);
+    zeros(&mut bytes);
+    bytes
+}
+
+/// As a download leaves it that was preallocated and broke off: the right length, and zeros from
+/// a page on.
+#[test]
+fn data_that_breaks_off_in_zeros_is_found() {
+    let folder = Folder::new();
+    for (page, name) in [(2, "a"), (5, "a"), (6, "b"), (10, "b")] {
+        let bytes = broken_off(|bytes| bytes[page * 4096..].fill(0), 8);
+        folder.write("w.safetensors", &bytes);
+        let line = run(&folder, &["check", "w.safetensors", "--json"]).json();
+        let found = &line["findings"][0];
+        let expected = json!(["DATA-ZEROS", "lint", page * 4096, name]);
+        let fields = ["rule", "severity", "offset", "entry"].map(|key| found[key].clone());
+        assert_eq!(json!(fields), expected, "{line}");
+        assert_eq!(run(&folder, &["check", "w.safetensors"]).code, 0);
+        assert_eq!(run(&folder, &["check", "w.safetensors", "--deny", "lint"]).code, 1);
+        let structure = run(&folder, &["check", "w.safetensors", "--structure", "--json"]).json();
+        assert_eq!(structure["findings"], json!([]));
+        let stats = run(&folder, &["stats", "w.safetensors"]);
+        let words = format!("\"{name}\" breaks off in zeros at {}", page * 4096);
+        assert!(stats.out.contains(&words) && !stats.out.contains("nothing"), "{stats:?}");
+        let json = run(&folder, &["stats", "w.safetensors", "--json"]).json();
+        assert_eq!(json["broken_off"], json!({"name": name, "offset": page * 4096}));
+    }
+}
+
+/// As a disk leaves them that lost pages, or a download in pieces.
+#[test]
+fn pages_of_zeros_in_the_middle_are_found_by_a_sweep() {
+    let folder = Folder::new();
+    let bytes = broken_off(|bytes| bytes[8192..16_384].fill(0), 8);
+    folder.write("w.safetensors", &bytes);
+    let json = run(&folder, &["stats", "w.safetensors", "--json"]).json();
+    assert_eq!(json["tensors"][0]["hole"], json!({"offset": 8192, "len": 8192}), "{json}");
+    assert_eq!(json["tensors"][1].get("hole"), None);
+    assert!(json["weights"]["sentence"].as_str().is_some_and(|it| it.contains("pages of zeros")));
+    assert_eq!(json.get("broken_off"), None);
+    let human = run(&folder, &["stats", "w.safetensors"]);
+    let line = "  \"a\" has zeros from 8192 to 16383, whole pages of a disk";
+    assert!(human.code == 0 && human.out.lines().any(|it| it == line), "{human:?}");
+    // A sound file has none of both.
+    folder.write("w.safetensors", &broken_off(|_| {}, 8));
+    let json = run(&folder, &["stats", "w.safetensors", "--json"]).json();
+    assert!(
+        json["tensors"].as_array().is_some_and(|all| all.iter().all(|it| it.get("hole").is_none()))
+    );
+}
+
+/// Zeros that a model has, and zeros of other kinds.
+#[test]
+fn real_zeros_do_not_break_off() {
+    let folder = Folder::new();
+    let zero = |from: usize| move |bytes: &mut [u8]| bytes[from..].fill(0);
+    let nothing = |_: &mut [u8]| {};
+    let data = 4096;
+    for (what, bytes) in [
+        ("no zeros", broken_off(nothing, 8)),
+        ("the second tensor", broken_off(zero(data + 24_000), 4096)),
+        ("rows of the second", broken_off(zero(data + 24_000 + 5 * 1200), 4096)),
+        ("both tensors", broken_off(zero(data), 4096)),
+        ("not from a page on", broken_off(zero(5 * 4096 + 20), 8)),
+        (
+            "less than a page",
+            broken_off(
+                |bytes| {
+                    let len = bytes.len();
+                    bytes[len - 4000..].fill(0);
+                },
+                8,
+            ),
+        ),
+        (
+            "not to the end",
+            broken_off(
+                |bytes| {
+                    let len = bytes.len();
+                    bytes[8192..len - 4].fill(0);
+                },
+                8,
+            ),
+        ),
+    ] {
+        folder.write("w.safetensors", &bytes);
+        let line = run(&folder, &["check", "w.safetensors", "--json"]).json();
+        assert_eq!(line["findings"], json!([]), "{what}: {line}");
+        let stats = run(&folder, &["stats", "w.safetensors", "--json"]).json();
+        assert_eq!(stats.get("broken_off"), None, "{what}");
+        let hole = |it: &Value| it.get("hole").is_some();
+        let holes = stats["tensors"].as_array().expect("a list").iter().filter(|it| hole(it));
+        assert_eq!(holes.count(), usize::from(what == "not to the end"), "{what}: {stats}");
+    }
+    // A row that begins with a page: 1,024 numbers of 4 bytes, after a header of a page.
+    let tensors = vec![("a", &[4, 1024][..], [ramp(2048), vec![0.0; 2048]].concat())];
+    let plain = file(&tensors);
+    let header = u64::from_le_bytes(plain[..8].try_into().expect("8 bytes")) as usize;
+    let mut bytes = (4088_u64).to_le_bytes().to_vec();
+    bytes.extend(&plain[8..8 + header]);
+    bytes.resize(4096, b' ');
+    bytes.extend(&plain[8 + header..]);
+    folder.write("w.safetensors", &bytes);
+    let line = run(&folder, &["check", "w.safetensors", "--json"]).json();
+    assert_eq!(line["findings"], json!([]), "{line}");
+}

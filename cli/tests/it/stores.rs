@@ -151,9 +151,11 @@ fn pieces_are_checked_as_the_file_that_they_make() {
         let folder = Folder::new();
         for (name, bytes) in [(names[0], &model[..60]), (names[1], &model[60..])] {
             let path = folder.write(name, bytes);
-            let alone = run(&folder, &["check", "."]);
-            assert_eq!(alone.code, 3, "{alone:?}");
-            assert!(alone.out.contains("join all pieces in order"), "{alone:?}");
+            for path in [".", name] {
+                let alone = run(&folder, &["check", path]);
+                assert_eq!(alone.code, 3, "{alone:?}");
+                assert!(alone.out.contains("join all pieces in order"), "{alone:?}");
+            }
             std::fs::remove_file(path).expect("it is there");
         }
         folder.write(names[1], &model[60..]);

@@ -59,4 +59,8 @@ rules! { 0;
     PICKLE_UNCHECKED = "PICKLE-UNCHECKED", Unchecked, Silent,
         "a pickle was not followed to its end",
         "a checker names what it did not check";
+    DATA_ZEROS = "DATA-ZEROS", Lint, Silent,
+        "zeros begin here, inside a row and at a multiple of 4,096 bytes, and the file ends in zeros",
+        "the data of a tensor does not break off",
+        why "a download that was preallocated and broke off, and a disk that lost pages, leave zeros from a page on, in a file of the right length. Real zeros begin with a tensor or with one of its rows, which is not reported";
 }

@@ -1,5 +1,6 @@
 //! Which findings make a file invalid.
 
+use crate::check::folders;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -128,7 +129,8 @@ const MAY_BE_OBJECTS: &[Rule] = &[
 
 /// The rules with this id, which several formats may share.
 fn called(id: &str) -> Result<impl Iterator<Item = &'static RuleInfo>, String> {
-    let rules = Format::ALL.iter().flat_map(|format| format.rules()).chain(general::RULES);
+    let of_formats = Format::ALL.iter().flat_map(|format| format.rules());
+    let rules = of_formats.chain(general::RULES).chain(folders::RULES);
     let found: Vec<_> = rules.filter(|rule| rule.id.eq_ignore_ascii_case(id)).collect();
     if found.is_empty() {
         return Err(format!("no rule has the id {id:?}"));

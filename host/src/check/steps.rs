@@ -13,6 +13,7 @@ use crate::check::pickles::Pickles;
 use crate::check::recognise::{HEAD, recognise_as};
 use crate::check::report::{Collected, Outcome, Report};
 use crate::check::scan::{OBJECTS, Scan};
+use crate::check::tail::Tail;
 #[cfg(feature = "gguf")]
 use crate::list::part::SetPart;
 use alloc::boxed::Box;
@@ -65,6 +66,7 @@ pub(crate) struct Check {
     /// The pickles of a file that was opened.
     pickles: Option<Pickles>,
     naming: Naming,
+    tail: Tail,
     /// The goal reached so far, and the goal up to which names were looked for.
     reached: Option<Goal>,
     named: Option<Goal>,
@@ -239,10 +241,11 @@ impl Check {
             if cfg!(feature = "pickles") && objects() {
                 self.scan(source, options)?;
             }
-            self.reached = Some(goal);
             if goal == Goal::Payloads {
+                self.tail.enter(source, &file, &mut self.collected)?;
                 self.audit = None;
             }
+            self.reached = Some(goal);
         }
         Ok(())
     }

@@ -31,7 +31,8 @@ const MOST: usize = 10;
 pub fn file(out: &mut dyn Write, name: &Text, seen: Seen<'_>) -> io::Result<()> {
     let (report, why) = match seen {
         Seen::Failed(why) => return command(out, "error", name, "cannot be read", why),
-        Seen::Sorted(examined, verdict) => {
+        Seen::Sorted(_, _, Some(_)) => return Ok(()),
+        Seen::Sorted(examined, verdict, None) => {
             let level = match verdict {
                 Verdict::Invalid => "error",
                 Verdict::Valid if examined.severity() == Some(Severity::Lint) => "notice",

@@ -70,7 +70,7 @@ pub fn file(out: &mut dyn Write, name: &Text, seen: Seen<'_>) -> io::Result<()> 
     let file = escape(&name.to_string());
     let (verdict, message, text) = match seen {
         Seen::Failed(why) => ("error", Text::from(why).to_string(), String::new()),
-        Seen::Sorted(examined, verdict) => (verdict.name(), examined.sentence(), String::new()),
+        Seen::Sorted(examined, verdict, _) => (verdict.name(), examined.sentence(), String::new()),
         Seen::Aside(what) => (Verdict::Unsupported.name(), what.to_owned(), String::new()),
         Seen::Checked(report, why) => {
             let verdict = verdict(report);

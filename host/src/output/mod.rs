@@ -17,8 +17,9 @@ pub enum Seen<'a> {
     /// It was checked. The function takes a rule id and returns the reason why breaches of that
     /// rule do not count.
     Checked(&'a Report, &'a dyn Fn(&str) -> Option<&'a str>),
-    /// It is no tensor file, but another file of a repository, with this verdict.
-    Sorted(&'a Examined, Verdict),
+    /// It is no tensor file, but another file of a repository, with this verdict, and the reason
+    /// if its rules do not count.
+    Sorted(&'a Examined, Verdict, Option<&'a str>),
     /// It was skipped. The text says what it is.
     Aside(&'a str),
     /// It could not be read. The text says why.
@@ -29,8 +30,8 @@ impl fmt::Debug for Seen<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Seen::Checked(report, _) => f.debug_tuple("Checked").field(report).finish(),
-            Seen::Sorted(examined, verdict) => {
-                f.debug_tuple("Sorted").field(examined).field(verdict).finish()
+            Seen::Sorted(examined, verdict, ignored) => {
+                f.debug_tuple("Sorted").field(examined).field(verdict).field(ignored).finish()
             }
             Seen::Aside(what) => f.debug_tuple("Aside").field(what).finish(),
             Seen::Failed(why) => f.debug_tuple("Failed").field(why).finish(),

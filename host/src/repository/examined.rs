@@ -1,11 +1,13 @@
 //! The class of a file, and what it is.
 
-use super::rules::{self, rule};
+use super::agree::Contradiction;
 use crate::check::diagnosis::Diagnosis;
+use crate::check::folders::{self as rules, rule};
 use crate::check::report::Verdict;
 use alloc::borrow::ToOwned as _;
 use alloc::format;
 use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
 use weighbridge_core::Severity;
 
 pub(super) const PICKLE: &str = "pickle";
@@ -54,6 +56,8 @@ pub struct Examined {
     pub runs: bool,
     /// The id of the [rule](super::RULES) that the file breaks.
     pub rule: Option<&'static str>,
+    /// The ids of further rules that it breaks, none of them more severe.
+    pub also: Vec<&'static str>,
     /// Whether it must not be skipped: it may be dangerous, or could not be read.
     pub danger: bool,
 }
@@ -70,6 +74,7 @@ impl Examined {
                 Class::Download => Some(rules::DOWNLOAD),
                 Class::Companion | Class::Unknown => None,
             },
+            also: Vec::new(),
             danger: class != Class::Companion,
         }
     }
@@ -94,6 +99,26 @@ impl Examined {
 
     pub(super) fn harmless(self) -> Self {
         Examined { danger: false, ..self }
+    }
+
+    /// Settings that contradict the weights beside them, unless there are no contradictions.
+    pub(super) fn contradicted(self, mut found: Vec<Contradiction>) -> Self {
+        found.sort_by_key(|it| core::cmp::Reverse(rule(it.rule).map(|rule| rule.severity)));
+        let mut rules = found.iter().map(|it| it.rule);
+        let Some(first) = rules.next() else { return self };
+        let also = rules.collect();
+        let why: Vec<_> = found.iter().map(|it| it.why.as_str()).collect();
+        Examined { kind: "settings", rule: Some(first), also, ..self }.because(why.join("; "))
+    }
+
+    /// The ids of all rules that the file breaks, the most severe first.
+    ///
+    /// ```
+    /// let found = weighbridge::repository::examine_bytes("run.py", b"print()");
+    /// assert_eq!(found.rules().collect::<Vec<_>>(), ["CODE"]);
+    /// ```
+    pub fn rules(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.rule.into_iter().chain(self.also.iter().copied())
     }
 
     /// A file that the check of tensor files found to be a pickle, or to have or list some. A pickle

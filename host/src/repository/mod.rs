@@ -4,6 +4,7 @@
 //! sometimes code: a pickle, a Python module that `config.json` names, a native library. The
 //! content decides; a name is only a hint, and the worse of both counts.
 
+mod agree;
 mod archive;
 mod content;
 #[cfg(feature = "digest")]
@@ -15,14 +16,16 @@ mod names;
 mod pieces;
 #[cfg(all(feature = "onnx", feature = "std"))]
 mod referred;
-mod rules;
 mod settings;
+#[cfg(feature = "std")]
+mod siblings;
 
 use crate::analyse::summary::Template;
 use crate::base::error::ReadError;
 use crate::base::lock::Lock;
 use crate::base::text::{Text, plural};
 use crate::check::diagnosis::Diagnosis;
+pub use crate::check::folders::{RULES, rule};
 use crate::input::place::Place;
 #[cfg(feature = "std")]
 pub use crate::input::place::is_hub_link;
@@ -43,7 +46,6 @@ use names::extension;
 pub use names::shard_of;
 #[cfg(feature = "std")]
 pub use pieces::{Joined, Pieces};
-pub use rules::{RULES, rule};
 use settings::Load;
 
 /// Bytes at the start that decide about most files.
@@ -104,6 +106,9 @@ pub struct Repository {
     /// The files that models refer to.
     #[cfg(all(feature = "onnx", feature = "std"))]
     referred: referred::Referred,
+    /// The sets of shards in the last folders.
+    #[cfg(feature = "std")]
+    sets: siblings::Folders,
 }
 
 impl Repository {
@@ -182,7 +187,7 @@ impl Repository {
             return Ok(Examined::new(Class::Code, "script"));
         }
         match &*extension {
-            "json" | "jsonc" => return read_settings(input, name, is_text, place),
+            "json" | "jsonc" => return read_settings(input, name, is_text, place, whole),
             "jinja" | "jinja2" | "j2" => return template(input, is_text),
             _ => {}
         }
@@ -344,6 +349,7 @@ fn read_settings(
     name: &str,
     is_text: bool,
     place: Option<&dyn Place>,
+    whole: bool,
 ) -> Result<Examined, ReadError> {
     let unread = Examined::new(Class::Unknown, "unreadable settings");
     if !is_text {
@@ -367,7 +373,10 @@ fn read_settings(
             let why = format!("{} loads {}", load.by, load.what);
             Examined::new(Class::Code, "settings that load code").because(why).runs()
         }
-        None => Examined::companion("JSON"),
+        None => {
+            let contradictions = place.filter(|_| whole).map(|at| agree::compare(name, &json, at));
+            Examined::companion("JSON").contradicted(contradictions.unwrap_or_default())
+        }
     })
 }
 

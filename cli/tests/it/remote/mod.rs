@@ -329,3 +329,28 @@ fn url_secrets_are_sent_but_not_shown() {
     assert_eq!(failed.code, 2);
     assert!(!format!("{run:?}{failed:?}").contains("SECRET"), "{failed:?}");
 }
+
+/// One file here and one on a server, on either side.
+#[test]
+fn digests_are_compared_with_a_file_on_a_server() {
+    let folder = Folder::new();
+    let sound = tensors(&["a", "b"]);
+    let mut damaged = sound.clone();
+    *damaged.last_mut().expect("a byte") ^= 1;
+    folder.write("damaged.safetensors", &damaged);
+    folder.write("sound.safetensors", &sound);
+    let len = sound.len() as u64;
+    let server = Server::new(at_once(sound, len));
+    let url = server.url("model.safetensors");
+    let run = |args: &[&str]| finish(ask(&folder, &[&["digest"], args].concat()));
+    for pair in [[&*url, "sound.safetensors"], ["sound.safetensors", &*url]] {
+        let equal = run(&["--compare", pair[0], pair[1]]);
+        assert_eq!((equal.code, &*equal.out), (0, "2 tensors: 2 equal\n"), "{equal:?}");
+    }
+    let found = run(&["--compare", "damaged.safetensors", &url]);
+    let line = format!("bytes of {url} that differ: {}-{}", len - 8, len - 1);
+    assert!(found.code == 1 && found.out.lines().any(|it| it == line), "{line}: {found:?}");
+    assert_eq!(run(&[&url]).code, 0);
+    let gone = Server::new(|_: &Request| Answer::status(404));
+    assert_eq!(run(&["--compare", "sound.safetensors", &gone.url("x")]).code, 2);
+}

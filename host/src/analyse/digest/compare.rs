@@ -4,6 +4,7 @@ use super::{Digests, TensorDigest};
 use crate::base::text::Text;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use weighbridge_core::Span;
 
 /// How a tensor differs between the first file and the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,6 +102,40 @@ impl Comparison<'_> {
     /// ```
     pub fn count(&self, change: Change) -> u64 {
         self.pairs.iter().filter(|pair| pair.change == change).count() as u64
+    }
+
+    /// The bytes of the second file that the first lacks: those of tensors that were changed or
+    /// added, in ascending order and without gaps of 0 bytes. `None` if one of them does not lie
+    /// in one piece.
+    ///
+    /// ```
+    /// use weighbridge::digest::Digests;
+    /// use weighbridge::{FileInput, Options};
+    ///
+    /// # let file = tempfile::NamedTempFile::new().unwrap();
+    /// # std::fs::write(&file, weighbridge_tests::samples::safetensors()).unwrap();
+    /// # let path = file.path().to_path_buf();
+    /// let digests = Digests::of(&FileInput::open(&path)?, &path, &Options::new())?;
+    /// assert_eq!(digests.compare(&digests).differing(), Some(vec![]));
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn differing(&self) -> Option<Vec<Span>> {
+        let differs = |pair: &&Pair<'_>| matches!(pair.change, Change::Changed | Change::Added);
+        let pairs = self.pairs.iter().filter(differs);
+        let mut spans = pairs.map(|pair| pair.b?.span).collect::<Option<Vec<_>>>()?;
+        spans.retain(|span| span.len > 0);
+        spans.sort_by_key(|span| (span.offset, span.len));
+        let mut joined: Vec<Span> = Vec::new();
+        for span in spans {
+            let end = span.offset.saturating_add(span.len);
+            match joined.last_mut() {
+                Some(last) if span.offset <= last.offset.saturating_add(last.len) => {
+                    last.len = last.len.max(end.saturating_sub(last.offset));
+                }
+                _ => joined.push(span),
+            }
+        }
+        Some(joined)
     }
 }
 

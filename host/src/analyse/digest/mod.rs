@@ -22,6 +22,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use pass::Pass;
+use weighbridge_core::Span;
 
 /// A SHA-256 digest.
 pub type Sha256 = [u8; 32];
@@ -72,6 +73,8 @@ pub struct TensorDigest {
     pub dtype: String,
     /// The shape; `None` for an extent that the file leaves open.
     pub shape: Vec<Option<u64>>,
+    /// Where its stored bytes lie in the file, if they lie in one piece.
+    pub span: Option<Span>,
     /// The digest, or why there is none.
     pub sha256: Result<Sha256, String>,
 }
@@ -182,6 +185,7 @@ impl TensorDigest {
             None => dtype.to_owned(),
         };
         let shape = tensor.shape().extents().to_vec();
-        Ok(TensorDigest { name: tensor.name().clone(), dtype, shape, sha256 })
+        let (name, span) = (tensor.name().clone(), tensor.span());
+        Ok(TensorDigest { name, dtype, shape, span, sha256 })
     }
 }

@@ -60,11 +60,20 @@ impl Serialize for Comparison<'_> {
     }
 }
 
+/// Where a tensor lies.
+#[derive(Serialize)]
+struct Bytes {
+    offset: u64,
+    len: u64,
+}
+
 /// A tensor without its name.
 #[derive(Serialize)]
 struct Content<'a> {
     dtype: &'a str,
     shape: &'a [Option<u64>],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<Bytes>,
     sha256: Option<alloc::string::String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'a str>,
@@ -72,10 +81,11 @@ struct Content<'a> {
 
 impl<'a> Content<'a> {
     fn of(digest: &'a TensorDigest) -> Self {
-        let TensorDigest { dtype, shape, sha256, .. } = digest;
+        let TensorDigest { dtype, shape, span, sha256, .. } = digest;
         Content {
             dtype,
             shape,
+            bytes: span.map(|span| Bytes { offset: span.offset, len: span.len }),
             sha256: sha256.as_ref().ok().map(|sha256| hex(sha256)),
             why: sha256.as_ref().err().map(|why| why.as_str()),
         }

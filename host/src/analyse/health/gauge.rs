@@ -1,13 +1,15 @@
 //! Measures the elements of tensors.
 
+use super::holes::Holes;
 use super::{Sign, Signs};
 use crate::base::error::Error;
 use crate::check::access::Access;
+use crate::check::tail;
 use crate::list::entry::Shape;
 use crate::read::data;
 use core::hash::Hasher as _;
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
-use weighbridge_core::{DType, Element, Endianness, File, Layout, Stats, Tensor};
+use weighbridge_core::{DType, Element, Endianness, File, Layout, Span, Stats, Tensor};
 
 /// Bytes summed, hashed and searched for zeros in turn, while they are in the cache.
 const PIECE: usize = 64 << 10;
@@ -94,7 +96,8 @@ impl Gauge {
     pub fn weights(&self) -> Weights {
         let (rows, zero_rows) = self.rows.as_ref().map_or((0, 0), |it| (it.count, it.zero));
         let hash = self.hasher.finish128();
-        Weights { stats: self.stats.summary(), rows, zero_rows, digest: [hash.h1, hash.h2] }
+        let (stats, digest) = (self.stats.summary(), [hash.h1, hash.h2]);
+        Weights { stats, rows, zero_rows, digest, hole: None }
     }
 }
 
@@ -164,9 +167,23 @@ pub struct Weights {
     rows: u64,
     zero_rows: u64,
     digest: [u64; 2],
+    hole: Option<Span>,
 }
 
 impl Weights {
+    /// Where zeros cut the data at the edges of pages of 4,096 bytes, inside a row: the first such
+    /// run in the file. `None` if there is none, or if the data is not stored in one piece.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// assert_eq!(model.tensor("emb")?.weights(0)?.unwrap().hole(), None);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn hole(&self) -> Option<Span> {
+        self.hole
+    }
+
     /// Counts, extremes, mean and deviation.
     ///
     /// ```
@@ -283,11 +300,20 @@ pub(crate) fn of(
     let rows = rows.filter(|_| tensor.layout == Layout::RowMajor && shape.rank() > 1);
     let gauge = Gauge::new(tensor.dtype, tensor.endianness, tensor.elements, rows, seed);
     let Some(mut gauge) = gauge else { return Ok(None) };
+    let mut holes = None;
+    if let Some(span) = tensor.raw() {
+        let row = access.ask(|source| tail::row(source, tensor, span.len))?;
+        holes = row.map(|row| Holes::new(span.offset, row));
+    }
     data::elements(access, file, tensor, tensor.elements, |bytes, _| {
         gauge.push(bytes);
+        if let Some(holes) = &mut holes {
+            holes.push(bytes);
+        }
         Ok::<(), Error>(())
     })?;
-    Ok(Some(gauge.weights()))
+    let hole = holes.and_then(Holes::finish);
+    Ok(Some(Weights { hole, ..gauge.weights() }))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The health of weights: noteworthy properties of tensor elements.
 
 mod gauge;
+mod holes;
 
 pub use gauge::{Gauge, Weights};
 
@@ -186,6 +187,10 @@ pub struct Health {
     tensors: u64,
     skipped: u64,
     counts: [u64; Sign::ALL.len()],
+    /// Tensors whose data breaks off in zeros.
+    broken_off: u64,
+    /// Tensors that zeros cut elsewhere.
+    pierced: u64,
 }
 
 impl Health {
@@ -214,6 +219,34 @@ impl Health {
     /// ```
     pub fn skip(&mut self) {
         self.skipped += 1;
+    }
+
+    /// Records that the data of a tensor, which was added, breaks off in zeros.
+    ///
+    /// ```
+    /// use weighbridge::{Health, Signs};
+    ///
+    /// let mut health = Health::default();
+    /// health.add(Signs::default());
+    /// health.break_off();
+    /// assert_eq!(health.to_string(), "1 tensor breaks off in zeros");
+    /// ```
+    pub fn break_off(&mut self) {
+        self.broken_off += 1;
+    }
+
+    /// Records that pages of zeros cut the data of a tensor, which was added.
+    ///
+    /// ```
+    /// use weighbridge::{Health, Signs};
+    ///
+    /// let mut health = Health::default();
+    /// health.add(Signs::default());
+    /// health.pierce();
+    /// assert_eq!(health.to_string(), "1 tensor has pages of zeros");
+    /// ```
+    pub fn pierce(&mut self) {
+        self.pierced += 1;
     }
 
     /// Number of tensors that were measured, and that were not.
@@ -258,7 +291,7 @@ impl Health {
 impl fmt::Display for Health {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = crate::base::text::plural;
-        let parts: Vec<String> = Sign::ALL
+        let mut parts: Vec<String> = Sign::ALL
             .into_iter()
             .filter(|sign| self.count(*sign) > 0)
             .map(|sign| {
@@ -266,6 +299,14 @@ impl fmt::Display for Health {
                 format!("{} {}", plural(count, "tensor"), sign.says(count == 1))
             })
             .collect();
+        if self.broken_off > 0 {
+            let breaks = if self.broken_off == 1 { "breaks" } else { "break" };
+            parts.insert(0, format!("{} {breaks} off in zeros", plural(self.broken_off, "tensor")));
+        }
+        if self.pierced > 0 {
+            let have = if self.pierced == 1 { "has" } else { "have" };
+            parts.push(format!("{} {have} pages of zeros", plural(self.pierced, "tensor")));
+        }
         match (parts.is_empty(), self.tensors) {
             (true, 0) => f.write_str("no weights to scan")?,
             (true, tensors) => write!(f, "nothing suspicious in {}", plural(tensors, "tensor"))?,

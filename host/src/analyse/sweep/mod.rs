@@ -13,6 +13,7 @@ use crate::base::error::Error;
 use crate::base::text::Text;
 use crate::check::options::Options;
 use crate::check::report::{Report, Verdict};
+use crate::check::tail::Tail;
 use crate::input::place::Place;
 use crate::input::reader::Input;
 use crate::list::entry::Shape;
@@ -56,6 +57,26 @@ pub struct Sweep {
     pub health: Health,
     /// Whether every stored tensor that was read could be decoded.
     pub decodes: bool,
+    /// The tensor whose data breaks off in zeros, as that of a download does.
+    pub broken_off: Option<BrokenOff>,
+}
+
+/// A tensor whose data breaks off in zeros: they begin inside a row, at a multiple of 4,096 bytes,
+/// and the file ends in zeros.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BrokenOff {
+    /// The name of the tensor.
+    pub name: Text,
+    /// The offset where the zeros begin.
+    pub offset: u64,
+}
+
+impl core::fmt::Display for BrokenOff {
+    /// One sentence, such as `"w" breaks off in zeros at 8192`.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "\"{}\" breaks off in zeros at {}", self.name, self.offset)
+    }
 }
 
 /// A tensor with its measurements.
@@ -105,8 +126,10 @@ impl Sweep {
         let (report, model) = Model::checked_at(input, place, options)?;
         let mut left = options.work_of(report.size());
         let (tensors, health) = (Vec::new(), Health::default());
-        let mut sweep = Sweep { report, tensors, health, decodes: true };
+        let mut sweep = Sweep { report, tensors, health, decodes: true, broken_off: None };
         let Some(model) = model else { return Ok(sweep) };
+        let mut tail = Tail::default();
+        let broken = model.access.ask(|source| Ok(tail.find(source, &model.file)?))?;
         let seed = options.seed_or_random();
         let mut seen: BTreeMap<[u64; 2], Text> = BTreeMap::new();
         for tensor in model.tensors() {
@@ -122,8 +145,19 @@ impl Sweep {
                 Err(error) => return Err(error),
             };
             match &measured {
-                Ok(measured) => sweep.health.add(measured.signs),
+                Ok(measured) => {
+                    sweep.health.add(measured.signs);
+                    // The end of a file that breaks off is said once.
+                    let hole = measured.weights.hole().map(|hole| hole.offset);
+                    if hole.is_some() && hole != broken.map(|it| it.at) {
+                        sweep.health.pierce();
+                    }
+                }
                 Err(_) => sweep.health.skip(),
+            }
+            if let Some(broken) = broken.filter(|it| it.entry == tensor.index()) {
+                sweep.health.break_off();
+                sweep.broken_off = Some(BrokenOff { name: name.clone(), offset: broken.at });
             }
             let (dtype, shape) = (tensor.dtype(), tensor.shape().clone());
             sweep.tensors.push(TensorWeights { name, dtype, shape, measured });

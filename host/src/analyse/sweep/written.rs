@@ -1,7 +1,7 @@
 //! Serialises sweeps: the object of `weighbridge stats --json`. The names and order of its
 //! members are part of the interface.
 
-use super::{Measured, Sweep, TensorWeights};
+use super::{BrokenOff, Measured, Sweep, TensorWeights};
 use crate::analyse::health::{Health, Sign};
 use crate::base::text::Text;
 use crate::base::tool::TOOL;
@@ -12,6 +12,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
+use weighbridge_core::Span;
 
 /// The schema of a sweep, `docs/schema/stats-1.json` in the repository. Members may be added;
 /// existing ones keep their meaning.
@@ -22,11 +23,29 @@ impl Serialize for Sweep {
         let mut map = to.serialize_map(None)?;
         self.report.write_head(&mut map)?;
         map.serialize_entry("weights", &self.health)?;
+        if let Some(BrokenOff { name, offset }) = &self.broken_off {
+            let name = name.lossy();
+            map.serialize_entry("broken_off", &Broken { name: &name, offset: *offset })?;
+        }
         map.serialize_entry("tensors", &self.tensors)?;
         map.serialize_entry("schema", SCHEMA_STATS)?;
         map.serialize_entry("tool", &TOOL)?;
         map.end()
     }
+}
+
+/// Zeros that cut a tensor.
+#[derive(serde::Serialize)]
+struct Hole {
+    offset: u64,
+    len: u64,
+}
+
+/// A tensor that breaks off.
+#[derive(serde::Serialize)]
+struct Broken<'a> {
+    name: &'a str,
+    offset: u64,
 }
 
 impl Serialize for Health {
@@ -96,6 +115,9 @@ impl Serialize for Measured {
         map.serialize_entry("zero_rows", &zero_rows)?;
         map.serialize_entry("outlier", &self.weights.outlier().map(Value::Float))?;
         map.serialize_entry("signs", &signs)?;
+        if let Some(Span { offset, len }) = self.weights.hole() {
+            map.serialize_entry("hole", &Hole { offset, len })?;
+        }
         if let Some(first) = self.duplicate_of.as_ref().map(Text::lossy) {
             map.serialize_entry("duplicate_of", &first)?;
         }

@@ -9,6 +9,7 @@ mod settings;
 pub use date::Date;
 
 use crate::base::text::Text;
+use crate::check::folders;
 use crate::check::options::{Goal, Options};
 use crate::input::reader::open_regular;
 use std::path::{Path, PathBuf};
@@ -305,7 +306,8 @@ fn nearest() -> Result<Option<PathBuf>, String> {
 }
 
 fn catalogue() -> impl Iterator<Item = &'static RuleInfo> {
-    Format::ALL.iter().flat_map(|format| format.rules()).chain(general::RULES)
+    let of_formats = Format::ALL.iter().flat_map(|format| format.rules());
+    of_formats.chain(general::RULES).chain(folders::RULES)
 }
 
 /// The ids of rules about faults that are not fatal. Rules about what was not checked cannot be

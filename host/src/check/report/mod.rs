@@ -1,5 +1,6 @@
 //! The results of checking a file.
 
+mod beside;
 mod counts;
 mod found;
 mod pickles;
@@ -390,23 +391,6 @@ impl Report {
         } else {
             self.unchecked_more += 1;
         }
-    }
-
-    /// Records that the file's download has not ended, because this file of a downloader lies
-    /// beside it.
-    ///
-    /// ```
-    /// use weighbridge::{Profile, Verdict};
-    ///
-    /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// let mut report = weighbridge::check(&bytes)?;
-    /// report.interrupted("model.safetensors.aria2");
-    /// assert_eq!(report.verdict(Profile::Strict), Verdict::Unchecked);
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    pub fn interrupted(&mut self, control: &str) {
-        let why = alloc::format!("download in progress: {control} lies beside the file");
-        self.leave(Unchecked::new(None, why, true));
     }
 
     /// The final report of a [`Session`](crate::Session) that checks nothing more, with the

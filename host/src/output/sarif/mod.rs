@@ -130,7 +130,9 @@ impl Log {
     pub fn file(&mut self, out: &mut dyn Write, name: &Text, seen: Seen<'_>) -> io::Result<()> {
         let (report, why) = match seen {
             Seen::Aside(what) => return self.unsupported(out, name, what),
-            Seen::Sorted(examined, verdict) => return self.sorted(out, name, examined, verdict),
+            Seen::Sorted(examined, verdict, ignored) => {
+                return self.sorted(out, name, examined, verdict, ignored);
+            }
             Seen::Failed(why) => {
                 if (self.failures.len() as u64) < MOST {
                     let text = format!("{name}: {}", Text::from(why));
@@ -216,10 +218,15 @@ impl Log {
         name: &Text,
         examined: &Examined,
         verdict: Verdict,
+        ignored: Option<&str>,
     ) -> io::Result<()> {
         let known = examined.rule.and_then(crate::repository::rule);
         let (rule, level) = match (known, verdict) {
-            (Some(rule), Verdict::Valid) if rule.severity != Severity::Lint => return Ok(()),
+            (Some(rule), Verdict::Valid)
+                if rule.severity != Severity::Lint && ignored.is_none() =>
+            {
+                return Ok(());
+            }
             (None, Verdict::Valid) => return Ok(()),
             (None, _) => return self.unsupported(out, name, &examined.sentence()),
             (Some(rule), _) => {
@@ -237,7 +244,7 @@ impl Log {
             }
         };
         let text = examined.sentence();
-        self.result(out, name, Said { rule, level, text, entry: None, place: None }, None)
+        self.result(out, name, Said { rule, level, text, entry: None, place: None }, ignored)
     }
 
     fn unsupported(&mut self, out: &mut dyn Write, name: &Text, what: &str) -> io::Result<()> {

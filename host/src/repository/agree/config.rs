@@ -1,0 +1,249 @@
+//! `config.json` of transformers, compared with the tensors of the model.
+//!
+//! Models differ, so the settings are understood as loosely as possible. A width is right if any
+//! setting of a width says so, because some models embed tokens in fewer dimensions. A model with
+//! two embeddings, or two stacks of layers, contradicts its settings only if none of them fits.
+
+use super::weights::{Shaped, Weights};
+use super::{Contradiction, number, shape, short, whole};
+use crate::base::text::plural;
+use crate::check::folders;
+use crate::input::place::Place;
+use crate::repository::json::Json;
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use weighbridge_core::DType;
+
+/// The names that models give to the embedding of their tokens, and to the layers beside it. The
+/// longest name comes first.
+const STACKS: &[(&str, &[&str])] = &[
+    ("embeddings.word_embeddings.weight", &["encoder.layer.", "transformer.layer."]),
+    ("embeddings.tok_embeddings.weight", &["layers."]),
+    ("tok_embeddings.weight", &["layers."]),
+    ("word_embeddings.weight", &["h."]),
+    ("embed_tokens.weight", &["layers."]),
+    ("embed_in.weight", &["layers."]),
+    ("wte.weight", &["h.", "blocks."]),
+];
+/// Most embeddings that are looked at.
+const EMBEDDINGS: usize = 8;
+
+/// Settings that give a number of layers.
+const LAYERS: &[&str] = &["num_hidden_layers", "n_layer", "n_layers", "num_layers"];
+/// Settings that give the width of the model.
+const WIDTHS: &[&str] = &["hidden_size", "d_model", "n_embd", "dim"];
+/// Parts of the names of other settings that may be the width of an embedding.
+const MAYBE_WIDTHS: &[&str] = &["hidden", "emb", "dim", "width", "d_model"];
+/// Parts of the names of settings that add layers which predict further tokens.
+const MORE_LAYERS: &[&str] = &["nextn", "next_n", "mtp"];
+
+/// The types of weights that settings name.
+const DTYPES: &[(&str, DType)] = &[
+    ("bfloat16", DType::BF16),
+    ("float16", DType::F16),
+    ("float32", DType::F32),
+    ("float64", DType::F64),
+];
+/// Methods of quantisation that pack weights into tensors of this name.
+const PACKED: &str = ".qweight";
+const PACKING: &[&str] = &["awq", "gptq"];
+/// Files that older programs keep the settings of quantisation in.
+const OTHERS: &[&str] = &["quant_config.json", "quantize_config.json"];
+
+/// Compares the settings of a model with its weights.
+pub(super) fn compare(
+    config: &Json,
+    place: &dyn Place,
+    weights: &mut Weights<'_>,
+    found: &mut Vec<Contradiction>,
+) {
+    let config = Config::of(config);
+    let embeddings = embeddings(weights);
+    let shaped = |it: &Embedding| Some((it.name.clone(), weights.get(&it.name)?));
+    let tables: Vec<_> = embeddings.iter().filter_map(shaped).collect();
+    config.shapes(&tables, found);
+    config.layers(&embeddings, weights, found);
+    config.dtype(weights, found);
+    config.quantised(place, weights, found);
+}
+
+/// Settings, and those of the language model in them.
+struct Config<'j> {
+    whole: &'j Json,
+    text: Option<&'j Json>,
+}
+
+/// An embedding of tokens, by its name.
+struct Embedding {
+    name: String,
+    /// What precedes the name of the embedding and of its layers.
+    prefix: String,
+    layers: &'static [&'static str],
+}
+
+impl<'j> Config<'j> {
+    fn of(whole: &'j Json) -> Self {
+        let text = whole.get("text_config").filter(|it| !it.pairs().is_empty());
+        Config { whole, text }
+    }
+
+    /// The first of these settings that is there, with its value.
+    fn first(&self, keys: &[&'static str]) -> Option<(&'static str, u64)> {
+        let levels = self.text.into_iter().chain([self.whole]);
+        let find = |level: &Json| keys.iter().find_map(|key| Some((*key, number(level, key)?)));
+        levels.into_iter().find_map(find)
+    }
+
+    /// The values of all settings with one of these parts in their name.
+    fn any<'a>(&'a self, parts: &'a [&str]) -> impl Iterator<Item = u64> + 'a {
+        let pairs = self.whole.pairs().iter().chain(self.text.map_or(&[][..], Json::pairs));
+        let named = pairs.filter(|(key, _)| parts.iter().any(|part| key.contains(part)));
+        named.filter_map(|(_, value)| match value {
+            Json::Number(value) => whole(*value),
+            _ => None,
+        })
+    }
+
+    fn has(&self, part: &str) -> bool {
+        let pairs = self.whole.pairs().iter().chain(self.text.map_or(&[][..], Json::pairs));
+        pairs.into_iter().any(|(key, _)| key.contains(part))
+    }
+
+    /// The embedding has a row for each token, as wide as the model.
+    fn shapes(&self, tables: &[(String, Shaped)], found: &mut Vec<Contradiction>) {
+        let Some((_, tokens)) = self.first(&["vocab_size"]) else { return };
+        let width = self.first(WIDTHS);
+        let least = self.any(&["vocab_size"]).min().unwrap_or(tokens);
+        let fits = |table: &Shaped| {
+            let [rows, columns] = table.shape[..] else { return true };
+            let is_wide = || self.any(MAYBE_WIDTHS).any(|width| width == columns);
+            // Packed elements have another shape.
+            !is_float(table.dtype) || rows >= least && (width.is_none() || is_wide())
+        };
+        let Some((name, table)) = tables.first() else { return };
+        let stated = match width {
+            Some((key, width)) => {
+                format!("vocab_size × {key} is {}", shape(&[tokens, width]))
+            }
+            None => format!("vocab_size is {tokens}"),
+        };
+        let why = || format!("{stated}, but {} is {}", short(name), shape(&table.shape));
+        if !tables.iter().any(|(_, table)| fits(table)) {
+            found.push(Contradiction { rule: folders::CONFIG_SHAPE, why: why() });
+            return;
+        }
+        // Rows that pad the table to a round number.
+        let most = self.any(&["vocab_size"]).max().unwrap_or(tokens);
+        let padded = |table: &Shaped| {
+            is_float(table.dtype) && matches!(table.shape[..], [rows, _] if rows > most)
+        };
+        if tables.iter().all(|(_, table)| padded(table)) {
+            found.push(Contradiction { rule: folders::CONFIG_VOCABULARY, why: why() });
+        }
+    }
+
+    /// The layers beside the embedding are as many as stated.
+    fn layers(
+        &self,
+        embeddings: &[Embedding],
+        weights: &Weights<'_>,
+        found: &mut Vec<Contradiction>,
+    ) {
+        let Some((key, stated)) = self.first(LAYERS) else { return };
+        // Two stacks, and layers without tensors.
+        let has_two = matches!(self.whole.get("is_encoder_decoder"), Some(Json::Bool(true)));
+        if has_two || self.has("block_configs") || stated == 0 {
+            return;
+        }
+        let more: u64 = self.any(MORE_LAYERS).fold(0, u64::saturating_add);
+        let mut stacks = Vec::new();
+        for embedding in embeddings {
+            for layers in embedding.layers {
+                let start = format!("{}{layers}", embedding.prefix);
+                let numbers = weights.names().filter_map(|name| {
+                    let (number, _) = name.strip_prefix(&*start)?.split_once('.')?;
+                    number.parse::<u32>().ok()
+                });
+                stacks.extend(numbers.max().map(|last| (u64::from(last) + 1, start.clone())));
+            }
+        }
+        let fits = |count: u64| count >= stated && count - stated <= more;
+        let Some((count, start)) = stacks.first() else { return };
+        if stacks.iter().any(|(count, _)| fits(*count)) {
+            return;
+        }
+        let last = format!("{}{}", short(start), count - 1);
+        let why = format!("{key} is {stated}, but the weights have {}: the last is {last}", {
+            plural(*count, "layer")
+        });
+        found.push(Contradiction { rule: folders::CONFIG_LAYERS, why });
+    }
+
+    /// Some weights have the type that is stated.
+    fn dtype(&self, weights: &Weights<'_>, found: &mut Vec<Contradiction>) {
+        if self.has("quant") {
+            return;
+        }
+        let level = |level: &'j Json| {
+            ["torch_dtype", "dtype"].iter().find_map(|key| Some((*key, level.get(key)?.text()?)))
+        };
+        let Some((key, name)) = level(self.whole).or_else(|| self.text.and_then(level)) else {
+            return;
+        };
+        let name = name.strip_prefix("torch.").unwrap_or(name);
+        let Some((_, dtype)) = DTYPES.iter().find(|(known, _)| *known == name) else { return };
+        // Vectors, such as norms, often keep more digits.
+        let tables = weights.opened().filter(|(_, table)| table.shape.len() > 1);
+        let mut types: Vec<DType> = tables.map(|(_, table)| table.dtype).collect();
+        types.sort_unstable_by_key(|it| it.name());
+        types.dedup();
+        if let [other] = types[..]
+            && is_float(other)
+            && other != *dtype
+        {
+            let why = format!("{key} is {name}, but the weights are {}", other.name());
+            found.push(Contradiction { rule: folders::CONFIG_DTYPE, why });
+        }
+    }
+
+    /// Weights are packed if, and only if, a method of quantisation that packs them is stated.
+    fn quantised(&self, place: &dyn Place, weights: &Weights<'_>, found: &mut Vec<Contradiction>) {
+        let packed = weights.names().find(|name| name.ends_with(PACKED));
+        let method = self.whole.get("quantization_config");
+        let text = |key: &str| method.and_then(|it| it.get(key)?.text()).unwrap_or_default();
+        // Another packing under the same method.
+        let other = text("checkpoint_format").contains("marlin")
+            || method.is_some_and(|it| it.get("is_marlin_format") == Some(&Json::Bool(true)));
+        let name = text("quant_method");
+        let why = match packed {
+            None if PACKING.contains(&name) && !other => {
+                format!("quantization_config says {name}, but no tensor is packed")
+            }
+            Some(packed) if !self.has("quant") => {
+                if OTHERS.iter().any(|name| place.beside(name).open().is_ok()) {
+                    return;
+                }
+                format!("{} is packed, but there is no quantization_config", short(packed))
+            }
+            _ => return,
+        };
+        found.push(Contradiction { rule: folders::CONFIG_QUANTISED, why });
+    }
+}
+
+/// The embeddings of tokens, by their names.
+fn embeddings(weights: &Weights<'_>) -> Vec<Embedding> {
+    let of = |name: &str| {
+        let (prefix, (_, layers)) = STACKS.iter().find_map(|stack| {
+            let prefix = name.strip_suffix(stack.0)?;
+            (prefix.is_empty() || prefix.ends_with('.')).then_some((prefix, stack))
+        })?;
+        Some(Embedding { name: name.to_string(), prefix: prefix.to_string(), layers })
+    };
+    weights.names().filter_map(of).take(EMBEDDINGS).collect()
+}
+
+fn is_float(dtype: DType) -> bool {
+    DTYPES.iter().any(|(_, known)| *known == dtype)
+}

@@ -1,0 +1,73 @@
+//! Whether settings agree with the weights beside them.
+//!
+//! Only what settings state is compared, and only with tensors whose names are known: what is not
+//! understood says nothing.
+
+mod adapter;
+mod config;
+mod weights;
+
+use super::json::Json;
+use crate::input::place::Place;
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use weights::Weights;
+
+/// Characters of a name that are shown.
+const NAME: usize = 200;
+
+/// What settings say, and weights do not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Contradiction {
+    /// The id of the rule.
+    pub(super) rule: &'static str,
+    /// Both, as a sentence.
+    pub(super) why: String,
+}
+
+/// Compares the settings at a place, a file of this name, with the weights beside it.
+pub(super) fn compare(name: &str, json: &Json, place: &dyn Place) -> Vec<Contradiction> {
+    let (index, file) = match name {
+        "config.json" => (Some("model.safetensors.index.json"), "model.safetensors"),
+        "adapter_config.json" => (None, "adapter_model.safetensors"),
+        _ => return Vec::new(),
+    };
+    let mut found = Vec::new();
+    let weights = Weights::beside(place, file, index);
+    match (weights, index) {
+        (Some(mut weights), Some(_)) => config::compare(json, place, &mut weights, &mut found),
+        (Some(mut weights), None) => adapter::compare(json, &mut weights, &mut found),
+        (None, _) => {}
+    }
+    found
+}
+
+/// The whole number of a key.
+fn number(json: &Json, key: &str) -> Option<u64> {
+    match json.get(key) {
+        Some(Json::Number(value)) => whole(*value),
+        _ => None,
+    }
+}
+
+/// A number that is whole and not negative.
+fn whole(value: f64) -> Option<u64> {
+    // Above 2^53 not every whole number has a double.
+    let is = (0.0..=9.0e15).contains(&value) && value % 1.0 == 0.0;
+    is.then_some(value as u64)
+}
+
+/// The start of a name: there is no limit to its length.
+fn short(name: &str) -> String {
+    match name.char_indices().nth(NAME) {
+        Some((at, _)) => format!("{}…", name.get(..at).unwrap_or_default()),
+        None => name.to_string(),
+    }
+}
+
+/// A shape as people write it: `32000 × 4096`.
+fn shape(extents: &[u64]) -> String {
+    let extents: Vec<_> = extents.iter().map(u64::to_string).collect();
+    extents.join(" × ")
+}
