@@ -23,7 +23,10 @@ fn table(name: &str, expected: &str) {
 #[test]
 fn rule_example_comes_from_fixture() {
     let mut examples = BTreeMap::new();
-    for (name, fixtures) in fixtures::all() {
+    let mut all = fixtures::all();
+    let none = fixtures::Fixture { name: "none", bytes: b"text".to_vec(), breaks: &["C-NONE"] };
+    all.push(("pytorch", fixtures::pytorch::all().into_iter().chain([none]).collect()));
+    for (name, fixtures) in all {
         let format = Format::by_name(name).expect("a known format");
         let options = Options::new().format(format).seed(1);
         for fixture in fixtures {

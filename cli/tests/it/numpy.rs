@@ -106,12 +106,13 @@ fn damaged_array_is_invalid_and_other_archive_unsupported() {
     }
     let pickle = Member::of("archive/data.pkl", b"\x80\x02}q\0.".to_vec());
     let pytorch = Npz::new(vec![pickle.clone(), Member::of("archive/data/0", vec![0; 8])]);
+    let alone = Npz::new(vec![pickle.clone()]);
     let mixed = Npz::new(vec![Member::new("a", &array("'<f4'", 4)), pickle]);
     let text = Member::of("x.txt", vec![7]);
     let late = Npz::new(vec![text.clone(), Member::new("a", &array("'<f4'", 4))]);
     for (name, file, said) in [
         ("late.zip", &late, "a zip archive"),
-        ("model.pt", &pytorch, "a PyTorch archive (zip) of a pickle, which imports nothing"),
+        ("model.pt", &alone, "a PyTorch archive (zip) of a pickle, which imports nothing"),
         ("model.npz", &pytorch, "a PyTorch archive (zip) of a pickle, which imports nothing"),
         ("mixed.npz", &mixed, "a zip archive that holds a pickle, which imports nothing"),
         ("other.zip", &Npz::new(vec![text]), "a zip archive"),

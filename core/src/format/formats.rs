@@ -163,6 +163,12 @@ impl Format {
         )
     }
 
+    /// Whether a file with one of the format's extensions is of this format, or broken. `.pt`, `.pth`
+    /// and `.ckpt` are the names of many things.
+    pub const fn is_told_by_name(self) -> bool {
+        !matches!(self, Format::PyTorch)
+    }
+
     /// Detects the format from a file name, which must end in one of the format's
     /// [extensions](Format::extensions), in any case, after a non-empty stem and a dot.
     pub fn by_file_name(name: &str) -> Option<Format> {

@@ -59,7 +59,8 @@ pub(crate) fn recognise_as(head: &[u8], len: u64, named: Option<Format>) -> Opti
     }
 }
 
-/// The format that a file name promises, if this build reads it.
+/// The format that a file name promises, if this build reads it. Many things are called like
+/// checkpoints, so for these the content alone decides.
 pub(crate) fn by_file_name(name: &str) -> Option<Format> {
-    Format::by_file_name(name).filter(|format| format.is_available())
+    Format::by_file_name(name).filter(|it| it.is_available() && it.is_told_by_name())
 }

@@ -98,7 +98,11 @@ impl Archived {
         // Other kinds of archives keep more than tensors.
         let others = ["constants.pkl", "bytecode.pkl", ".data/extern_modules", "archive_format"];
         let is_other = others.into_iter().any(|name| self.member(name).is_some());
-        Ok((!is_other).then_some(Stage::Pickle))
+        // A pickle of this name alone may be of any program.
+        let data = alloc::format!("{}data/", self.top);
+        let has_data = self.by_name.keys().any(|name| name.starts_with(&data));
+        let is_of_torch = has_data || self.member(SMALL[0]).is_some();
+        Ok((is_of_torch && !is_other).then_some(Stage::Pickle))
     }
 
     fn member(&self, name: &str) -> Option<&Member> {
