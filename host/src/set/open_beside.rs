@@ -104,6 +104,16 @@ pub(crate) fn attach(
     Ok(attached)
 }
 
+/// Opens the files that a model's tensors refer to, if there are any, for a program that only
+/// reads: a tensor whose file cannot be opened has no data.
+///
+/// # Errors
+/// When the model itself cannot be read.
+pub(crate) fn attached<'a>(mut access: Access<'a>, place: &dyn Place) -> Result<Access<'a>, Error> {
+    attach(&mut access, place, false)?;
+    Ok(access)
+}
+
 /// The paths that the model at a place refers to, relative to its folder; none if it cannot be
 /// read.
 pub(crate) fn paths(place: &dyn Place, options: &Options) -> Vec<String> {
