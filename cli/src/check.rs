@@ -414,7 +414,7 @@ impl Place for Alone<'_> {
         self.place.leaves_below(path)
     }
 
-    fn near(&self, extension: &str) -> Vec<(Box<dyn Place + '_>, String)> {
+    fn near(&self, extension: &str) -> Option<Vec<(Box<dyn Place + '_>, String)>> {
         self.looked.store(true, Ordering::Relaxed);
         self.place.near(extension)
     }

@@ -3,8 +3,8 @@
 use crate::base::error::ReadError;
 use crate::base::text::Text;
 use crate::input::reader::Input;
-use alloc::borrow::ToOwned as _;
 use alloc::boxed::Box;
+#[cfg(feature = "std")]
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -102,27 +102,22 @@ pub trait Place: Sync {
         false
     }
 
-    /// Places of files with this extension that may refer to this one, in the same folder or the one
-    /// above it, each with the path from its folder to this file. By default those whose names
-    /// this name continues, such as `model.onnx` for `model.onnx_data`; they may not exist.
+    /// The files with this extension in the same folder and in the one above it, each with the path
+    /// from its folder to this one: empty, or a name and a slash. `None`, the default, if they cannot
+    /// be listed.
     ///
     /// ```
     /// use weighbridge::Place;
     ///
     /// # let folder = tempfile::tempdir()?;
     /// std::fs::write(folder.path().join("a.onnx"), b"")?;
-    /// let near = folder.path().join("w.bin").near("onnx").into_iter().map(|(_, path)| path);
-    /// assert!(near.eq(["w.bin"]));
+    /// let near = folder.path().join("data/w.bin").near("onnx").unwrap();
+    /// assert!(near.into_iter().map(|(_, path)| path).eq(["data/"]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    fn near(&self, extension: &str) -> Vec<(Box<dyn Place + '_>, String)> {
-        let (name, dotted) = (self.file_name().lossy().into_owned(), format!(".{extension}"));
-        let stem = ["_data", ".data", ".bin"].iter().find_map(|end| name.strip_suffix(end));
-        let model = stem.map(|stem| match stem.ends_with(&dotted) {
-            true => stem.to_owned(),
-            false => format!("{stem}{dotted}"),
-        });
-        model.map(|model| (self.beside(&model), name.clone())).into_iter().collect()
+    fn near(&self, extension: &str) -> Option<Vec<(Box<dyn Place + '_>, String)>> {
+        let _ = extension;
+        None
     }
 
     /// Number of missing files after which the search beside this one ends: each may cost a
@@ -167,21 +162,22 @@ impl Place for std::path::PathBuf {
         leads_out(self, &self.with_file_name(path))
     }
 
-    fn near(&self, extension: &str) -> Vec<(Box<dyn Place + '_>, String)> {
-        let folders = self.ancestors().skip(1).take(2).filter_map(|folder| {
-            let path = self.strip_prefix(folder).ok()?.to_str()?;
-            Some((folder, path.replace(std::path::MAIN_SEPARATOR, "/")))
-        });
+    fn near(&self, extension: &str) -> Option<Vec<(Box<dyn Place + '_>, String)>> {
+        let own = self.parent()?;
         let mut found = Vec::new();
-        for (folder, path) in folders {
+        for folder in [Some(own), own.parent()].into_iter().flatten() {
+            let Some(path) = own.strip_prefix(folder).ok().and_then(|path| path.to_str()) else {
+                continue;
+            };
+            let path = if path.is_empty() { String::new() } else { format!("{path}/") };
             let folder = if folder.as_os_str().is_empty() { ".".as_ref() } else { folder };
             let listed = std::fs::read_dir(folder).into_iter().flatten();
             let files = listed.filter_map(|entry| Some(entry.ok()?.path()));
-            let own = files.filter(|file| file.extension() == Some(extension.as_ref()));
-            let places = own.take(MOST_NEAR).map(|file| Box::new(file) as Box<dyn Place>);
+            let models = files.filter(|file| file.extension() == Some(extension.as_ref()));
+            let places = models.take(MOST_NEAR).map(|file| Box::new(file) as Box<dyn Place>);
             found.extend(places.map(|place| (place, path.clone())));
         }
-        found
+        Some(found)
     }
 
     /// Unlimited: on disk each takes microseconds.

@@ -109,9 +109,9 @@ impl<'a> Model<'a> {
     pub fn open_with(path: impl AsRef<std::path::Path>, options: &Options) -> Result<Self, Error> {
         let place = path.as_ref().to_path_buf();
         let input = crate::input::reader::FileInput::open(&place)?;
-        let mut access = Access::at(Box::new(input), &place, options);
+        let access = Access::at(Box::new(input), &place, options);
         #[cfg(feature = "onnx")]
-        crate::set::open_beside::attach(&mut access, &place, false)?;
+        let access = crate::set::open_beside::attached(access, &place)?;
         Model::of(access)
     }
 

@@ -40,6 +40,12 @@ struct Listed {
     path: usize,
 }
 
+/// A path, and the location that mentions it first.
+struct Path {
+    text: String,
+    first: Location,
+}
+
 /// Opens the files that a model's tensors refer to, if there are any. With `checked`, the
 /// structure is checked first, and nothing is looked for unless the data of some tensor is in
 /// another file.
@@ -75,11 +81,10 @@ pub(crate) fn attach(
             .iter()
             .enumerate()
             .map(|(no, path)| {
-                let first = listed.iter().find(|it| it.path == no).map(|it| it.location);
-                let file = attached.open(place, path, first, no, follow_links)?;
+                let file = attached.open(place, path, no, follow_links)?;
                 let len = file.len();
                 let base = together.add(file)?;
-                placed.push((base, Text::from(path.as_str())));
+                placed.push((base, Text::from(path.text.as_str())));
                 Some((base, len))
             })
             .collect();
@@ -104,6 +109,16 @@ pub(crate) fn attach(
     Ok(attached)
 }
 
+/// Opens the files that a model's tensors refer to, if there are any, for a program that only
+/// reads: a tensor whose file cannot be opened has no data.
+///
+/// # Errors
+/// When the model itself cannot be read.
+pub(crate) fn attached<'a>(mut access: Access<'a>, place: &dyn Place) -> Result<Access<'a>, Error> {
+    attach(&mut access, place, false)?;
+    Ok(access)
+}
+
 /// The paths that the model at a place refers to, relative to its folder; none if it cannot be
 /// read.
 pub(crate) fn paths(place: &dyn Place, options: &Options) -> Vec<String> {
@@ -111,7 +126,10 @@ pub(crate) fn paths(place: &dyn Place, options: &Options) -> Vec<String> {
         let access = Access::at(place.open()?, place, options);
         access.reach(Goal::Header)?;
         match access.file() {
-            Some(File::Onnx(_)) => Ok(locations(&access, &mut Attached::default())?.1),
+            Some(File::Onnx(_)) => {
+                let (_, paths) = locations(&access, &mut Attached::default())?;
+                Ok(paths.into_iter().map(|path| path.text).collect())
+            }
             _ => Ok(Vec::new()),
         }
     };
@@ -122,9 +140,9 @@ pub(crate) fn paths(place: &dyn Place, options: &Options) -> Vec<String> {
 fn locations(
     access: &Access<'_>,
     attached: &mut Attached,
-) -> Result<(Vec<Listed>, Vec<String>), Error> {
+) -> Result<(Vec<Listed>, Vec<Path>), Error> {
     let most = access.options().memory / size_of::<Listed>() as u64;
-    let (mut listed, mut paths) = (Vec::new(), Vec::<String>::new());
+    let (mut listed, mut paths) = (Vec::new(), Vec::new());
     let mut numbers = BTreeMap::new();
     let (mut locations, mut pending, mut cut) = (Locations::new(), None, false);
     access.ask_or_end(|source| {
@@ -134,7 +152,7 @@ fn locations(
                 if let Some(text) = path.read(source)?.as_str() {
                     let no = *numbers.entry(text.to_owned()).or_insert(paths.len());
                     if no == paths.len() {
-                        paths.push(text.to_owned());
+                        paths.push(Path { text: text.to_owned(), first: location });
                     }
                     listed.push(Listed { location, path: no });
                 }
@@ -162,18 +180,16 @@ impl Attached {
     fn open(
         &mut self,
         place: &dyn Place,
-        path: &str,
-        first: Option<Location>,
+        Path { text: path, first }: &Path,
         no: usize,
         follow_links: bool,
     ) -> Option<Box<dyn Input>> {
         if no >= MOST_FILES || self.failed.is_some() {
             return None;
         }
-        let shown = Text::from(path);
+        let shown = Text::from(path.as_str());
         if !follow_links && place.leaves_below(path) {
-            let first = first?;
-            self.findings.push((finding(&first), shown));
+            self.findings.push((finding(first), shown));
             return None;
         }
         let why = match place.open_below(path) {

@@ -418,7 +418,7 @@ impl Report {
     }
 }
 
-#[cfg(all(any(feature = "gguf", feature = "shards"), feature = "std"))]
+#[cfg(all(any(feature = "gguf", feature = "onnx", feature = "shards"), feature = "std"))]
 impl Report {
     /// Whether the file and all findings so far pass.
     pub(crate) fn passes(&self) -> bool {
