@@ -55,7 +55,7 @@
 //!
 //! Each format turns on the shared parts that it needs: `any-alignment`, `bincode`,
 //! `blocks`, `cbor`, `columns`, `complex`, `crc32`, `decimal`, `dims32`, `dims64`,
-//! `dims-reversed`, `frames`, `items`, `json`, `more-dtypes`, `names`, `numbers`,
+//! `dims-reversed`, `flatbuffer`, `frames`, `items`, `json`, `more-dtypes`, `names`, `numbers`,
 //! `packed`, `protobuf`, `varints`. They are of no use on their own.
 #![no_std]
 #![cfg_attr(

@@ -115,6 +115,13 @@ pub const GGUF_NAME: u64 = 65_535;
 /// whole: 255 dims take 2 KiB of a small buffer.
 pub const GGUF_RANK: u32 = 255;
 
+/// How deep tables of a flatbuffer may nest. Inner ones are unchecked.
+///
+/// The deepest tables of the formats in use are five levels down, the root included; each level
+/// takes 32 bytes of state. The number of tables has no limit of its own: each offset that is
+/// followed counts toward [`SHARES`].
+pub const FLATBUFFER_DEPTH: usize = 8;
+
 /// Longest NPY array header that is read, in bytes.
 ///
 /// `numpy.load` accepts 10,000 by default, and a header must be in memory as a whole.

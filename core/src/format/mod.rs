@@ -29,6 +29,9 @@ pub mod ztensor;
 pub(crate) mod archive;
 mod container;
 mod fault;
+#[cfg(any(all(test, feature = "windows"), feature = "flatbuffer"))]
+#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "no format turns it on yet"))]
+pub(crate) mod flatbuffer;
 mod formats;
 
 pub use crate::pickle::{PickleWalk, Pickled, is_pickle};
