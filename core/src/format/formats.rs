@@ -29,6 +29,8 @@ macro_rules! formats {
             Shards = 8, shards, "shards", "safetensors shards", &["safetensors.index.json"];
             /// ONNX, `.onnx`. It has no magic: a model begins with its IR version.
             Onnx = 14, onnx, "onnx", "ONNX", &["onnx"];
+            /// TensorFlow Lite, `.tflite`.
+            Tflite = 16, tflite, "tflite", "TensorFlow Lite", &["tflite"];
             /// BinTensors, `.bt`. It has no magic, so it comes last.
             BinTensors = 4, bintensors, "bintensors", "BinTensors", &["bt"];
         }

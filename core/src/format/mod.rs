@@ -22,6 +22,8 @@ pub mod safetensors;
 pub mod shards;
 #[cfg(feature = "stb")]
 pub mod stb;
+#[cfg(feature = "tflite")]
+pub mod tflite;
 #[cfg(feature = "ztensor")]
 pub mod ztensor;
 
@@ -30,9 +32,10 @@ pub(crate) mod archive;
 mod container;
 mod fault;
 #[cfg(any(all(test, feature = "windows"), feature = "flatbuffer"))]
-#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "no format turns it on yet"))]
 pub(crate) mod flatbuffer;
 mod formats;
+#[cfg(any(feature = "onnx", feature = "tflite"))]
+pub(crate) mod path;
 
 pub use crate::pickle::{PickleWalk, Pickled, is_pickle};
 pub(crate) use container::{Container, Glance, data_of};

@@ -14,6 +14,7 @@ pub(crate) enum Type {
     /// A string.
     String,
     /// A vector of strings.
+    #[cfg_attr(not(test), expect(dead_code, reason = "no format has one yet"))]
     Strings,
     /// A table.
     Table(u8),

@@ -5,8 +5,8 @@ use crate::base::{Word, wide, widen, word};
 use crate::parse::Reader;
 use crate::rule::Halt;
 
-/// Most fields of a table that are read. The largest table of the formats has 14.
-const FIELDS: usize = 16;
+/// Most fields of a table that are read. The largest table of the formats has 17.
+const FIELDS: usize = 17;
 
 /// A table whose vtable is inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
