@@ -181,7 +181,8 @@ fn check(
     r.check(known, rules::O_CODE, place, header.codes.count.into(), index.value);
     if let Some(code) = code.and_then(|code| u32::try_from(code).ok()) {
         let own = operators::options(code);
-        let fits = kind.value == 0 || code > operators::LAST || kind.value == own.into();
+        let known = code <= operators::LAST && code != operators::PLACEHOLDER;
+        let fits = kind.value == 0 || !known || kind.value == own.into();
         r.check(fits, rules::O_OPTIONS, Span::new(kind.at, 1), own.into(), kind.value);
     }
     r.check(outputs.is_present(), rules::O_NO_OUTPUTS, place, 0, 0);

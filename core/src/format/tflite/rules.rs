@@ -354,7 +354,7 @@ rules! { Format::Tflite.code();
     O_MUTATING = "O-MUTATING", Violation, Stated,
         "the operator marks {found} of its inputs as mutable or not; it has {expected}",
         "schema, Operator.mutating_variable_inputs: the same length as inputs, or empty";
-    O_OPTIONS = "O-OPTIONS", Violation, Implied,
+    O_OPTIONS = "O-OPTIONS", Lint, Implied,
         "the options are of kind {found}; those of the operator are of kind {expected}",
         "schema, BuiltinOptions: builtins have a predetermined set of acceptable options",
         why "the runtime takes such options for absent ones";

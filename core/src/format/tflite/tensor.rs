@@ -277,7 +277,6 @@ fn validate(
         return Ok(());
     }
     if matches!(code, RESOURCE | VARIANT) {
-        tensor.status = Status::Unsupported;
         return match span.len {
             0 => Ok(()),
             len => broken(rules::T_RESOURCE, whole, 0, len),
@@ -294,7 +293,7 @@ fn validate(
     }
     if fields.sparse {
         // The audit compares the length with the indices.
-        (tensor.layout, tensor.status) = (Layout::Sparse, Status::Unsupported);
+        tensor.layout = Layout::Sparse;
         tensor.chunks = Chunks::One(span);
         return Ok(());
     }
