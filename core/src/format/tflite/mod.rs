@@ -31,6 +31,7 @@ mod links;
 mod open;
 mod operator;
 mod operators;
+mod parts;
 mod quant;
 mod reads;
 mod schema;
@@ -41,11 +42,11 @@ mod text;
 mod unused;
 
 use crate::format::Container;
-use crate::format::flatbuffer::{Object, Walk};
-use crate::input::{Source, Span};
-use crate::model::{Chunks, Metadata, NameAt, Part, Region, Tensor, Value, Version};
+use crate::format::flatbuffer::Walk;
+use crate::input::Source;
+use crate::model::{Metadata, NameAt, Region, Tensor, Value, Version};
 use crate::parse::{self, Reader};
-use crate::rule::{EntryKind, Halt};
+use crate::rule::Halt;
 use graph::{Bits, Run};
 use reads::{Memo, Vector};
 use shape::Shape;
@@ -161,55 +162,10 @@ impl Container for Header {
         tensor::next(self, r, c)
     }
 
-    /// The objects of the flatbuffer, then the data of tensors. Objects may be shared, and most
-    /// data is part of an object, so that equal parts are no fault.
+    /// The objects of the flatbuffer, then the data of tensors and of metadata. Objects may be
+    /// shared, so that equal parts are no fault.
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
-        const HEAD: Span = Span::new(0, 8);
-        let table =
-            |span| Region { part: Part::Table, span, kind: EntryKind::File, entry: 0 };
-        if c.phase == 0 {
-            c.state.walk = open::walk(r)?;
-            c.phase = 1;
-            return Ok(Some(Region { part: Part::Header, ..table(HEAD) }));
-        }
-        if let Some(span) = c.state.scan.pending.take() {
-            return Ok(Some(table(span)));
-        }
-        while c.phase == 1 {
-            let State { walk, scan, .. } = &mut c.state;
-            let found = r.quietly(|r| walk.next(r, &schema::MODEL, &rules::structure))?;
-            match found {
-                Some(Object::Table { span, vtable, .. }) => {
-                    // A wrong length of a table has been reported.
-                    scan.pending = Some(vtable);
-                    return Ok(Some(table(span)));
-                }
-                Some(Object::Vector(span)) => match open::is_data(walk) {
-                    // The data apart from its count, so that it equals that of a tensor.
-                    true => {
-                        scan.pending = Some(Span::new(span.offset, 4));
-                        let data = Span::new(
-                            span.offset.wrapping_add(4),
-                            span.len.saturating_sub(4),
-                        );
-                        return Ok(Some(table(data)));
-                    }
-                    false => return Ok(Some(table(span))),
-                },
-                Some(Object::String(span)) => return Ok(Some(table(span))),
-                None => {
-                    c.next_phase();
-                }
-            }
-        }
-        while let Some(tensor) = r.quietly(|r| self.tensor(r, c))? {
-            if let Chunks::One(span) = tensor.chunks
-                && !span.is_empty()
-            {
-                return Ok(Some(crate::format::data_of(tensor.index, span)));
-            }
-        }
-        Ok(None)
+        parts::next(self, r, c)
     }
 
     /// Continues the validation of everything that listing leaves out.

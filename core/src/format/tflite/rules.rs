@@ -45,7 +45,7 @@ rules! { Format::Tflite.code();
     F_FIELD_ALIGN = "F-FIELD-ALIGN", Fatal, Stated,
         "a field is at {found}, which is not a multiple of its width of {expected}",
         "FlatBuffers, Binary Format: scalars are aligned to their own size";
-    F_FIELD_TABLE = "F-FIELD-TABLE", Lint, Implied,
+    F_FIELD_TABLE = "F-FIELD-TABLE", Lint, Silent,
         "a field ends at offset {found} of a table of {expected} bytes",
         "FlatBuffers, Binary Format: fields are inside their table",
         why "readers do not look at the length of the table";
@@ -66,7 +66,7 @@ rules! { Format::Tflite.code();
         "a union has a value and no kind",
         "FlatBuffers, Binary Format: a union is two fields, its kind and its value",
         why "readers ignore the value";
-    F_UNION_VALUE = "F-UNION-VALUE", Lint, Implied,
+    F_UNION_VALUE = "F-UNION-VALUE", Lint, Silent,
         "a union has kind {found} and no value",
         "FlatBuffers, Binary Format: a union is two fields, its kind and its value",
         why "readers take the defaults of that kind";
@@ -82,9 +82,9 @@ rules! { Format::Tflite.code();
         "FlatBuffers, Binary Format: each object has its own bytes",
         why "no writer makes it, and the bytes mean two things";
     F_TRAILING = "F-TRAILING", Lint, Silent,
-        "{found} bytes after the last object belong to nothing",
+        "{found} bytes at the end of the file belong to nothing",
         "schema: buffers and options may be stored after the flatbuffer, by offset and size",
-        why "associated files of TFLite Metadata lie there as a ZIP archive; readers of models do not see them";
+        why "associated files of TFLite Metadata lie there as a ZIP file; readers of models do not see them";
     M_VERSION = "M-VERSION", Fatal, Stated,
         "the version of the schema is {found}; it must be {expected}",
         "schema, Model.version: version of the schema; this text is of version 3",
@@ -98,7 +98,7 @@ rules! { Format::Tflite.code();
         "schema, Model.buffers: the 0th entry must be an empty buffer",
         why "the runtime refuses the file";
     M_OLD_METADATA = "M-OLD-METADATA", Violation, Stated,
-        "the old list of metadata names buffer {found:i32}; the model has {expected}",
+        "the old list of metadata names buffer {found:i}; the model has {expected}",
         "schema, Model.metadata_buffer: indices of buffers";
     M_META_BUFFER = "M-META-BUFFER", Violation, Stated,
         "the metadata is in buffer {found}; the model has {expected}",
@@ -122,7 +122,7 @@ rules! { Format::Tflite.code();
         "schema, TensorMap.tensor_index: the tensor that the name corresponds to",
         why "callers of a signature set or read another tensor";
     C_CODE = "C-CODE", Violation, Stated,
-        "the operator code is {found:i32}, which is no operator",
+        "the operator code is {found:i}, which is no operator",
         "schema, OperatorCode: a builtin operator, whose code is the larger of two fields";
     C_NEW = "C-NEW", Unchecked, Silent,
         "the operator code is {found}; this reader knows codes up to {expected}, and did not check its options",
@@ -135,7 +135,7 @@ rules! { Format::Tflite.code();
         "schema, BuiltinOperator: custom operators accept an opaque object",
         why "its kernel comes from the program that runs the model; those named Flex are kernels of TensorFlow, among them readers of files";
     C_VERSION = "C-VERSION", Violation, Stated,
-        "the version of the operator is {found:i32}; it must be at least 1",
+        "the version of the operator is {found:i}; it must be at least 1",
         "schema, OperatorCode.version: the version of the operator, 1 by default";
     B_INDEX = "B-INDEX", Fatal, Stated,
         "the tensor is in buffer {found}; the model has {expected}",
@@ -153,7 +153,7 @@ rules! { Format::Tflite.code();
         "the data of the buffer starts at {found} and ends past the end of the file",
         "schema, Buffer: offset and size, from the beginning of the file",
         why "the runtime adds both without regard to 64 bits, and reads outside the file";
-    B_ZERO = "B-ZERO", Lint, Stated,
+    B_ZERO = "B-ZERO", Lint, Silent,
         "buffer 0 has data; it stands for none",
         "schema, Model.buffers: the 0th entry must be an empty buffer (sentinel)",
         why "readers take tensors of buffer 0 for constants if it has data, and for others if not";
@@ -161,15 +161,15 @@ rules! { Format::Tflite.code();
         "the buffer has {found} bytes, and nothing refers to it",
         "schema, Model.buffers: buffers of tensors and of metadata",
         why "no writer makes it, and readers do not see it";
-    B_ALIGN = "B-ALIGN", Lint, Stated,
+    B_ALIGN = "B-ALIGN", Lint, Silent,
         "the data lies {found} past a multiple of {expected}",
         "schema, Buffer.data: force_align 16",
         why "TensorFlow's converter packs models again in Python, which ignores it; what uses weights in place needs the alignment. Reported for the first buffer";
     T_TYPE = "T-TYPE", Fatal, Stated,
-        "the type is {found:i32}, which the schema does not define, so the size cannot be verified",
+        "the type is {found:i}, which the schema does not define, so the size cannot be verified",
         "schema, TensorType: 0 to 22";
     T_DIM = "T-DIM", Fatal, Stated,
-        "an extent is {found:i32}; it must not be negative",
+        "an extent is {found:i}; it must not be negative",
         "schema, Tensor.shape: the tensor shape; only shape_signature has -1",
         why "the runtime multiplies them";
     T_PRODUCT = "T-PRODUCT", Fatal, Implied,
@@ -204,7 +204,7 @@ rules! { Format::Tflite.code();
         "shape_signature has rank {found}; the shape has {expected}",
         "schema, Tensor.shape_signature: encodes shape with unknown dimensions";
     T_SIGNATURE_DIM = "T-SIGNATURE-DIM", Violation, Stated,
-        "an extent of shape_signature is {found:i32}; it must be at least -1",
+        "an extent of shape_signature is {found:i}; it must be at least -1",
         "schema, Tensor.shape_signature: unknown dimensions are represented with -1";
     T_BOOL = "T-BOOL", Lint, Silent,
         "a Boolean is {found}; it must be 0 or 1",
@@ -234,7 +234,7 @@ rules! { Format::Tflite.code();
         "schema, QuantizationParameters.quantized_dimension: the dimension that the scales correspond to",
         why "the runtime refuses the file; CVE-2021-37682: kernels used what was not there";
     Q_AXIS = "Q-AXIS", Violation, Stated,
-        "the axis of quantisation is {found:i32}; the tensor has rank {expected}",
+        "the axis of quantisation is {found:i}; the tensor has rank {expected}",
         "schema, QuantizationParameters.quantized_dimension: a dimension of the shape";
     Q_SCALE = "Q-SCALE", Violation, Implied,
         "a scale is not a positive finite number: its bits are {found:#x}",
@@ -247,14 +247,14 @@ rules! { Format::Tflite.code();
         "the quantisation is custom and was not checked",
         "schema, CustomQuantization: parameters for experimenting";
     Q_TENSOR = "Q-TENSOR", Violation, Stated,
-        "scales or zero points are in tensor {found:i32}; the subgraph has {expected}",
+        "scales or zero points are in tensor {found:i}; the subgraph has {expected}",
         "schema, BlockwiseQuantization: index to the tensor, in the tensors array of the subgraph",
         why "the runtime does not look";
     Q_SELF = "Q-SELF", Violation, Implied,
         "scales or zero points of the tensor are in the tensor itself",
         "schema, BlockwiseQuantization: index to the tensor of the scales";
     Q_BLOCK = "Q-BLOCK", Violation, Stated,
-        "the block size is {found:i32}; it must be positive and divide the number of elements, {expected}",
+        "the block size is {found:i}; it must be positive and divide the number of elements, {expected}",
         "schema, BlockwiseQuantization.block_size: the block size of the tensor",
         why "kernels divide by it";
     Q_SHAPE = "Q-SHAPE", Violation, Implied,
@@ -265,7 +265,7 @@ rules! { Format::Tflite.code();
         "schema, SparsityParameters.traversal_order: a permutation of the dimensions, then one of the block's",
         why "CVE-2021-37682, CVE-2022-23560: kernels read and wrote outside";
     Z_MAP = "Z-MAP", Violation, Stated,
-        "the block map has dimension {found:i32}; the tensor has rank {expected}",
+        "the block map has dimension {found:i}; the tensor has rank {expected}",
         "schema, SparsityParameters.block_map: how a block dimension maps to the original dimension";
     Z_LEVELS = "Z-LEVELS", Violation, Stated,
         "the number of dimensions described is {found}; the traversal order has {expected}",
@@ -274,7 +274,7 @@ rules! { Format::Tflite.code();
         "the format of a dimension is {found}; it must be 0 (dense) or 1 (CSR)",
         "schema, DimensionType: DENSE or SPARSE_CSR";
     Z_DENSE = "Z-DENSE", Violation, Stated,
-        "the size of a dense dimension is {found:i32}; it must be positive and that of the shape",
+        "the size of a dense dimension is {found:i}; it must be positive and that of the shape",
         "schema, DimensionMetadata.dense_size: the size of that dimension",
         why "the semantic verifier before 2.3 divided by it";
     Z_SEGMENTS = "Z-SEGMENTS", Violation, Stated,
@@ -282,7 +282,7 @@ rules! { Format::Tflite.code();
         "schema, DimensionMetadata.array_segments: the row pointers of a CSR matrix",
         why "CVE-2022-23560: kernels read and wrote outside";
     Z_INDICES = "Z-INDICES", Violation, Stated,
-        "an index is {found:i32}, or there are other than {expected} of them",
+        "an index is {found:i}, or there are other than {expected} of them",
         "schema, DimensionMetadata.array_indices: the column indices of a CSR matrix",
         why "CVE-2022-23560: kernels read and wrote outside";
     Z_VALUES = "Z-VALUES", Violation, Implied,
@@ -317,16 +317,16 @@ rules! { Format::Tflite.code();
         "the subgraph has no tensors, and operators or inputs or outputs",
         "schema, SubGraph.tensors: a list of all tensors used in this subgraph",
         why "the runtime refuses the file";
-    G_OPERATORS = "G-OPERATORS", Lint, Stated,
+    G_OPERATORS = "G-OPERATORS", Lint, Silent,
         "the subgraph has no list of operators",
         "schema, SubGraph.operators: all operators, in execution order",
         why "the semantic verifier refuses the file, the runtime does not";
     G_INPUT = "G-INPUT", Violation, Stated,
-        "an input of the subgraph is tensor {found:i32}; it has {expected}",
+        "an input of the subgraph is tensor {found:i}; it has {expected}",
         "schema, SubGraph.inputs: indices of the tensors that are inputs",
         why "CVE-2020-15211: indices that are negative or too large";
     G_OUTPUT = "G-OUTPUT", Violation, Stated,
-        "an output of the subgraph is tensor {found:i32}; it has {expected}",
+        "an output of the subgraph is tensor {found:i}; it has {expected}",
         "schema, SubGraph.outputs: indices of the tensors that are outputs",
         why "CVE-2020-15211: indices that are negative or too large";
     G_CONSTANT = "G-CONSTANT", Violation, Stated,
@@ -337,11 +337,11 @@ rules! { Format::Tflite.code();
         "the operator has code number {found}; the model has {expected}",
         "schema, Operator.opcode_index: index into the operator_codes array";
     O_INPUT = "O-INPUT", Violation, Stated,
-        "the operator reads tensor {found:i32}; the subgraph has {expected}",
+        "the operator reads tensor {found:i}; the subgraph has {expected}",
         "schema, Operator.inputs: optional input are indicated by -1",
         why "CVE-2020-15211: indices that are negative or too large";
     O_OUTPUT = "O-OUTPUT", Violation, Stated,
-        "the operator writes tensor {found:i32}; the subgraph has {expected}",
+        "the operator writes tensor {found:i}; the subgraph has {expected}",
         "schema, Operator.outputs: indices of tensors",
         why "CVE-2020-15211: indices that are negative or too large";
     O_NO_OUTPUTS = "O-NO-OUTPUTS", Violation, Implied,
@@ -349,12 +349,12 @@ rules! { Format::Tflite.code();
         "schema, Operator.outputs: indices of tensors",
         why "the runtime uses it without looking";
     O_INTERMEDIATE = "O-INTERMEDIATE", Violation, Stated,
-        "an intermediate of the operator is tensor {found:i32}; the subgraph has {expected}",
+        "an intermediate of the operator is tensor {found:i}; the subgraph has {expected}",
         "schema, Operator.intermediates: indices to the subgraph's tensors that are internal to an Op";
     O_MUTATING = "O-MUTATING", Violation, Stated,
         "the operator marks {found} of its inputs as mutable or not; it has {expected}",
         "schema, Operator.mutating_variable_inputs: the same length as inputs, or empty";
-    O_OPTIONS = "O-OPTIONS", Lint, Implied,
+    O_OPTIONS = "O-OPTIONS", Lint, Silent,
         "the options are of kind {found}; those of the operator are of kind {expected}",
         "schema, BuiltinOptions: builtins have a predetermined set of acceptable options",
         why "the runtime takes such options for absent ones";
@@ -363,7 +363,7 @@ rules! { Format::Tflite.code();
         "schema, Operator.large_custom_options_offset: from the beginning of the file, only valid if > 1",
         why "the runtime adds offset and size without regard to 64 bits, and reads outside the file";
     O_SUBGRAPH = "O-SUBGRAPH", Violation, Stated,
-        "the operator calls subgraph {found:i32}; the model has {expected}",
+        "the operator calls subgraph {found:i}; the model has {expected}",
         "schema, IfOptions, WhileOptions and others: indices of subgraphs",
         why "each kernel looks for itself, some of them not";
     O_CYCLE = "O-CYCLE", Violation, Silent,

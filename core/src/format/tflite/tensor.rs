@@ -276,11 +276,11 @@ fn validate(
         tensor.status = Status::Broken;
         return Ok(());
     }
+    // All of it belongs to the tensor, even if it is too long.
+    tensor.extra = span;
     if matches!(code, RESOURCE | VARIANT) {
-        return match span.len {
-            0 => Ok(()),
-            len => broken(rules::T_RESOURCE, whole, 0, len),
-        };
+        r.check(span.is_empty(), rules::T_RESOURCE, whole, 0, span.len);
+        return Ok(());
     }
     if span.is_empty() {
         // A buffer may be empty; its tensor is one that an operator computes.
