@@ -128,11 +128,11 @@ pub const FLATBUFFER_DEPTH: usize = 8;
 pub const TFLITE_TEXT: u64 = 65_535;
 
 /// Number of tensors, buffers or subgraphs of a TensorFlow Lite model that are marked at a time, in
-/// 256 bytes of state.
+/// 64 bytes of state.
 ///
 /// With more tensors or buffers, the model is passed several times. With more subgraphs that call
 /// earlier ones, whether they call themselves is unchecked; real models have up to a few hundred.
-pub const TFLITE_MARKS: u32 = 2048;
+pub const TFLITE_MARKS: u32 = 512;
 
 /// Longest NPY array header that is read, in bytes.
 ///

@@ -12,15 +12,18 @@ use crate::rule::{EntryKind, Halt};
 /// Number of entries that are marked at a time.
 pub(super) const BITS: u32 = TFLITE_MARKS;
 
+/// The words that hold a bit for each.
+const WORDS: usize = 8;
+
 /// Marks of entries from a base on: of a subgraph's tensors, of buffers, or of subgraphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Bits {
-    words: [u64; 32],
+    words: [u64; WORDS],
 }
 
 impl Bits {
     /// No marks.
-    pub(super) const NONE: Bits = Bits { words: [0; 32] };
+    pub(super) const NONE: Bits = Bits { words: [0; WORDS] };
 
     fn place(index: u32) -> (usize, u64) {
         let word = usize::try_from(index >> 6).unwrap_or(usize::MAX);
@@ -174,4 +177,21 @@ pub(super) fn subgraph(
 ) -> Result<Table, Halt> {
     reads.r.about(EntryKind::File, 0);
     reads.item(header.subgraphs, index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_has_a_mark_of_its_own() {
+        let mut bits = Bits::NONE;
+        for index in 0..BITS {
+            assert!(!bits.has(index), "{index}");
+            bits.set(index);
+            assert!(bits.has(index), "{index}");
+        }
+        bits.set(BITS);
+        assert!(!bits.has(BITS));
+    }
 }

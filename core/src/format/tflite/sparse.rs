@@ -13,6 +13,7 @@ use crate::rule::{Halt, Rule};
 const LEVEL: u8 = SPARSE + 1;
 const SEGMENTS: u8 = SPARSE + 2;
 const INDICES: u8 = SPARSE + 3;
+const MAP: u8 = SPARSE + 4;
 
 /// Most dimensions, those of blocks included.
 const LEVELS: u32 = 64;
@@ -53,7 +54,8 @@ pub(super) fn step(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Res
                 _ => indices(r, c, known, &level),
             }
         }
-        _ => start(r, c, known, &parameters),
+        MAP => check_map(r, c, known, &parameters),
+        _ => check_order(r, c, known, &parameters),
     }
 }
 
@@ -72,8 +74,8 @@ fn refuse(
     Ok(())
 }
 
-/// Checks the traversal order, the block map, and the number of dimensions.
-fn start(
+/// Checks the traversal order.
+fn check_order(
     r: &mut Reader<'_, '_>,
     c: &mut Cursor,
     known: &Known,
@@ -81,7 +83,7 @@ fn start(
 ) -> Result<(), Halt> {
     let rank = c.state.shape.rank;
     let all = rank.saturating_add(p.map.count);
-    let (order, map) = (p.order.span(4), p.map.span(4));
+    let order = p.order.span(4);
     if p.order.count != all || all > LEVELS {
         let numbers = (all.into(), p.order.count.into());
         return refuse(r, c, known, rules::Z_ORDER, order, numbers);
@@ -99,8 +101,16 @@ fn start(
         }
         seen |= bit;
     }
-    if map.len > 0 {
-        for (i, number) in (0..).zip(numbers_of(get(r, map)?)) {
+    go(c, MAP, Vector::NONE);
+    Ok(())
+}
+
+/// Checks the block map, and the number of dimensions.
+fn check_map(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known, p: &Parameters) -> Result<(), Halt> {
+    let rank = c.state.shape.rank;
+    let all = rank.saturating_add(p.map.count);
+    if p.map.count > 0 {
+        for (i, number) in (0..).zip(numbers_of(get(r, p.map.span(4))?)) {
             if !is_inside(number, rank) {
                 let place = Span::new(p.map.place(i, 4), 4);
                 return refuse(r, c, known, rules::Z_MAP, place, (rank.into(), found(number)));
