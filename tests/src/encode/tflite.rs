@@ -56,8 +56,7 @@ pub fn named(name: &str, tensor: i32) -> Table {
 
 /// A model that adds a constant to its input.
 pub fn sample() -> Table {
-    let tensors =
-        [tensor("x", &[1, 3], 0), tensor("w", &[1, 3], 1), tensor("y", &[1, 3], 0)];
+    let tensors = [tensor("x", &[1, 3], 0), tensor("w", &[1, 3], 1), tensor("y", &[1, 3], 0)];
     // ADD, with `AddOptions`.
     let add = operator(0, &[0, 1], &[2]).byte(3, 11).table(4, Table::new().byte(0, 0));
     let main = Table::new()

@@ -2,9 +2,9 @@
 //! over one table; this file has what they share.
 
 use super::reads::{Reads, Table, Vector, some};
-use crate::base::limits::TFLITE_MARKS;
 use super::{Cursor, Header};
 use super::{codes, links, operator, quant, unused};
+use crate::base::limits::TFLITE_MARKS;
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};

@@ -291,10 +291,7 @@ pub(super) enum Called {
 }
 
 /// Reads which subgraphs an operator calls.
-pub(super) fn called(
-    reads: &mut Reads<'_, '_, '_, '_>,
-    table: &Table,
-) -> Result<Called, Halt> {
+pub(super) fn called(reads: &mut Reads<'_, '_, '_, '_>, table: &Table) -> Result<Called, Halt> {
     let mut found = Called::Two(None, None);
     for (kind, value) in [(3, 4), (11, 12)] {
         let kind = u8::try_from(reads.scalar(table, kind, 1, 0)?.value).unwrap_or(0);
@@ -323,11 +320,7 @@ struct Scalar4 {
     at: u64,
 }
 
-fn scalar(
-    reads: &mut Reads<'_, '_, '_, '_>,
-    table: &Table,
-    field: u8,
-) -> Result<Scalar4, Halt> {
+fn scalar(reads: &mut Reads<'_, '_, '_, '_>, table: &Table, field: u8) -> Result<Scalar4, Halt> {
     let found = reads.scalar(table, field, 4, 0)?;
     let value = u32::try_from(found.value).unwrap_or(0).cast_signed();
     Ok(Scalar4 { value, at: if found.at == 0 { table.at } else { found.at } })

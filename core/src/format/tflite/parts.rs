@@ -70,11 +70,7 @@ fn object(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Span>, Halt> 
 }
 
 /// The data of the next tensor.
-fn data(
-    header: &Header,
-    r: &mut Reader<'_, '_>,
-    c: &mut Cursor,
-) -> Result<Option<Region>, Halt> {
+fn data(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
     while let Some(tensor) = r.quietly(|r| tensor::next(header, r, c))? {
         if tensor.status != Status::Broken && !tensor.extra.is_empty() {
             return Ok(Some(data_of(tensor.index, tensor.extra)));

@@ -140,7 +140,13 @@ fn signature(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<()
     let rank = c.state.shape.rank;
     let span = vector.span(4);
     if vector.count > 0 {
-        r.check(vector.count == rank, rules::T_SIGNATURE_RANK, span, rank.into(), vector.count.into());
+        r.check(
+            vector.count == rank,
+            rules::T_SIGNATURE_RANK,
+            span,
+            rank.into(),
+            vector.count.into(),
+        );
     }
     if let Some((extent, at)) = c.state.other.negative {
         r.flag(rules::T_SIGNATURE_DIM, at.into(), 4, 0, found(extent));

@@ -236,17 +236,13 @@ pub(super) fn get<'a>(r: &mut Reader<'_, 'a>, span: Span) -> Result<&'a [u8], Ha
 
 /// The bytes of `span` that are resident, at least the first `width` of them, in whole items of
 /// `width` bytes.
-pub(super) fn some<'a>(
-    r: &mut Reader<'_, 'a>,
-    span: Span,
-    width: u8,
-) -> Result<&'a [u8], Halt> {
+pub(super) fn some<'a>(r: &mut Reader<'_, 'a>, span: Span, width: u8) -> Result<&'a [u8], Halt> {
     if let Some(bytes) = r.source().all(span) {
         return Ok(bytes);
     }
     let first = Span::new(span.offset, u64::from(width).min(span.len));
     let run = match r.source().all(first) {
-        Some(_) => r.source().run(crate::base::place(span.offset)),
+        Some(_) => r.source().run(span.offset),
         None => {
             let want = limits::READ_AHEAD.min(span.len).max(first.len);
             let absent = Absent { offset: span.offset, need: first.len, want };

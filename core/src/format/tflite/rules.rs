@@ -386,9 +386,9 @@ rules! { Format::Tflite.code();
 /// The rule for a fault of the flatbuffer.
 pub(super) fn structure(fault: flatbuffer::Fault) -> Rule {
     use flatbuffer::Fault::{
-        Depth, FieldBounds, FieldHead, FieldTable, FieldUnaligned, Identifier, Offset, Prefix, Root,
-        Shared, Short, StringBounds, StringEnd, TableLength, Unaligned, UnionKind, UnionUnknown,
-        UnionValue, VectorBounds, VectorUnaligned, Vtable, VtableLength,
+        Depth, FieldBounds, FieldHead, FieldTable, FieldUnaligned, Identifier, Offset, Prefix,
+        Root, Shared, Short, StringBounds, StringEnd, TableLength, Unaligned, UnionKind,
+        UnionUnknown, UnionValue, VectorBounds, VectorUnaligned, Vtable, VtableLength,
     };
     match fault {
         Short => F_SHORT,

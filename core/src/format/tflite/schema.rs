@@ -81,7 +81,22 @@ const TABLES: &[&[Type]] = &[
         S4,
     ],
     // Operator.
-    &[S4, V4, V4, Type::Kind, Type::Union(0), V1, S1, V1, V4, S8, S8, Type::Kind, Type::Union(1), S4],
+    &[
+        S4,
+        V4,
+        V4,
+        Type::Kind,
+        Type::Union(0),
+        V1,
+        S1,
+        V1,
+        V4,
+        S8,
+        S8,
+        Type::Kind,
+        Type::Union(1),
+        S4,
+    ],
     // Buffer.
     &[V1, S8, S8],
     // Quantisation parameters.
@@ -101,7 +116,13 @@ const TABLES: &[&[Type]] = &[
     &[V4, S1, S1],
     // Metadata, a signature, and a named tensor of one.
     &[Type::String, S4],
-    &[Type::Tables(table::TENSOR_MAP), Type::Tables(table::TENSOR_MAP), Type::String, Type::Unused, S4],
+    &[
+        Type::Tables(table::TENSOR_MAP),
+        Type::Tables(table::TENSOR_MAP),
+        Type::String,
+        Type::Unused,
+        S4,
+    ],
     &[Type::String, S4],
     // A file with external buffers, and a part of one.
     &[Type::String],

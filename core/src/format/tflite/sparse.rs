@@ -106,7 +106,12 @@ fn check_order(
 }
 
 /// Checks the block map, and the number of dimensions.
-fn check_map(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known, p: &Parameters) -> Result<(), Halt> {
+fn check_map(
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    known: &Known,
+    p: &Parameters,
+) -> Result<(), Halt> {
     let rank = c.state.shape.rank;
     let all = rank.saturating_add(p.map.count);
     if p.map.count > 0 {

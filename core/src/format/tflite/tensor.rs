@@ -205,11 +205,7 @@ pub(super) fn next(
 }
 
 /// Reads a text and checks it; no name if it is too long to be read.
-pub(super) fn read_name(
-    r: &mut Reader<'_, '_>,
-    text: Vector,
-    rule: Rule,
-) -> Result<NameAt, Halt> {
+pub(super) fn read_name(r: &mut Reader<'_, '_>, text: Vector, rule: Rule) -> Result<NameAt, Halt> {
     let span = text.span(1);
     if span.len > TFLITE_TEXT {
         r.flag(rules::T_TEXT, span.offset, span.len, TFLITE_TEXT, span.len);

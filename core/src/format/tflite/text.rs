@@ -54,7 +54,8 @@ pub(super) fn next(
             let inside = index.value < count.into();
             r.check(inside, rules::K_SUBGRAPH, place, count.into(), index.value);
             // An absent number is 0.
-            let at = if index.at == 0 { Span::new(place.offset, 0) } else { Span::new(index.at, 4) };
+            let at =
+                if index.at == 0 { Span::new(place.offset, 0) } else { Span::new(index.at, 4) };
             (tag, stored) = (tag::SUBGRAPH, at);
         }
     }
