@@ -114,7 +114,7 @@ pub(super) fn calls(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> 
     let table = reads.item(operators, run.entry)?;
     let found = called(&mut reads, &table)?;
     c.state.memo.clear();
-    r.charge(16);
+    r.charge(4);
     run.entry = run.entry.saturating_add(1);
     match found {
         Called::Two(first, second) => {

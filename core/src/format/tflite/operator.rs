@@ -7,7 +7,7 @@
 use super::codes;
 use super::graph::{self, BITS, Bits, found, is_inside};
 use super::operators::{self, Calls};
-use super::reads::{Reads, Table, Vector};
+use super::reads::{Reads, Table, Vector, offsets};
 use super::tensor::Fields;
 use super::{Cursor, Header, rules};
 use crate::input::Span;
@@ -86,7 +86,7 @@ fn ends(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         return Ok(());
     };
     let (items, _) = bytes.as_chunks::<4>();
-    for (item, at) in items.iter().zip((at..).step_by(4)) {
+    for (item, at) in items.iter().zip(offsets(at, 4)) {
         let index = i32::from_le_bytes(*item);
         let inside = is_inside(index, count);
         if run.open {
@@ -153,7 +153,9 @@ fn operator(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(
     if first {
         check(header, &mut reads, &table, inputs, outputs)?;
     }
-    r.charge(16);
+    if !first {
+        r.charge(4);
+    }
     c.state.memo.clear();
     run.go(READS, inputs);
     run.open = first;
@@ -201,7 +203,7 @@ fn indices(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<()
     let run = &mut c.state.run;
     if let Some((bytes, at)) = run.items(r, 4)? {
         let (items, _) = bytes.as_chunks::<4>();
-        for (item, at) in items.iter().zip((at..).step_by(4)) {
+        for (item, at) in items.iter().zip(offsets(at, 4)) {
             index(header, r, c, i32::from_le_bytes(*item), at);
         }
         c.state.run.pass(items.len());

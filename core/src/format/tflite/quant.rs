@@ -2,7 +2,7 @@
 //! sparsity, texts, external data. Each is a step or several.
 
 use super::graph::{self, found, is_inside};
-use super::reads::{Reads, Table, Vector};
+use super::reads::{Reads, Table, Vector, offsets};
 use super::shape::Shape;
 use super::tensor::{self, Fields};
 use super::{Cursor, Header, Memo, external, rules, sparse, text};
@@ -178,7 +178,7 @@ fn scales(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<(), H
     let run = &mut c.state.run;
     if let Some((bytes, at)) = run.items(r, 4)? {
         let (items, _) = bytes.as_chunks::<4>();
-        for (item, at) in items.iter().zip((at..).step_by(4)) {
+        for (item, at) in items.iter().zip(offsets(at, 4)) {
             let scale = f32::from_le_bytes(*item);
             if !scale.is_finite() || scale <= 0.0 {
                 r.flag(rules::Q_SCALE, at, 4, 0, scale.to_bits().into());
@@ -206,7 +206,7 @@ fn zero_points(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<
         return Ok(());
     };
     let (items, _) = bytes.as_chunks::<8>();
-    for (item, at) in items.iter().zip((at..).step_by(8)) {
+    for (item, at) in items.iter().zip(offsets(at, 8)) {
         let zero = i64::from_le_bytes(*item);
         if !fits(known.dtype, zero) {
             r.flag(rules::Q_ZERO_POINT, at, 8, 0, zero.cast_unsigned());
@@ -238,15 +238,15 @@ fn details(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<(), 
     let mut reads = known.reads(r, &mut c.state.memo);
     let Some(quantised) = reads.inner(&known.fields.table, 4)? else { return over(c) };
     let kind = reads.scalar(&quantised, 4, 1, 0)?.value;
+    if !matches!(kind, CUSTOM | BLOCKWISE | MULTI_AXIS) {
+        // The verifier has reported the kind, and has not verified the value.
+        return over(c);
+    }
     let axis = reads.int(&quantised, 6, 0)?;
     let Some(table) = reads.inner(&quantised, 5)? else { return over(c) };
     let place = table.span();
     if kind == CUSTOM {
         r.flag(rules::Q_CUSTOM, place.offset, place.len, 0, 0);
-        return over(c);
-    }
-    if !matches!(kind, BLOCKWISE | MULTI_AXIS) {
-        // The verifier has reported the kind.
         return over(c);
     }
     let scales = reads.int(&table, 0, 0)?;

@@ -254,3 +254,8 @@ pub(super) fn some<'a>(r: &mut Reader<'_, 'a>, span: Span, width: u8) -> Result<
     let whole = most.saturating_sub(usize::try_from(odd).unwrap_or(0));
     Ok(run.get(..whole).unwrap_or_default())
 }
+
+/// Offsets of items of `width` bytes, from `at` on.
+pub(super) fn offsets(at: u64, width: u8) -> impl Iterator<Item = u64> {
+    core::iter::successors(Some(at), move |at| Some(at.wrapping_add(width.into())))
+}

@@ -258,7 +258,7 @@ rules! { Format::Tflite.code();
         "schema, BlockwiseQuantization.block_size: the block size of the tensor",
         why "kernels divide by it";
     Q_SHAPE = "Q-SHAPE", Violation, Implied,
-        "the tensor of scales or zero points has {found} elements; there are {expected} blocks",
+        "the tensor of scales or zero points has {found} elements; the shape has {expected} blocks",
         "schema, BlockwiseQuantization: one scale for each block";
     Z_ORDER = "Z-ORDER", Violation, Stated,
         "the traversal order has {expected} entries and is no permutation, or too short: entry {found}",
@@ -367,7 +367,7 @@ rules! { Format::Tflite.code();
         "schema, IfOptions, WhileOptions and others: indices of subgraphs",
         why "each kernel looks for itself, some of them not";
     O_CYCLE = "O-CYCLE", Violation, Silent,
-        "subgraph {found} calls itself, directly or through others",
+        "calls of subgraph {found} lead back to it, directly or through others",
         "schema, WhileOptions and others: indices of subgraphs",
         why "CVE-2021-29591: the runtime calls until the stack ends";
     O_UNPRODUCED = "O-UNPRODUCED", Violation, Stated,

@@ -2,7 +2,7 @@
 
 use super::graph::{found, is_inside};
 use super::quant::{Known, SPARSE, go, rest};
-use super::reads::{Reads, Table, Vector, get};
+use super::reads::{Reads, Table, Vector, get, offsets};
 use super::{Cursor, rules};
 use crate::input::Span;
 use crate::model::DType;
@@ -153,6 +153,8 @@ struct Level {
 struct Numbers {
     vector: Vector,
     width: u8,
+    /// The kind of the vector is known. If not, it was not verified.
+    known: bool,
 }
 
 impl Numbers {
@@ -160,25 +162,32 @@ impl Numbers {
     fn read(reads: &mut Reads<'_, '_, '_, '_>, table: &Table, field: u8) -> Result<Self, Halt> {
         let kind = reads.scalar(table, field, 1, 0)?.value;
         let width = match kind {
+            1 => 4,
             2 => 2,
             3 => 1,
-            _ => 4,
+            // No kind, and no value; or a kind that the verifier has reported.
+            _ => return Ok(Numbers { vector: Vector::NONE, width: 4, known: kind == 0 }),
         };
         let vector = match reads.inner(table, field.wrapping_add(1))? {
-            Some(inner) if kind != 0 => reads.vector(&inner, 0)?,
-            _ => Vector::NONE,
+            Some(inner) => reads.vector(&inner, 0)?,
+            None => Vector::NONE,
         };
-        Ok(Numbers { vector, width })
+        Ok(Numbers { vector, width, known: true })
     }
 }
 
 /// The numbers in `bytes`, each of `width` bytes; those of four bytes are signed.
 fn each(bytes: &[u8], width: u8) -> impl Iterator<Item = i32> {
-    bytes.chunks_exact(width.max(1).into()).map(|bytes| match bytes {
-        [a, b, c, d] => i32::from_le_bytes([*a, *b, *c, *d]),
-        [a, b] => u16::from_le_bytes([*a, *b]).into(),
-        [a] => (*a).into(),
-        _ => 0,
+    let mut rest = bytes;
+    core::iter::from_fn(move || {
+        let (number, after) = rest.split_at_checked(width.into())?;
+        rest = after;
+        match number {
+            [a, b, c, d] => Some(i32::from_le_bytes([*a, *b, *c, *d])),
+            [a, b] => Some(u16::from_le_bytes([*a, *b]).into()),
+            [a] => Some((*a).into()),
+            _ => None,
+        }
     })
 }
 
@@ -241,6 +250,10 @@ fn dimension(
             c.state.run.number = number.saturating_mul(size);
             next_level(c);
         }
+        1 if !level.segments.known || !level.indices.known => {
+            (c.state.run.level, c.state.run.number) = (0, 0);
+            rest(c, known);
+        }
         1 => {
             let count = u64::from(level.segments.vector.count);
             if count != number.saturating_add(1) {
@@ -280,7 +293,7 @@ fn segments(
         return Ok(());
     };
     let mut count = 0_usize;
-    for (number, at) in each(bytes, width).zip((at..).step_by(width.max(1).into())) {
+    for (number, at) in each(bytes, width).zip(offsets(at, width)) {
         let value = u64::try_from(number).ok();
         let first = run.passed == 0 && count == 0;
         match value {
@@ -313,7 +326,7 @@ fn indices(
         return Ok(());
     };
     let mut count = 0_usize;
-    for (number, at) in each(bytes, width).zip((at..).step_by(width.max(1).into())) {
+    for (number, at) in each(bytes, width).zip(offsets(at, width)) {
         if !u64::try_from(number).is_ok_and(|index| index < level.extent) {
             let numbers = (level.indices.vector.count.into(), found(number));
             let place = Span::new(at, width.into());

@@ -1,7 +1,7 @@
 //! Texts: the metadata of the model, its signatures, and tensors of strings.
 
 use super::quant::{Known, PASS, go};
-use super::reads::{Reads, Vector, get, number};
+use super::reads::{Reads, Vector, get, number, offsets};
 use super::{Cursor, Header, rules, tag, tensor};
 use crate::base::limits::TFLITE_TEXT;
 use crate::input::Span;
@@ -102,7 +102,7 @@ const OFFSETS: u8 = 33;
 pub(super) fn step(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<(), Halt> {
     let data = known.fields.data();
     if c.state.run.step == OFFSETS {
-        return offsets(r, c, data);
+        return check_offsets(r, c, data);
     }
     if data.len < 4 {
         r.flag(rules::X_HEAD, data.offset, data.len, 8, data.len);
@@ -133,14 +133,14 @@ pub(super) fn step(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Res
 }
 
 /// Checks offsets: the first is after them all, and the last is the end.
-fn offsets(r: &mut Reader<'_, '_>, c: &mut Cursor, data: Span) -> Result<(), Halt> {
+fn check_offsets(r: &mut Reader<'_, '_>, c: &mut Cursor, data: Span) -> Result<(), Halt> {
     let mut run = c.state.run;
     let Some((bytes, at)) = run.items(r, 4)? else {
         go(c, PASS, Vector::NONE);
         return Ok(());
     };
     let (items, _) = bytes.as_chunks::<4>();
-    for (item, at) in items.iter().zip((at..).step_by(4)) {
+    for (item, at) in items.iter().zip(offsets(at, 4)) {
         let offset = u64::from(u32::from_le_bytes(*item));
         let first = run.passed == 0;
         run.pass(1);

@@ -1,7 +1,7 @@
 //! Buffers that nothing uses, and the old list of metadata.
 
 use super::graph::{self, BITS, Bits, found, is_inside};
-use super::reads::{Reads, Vector};
+use super::reads::{Reads, Vector, offsets};
 use super::{Cursor, Header, Place, rules, tensor};
 use crate::input::Span;
 use crate::parse::Reader;
@@ -125,7 +125,7 @@ pub(super) fn old_metadata(
     };
     let count = header.buffers.count;
     let (items, _) = bytes.as_chunks::<4>();
-    for (item, at) in items.iter().zip((at..).step_by(4)) {
+    for (item, at) in items.iter().zip(offsets(at, 4)) {
         let index = i32::from_le_bytes(*item);
         let place = Span::new(at, 4);
         r.check(is_inside(index, count), rules::M_OLD_METADATA, place, count.into(), found(index));
