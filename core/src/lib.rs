@@ -34,7 +34,7 @@
 //!
 //! | feature | default | what it adds |
 //! |---|---|---|
-//! | `formats` | yes | every format; or a single one by name: `bintensors`, `gguf`, `idv`, `npy`, `npz`, `oinf`, `onnx`, `pytorch`, `safetensors`, `shards`, `stb`, `ztensor` |
+//! | `formats` | yes | every format; or a single one by name: `bintensors`, `gguf`, `idv`, `npy`, `npz`, `oinf`, `onnx`, `pytorch`, `safetensors`, `shards`, `stb`, `tflite`, `ztensor` |
 //! | `windows` | yes | partially resident files, and `Audit`; without it, use [`MappedAudit`] |
 //! | `details` | yes | findings with a length and with expected and found numbers |
 //! | `payloads` | yes | the audit stage that needs the data |
@@ -55,7 +55,7 @@
 //!
 //! Each format turns on the shared parts that it needs: `any-alignment`, `beside`, `bincode`,
 //! `blocks`, `cbor`, `columns`, `complex`, `crc32`, `decimal`, `dims32`, `dims64`,
-//! `dims-reversed`, `frames`, `items`, `json`, `more-dtypes`, `names`, `numbers`,
+//! `dims-reversed`, `flatbuffer`, `frames`, `items`, `json`, `more-dtypes`, `names`, `numbers`,
 //! `packed`, `protobuf`, `strided`, `varints`. They are of no use on their own.
 #![no_std]
 #![cfg_attr(

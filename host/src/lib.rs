@@ -1,5 +1,5 @@
 //! Validates and reads untrusted tensor files: safetensors (single and sharded), GGUF, NPY,
-//! NPZ, ONNX, zTensor, OINF, BinTensors, STB and ML.NET data views.
+//! NPZ, ONNX, TensorFlow Lite, zTensor, OINF, BinTensors, STB and ML.NET data views.
 //!
 //! To check an upload, ask for a verdict:
 //!
@@ -40,7 +40,7 @@
 //! | feature | default | adds |
 //! |---|---|---|
 //! | `std` | yes | files, seekable readers, sharded checkpoints, random seeds |
-//! | `formats` | yes | all formats; each has a feature of its own: `bintensors`, `gguf`, `idv`, `npy`, `npz`, `oinf`, `onnx`, `pytorch`, `safetensors`, `shards`, `stb`, `ztensor` |
+//! | `formats` | yes | all formats; each has a feature of its own: `bintensors`, `gguf`, `idv`, `npy`, `npz`, `oinf`, `onnx`, `pytorch`, `safetensors`, `shards`, `stb`, `tflite`, `ztensor` |
 //! | `dequantise`, `codebooks` | yes | elements of ggml's block types; those of IQ1 to IQ3 too |
 //! | `beside` | no | data in files beside a model; formats that have such data turn it on |
 //! | `deflate`, `zstd`, `checksum` | yes | decompression and checksums |

@@ -55,6 +55,9 @@ fn header(text: &mut String, file: &File) {
         File::Safetensors(h) => line(text, &h.data_at()),
         File::Shards(h) => line(text, &h.total_size()),
         File::Stb(h) => line(text, &h.data_offset()),
+        File::Tflite(h) => {
+            line(text, &(h.subgraphs(), h.operators(), h.custom_codes(), h.signatures()));
+        }
         File::ZTensor(h) => line(text, &h.index()),
         _ => {}
     }

@@ -115,6 +115,25 @@ pub const GGUF_NAME: u64 = 65_535;
 /// whole: 255 dims take 2 KiB of a small buffer.
 pub const GGUF_RANK: u32 = 255;
 
+/// How deep tables of a flatbuffer may nest. Inner ones are unchecked.
+///
+/// The deepest tables of the formats in use are five levels down, the root included; each level
+/// takes 32 bytes of state. The number of tables has no limit of its own: each offset that is
+/// followed counts toward [`SHARES`].
+pub const FLATBUFFER_DEPTH: usize = 8;
+
+/// Longest text of a TensorFlow Lite model that is read, in bytes.
+///
+/// Names of tensors are paths through layers, of a few hundred bytes.
+pub const TFLITE_TEXT: u64 = 65_535;
+
+/// Number of tensors, buffers or subgraphs of a TensorFlow Lite model that are marked at a time, in
+/// 64 bytes of state.
+///
+/// With more tensors or buffers, the model is passed several times. With more subgraphs that call
+/// earlier ones, whether they call themselves is unchecked; real models have up to a few hundred.
+pub const TFLITE_MARKS: u32 = 512;
+
 /// Longest NPY array header that is read, in bytes.
 ///
 /// `numpy.load` accepts 10,000 by default, and a header must be in memory as a whole.

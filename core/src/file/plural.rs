@@ -23,7 +23,9 @@ const NOUNS: &[(&str, &str)] = &[
     ("rows", "row"),
     ("scales", "scale"),
     ("slots", "slot"),
+    ("subgraphs", "subgraph"),
     ("tensors", "tensor"),
+    ("texts", "text"),
     ("tokens", "token"),
     ("values", "value"),
 ];

@@ -32,6 +32,8 @@ macro_rules! formats {
             /// A checkpoint of PyTorch, `.pt`, `.pth`, `.ckpt`. A host recognises it once it has
             /// followed its pickle.
             PyTorch = 15, pytorch, "pytorch", "PyTorch", &["pt", "pth", "ckpt"];
+            /// TensorFlow Lite, `.tflite`.
+            Tflite = 16, tflite, "tflite", "TensorFlow Lite", &["tflite"];
             /// BinTensors, `.bt`. It has no magic, so it comes last.
             BinTensors = 4, bintensors, "bintensors", "BinTensors", &["bt"];
         }

@@ -24,6 +24,8 @@ pub mod safetensors;
 pub mod shards;
 #[cfg(feature = "stb")]
 pub mod stb;
+#[cfg(feature = "tflite")]
+pub mod tflite;
 #[cfg(feature = "ztensor")]
 pub mod ztensor;
 
@@ -31,7 +33,11 @@ pub mod ztensor;
 pub(crate) mod archive;
 mod container;
 mod fault;
+#[cfg(any(all(test, feature = "windows"), feature = "flatbuffer"))]
+pub(crate) mod flatbuffer;
 mod formats;
+#[cfg(any(feature = "onnx", feature = "tflite"))]
+pub(crate) mod path;
 
 pub use crate::pickle::{PickleWalk, Pickled, is_pickle};
 pub(crate) use container::{Container, Glance, data_of};

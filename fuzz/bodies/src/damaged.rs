@@ -148,6 +148,9 @@ fn build(format: Format, seed: [u8; 8]) -> Option<Vec<u8>> {
             file!(encode::shards::arbitrary(), |f: encode::shards::Index| f.encode())
         }
         Format::Stb => file!(encode::stb::arbitrary(), |f: encode::stb::Stb| f.encode()),
+        Format::Tflite => file!(encode::tflite::arbitrary(), |f: Vec<(u8, Vec<i32>)>| {
+            encode::tflite::encode(&encode::tflite::of_constants(&f)).bytes
+        }),
         Format::ZTensor => {
             file!(encode::ztensor::random::arbitrary(), |f: encode::ztensor::File| f.encode())
         }

@@ -75,8 +75,10 @@ fn lookup(file: &File, source: &Source<'_>, few: usize) {
     let mut seen = 0;
     while let Ok(Some(Entry { name, .. })) = file.next_tensor(source, &mut cursor, &mut |_| {}) {
         seen += 1;
-        // A constant of ONNX has a name only beside its graph, and is not looked up by it.
-        let nameless = file.format() == Format::Onnx && name.is_empty();
+        // A constant of ONNX has a name only beside its graph, and is not looked up by it; a tensor
+        // of TensorFlow Lite needs none.
+        let unnamed = matches!(file.format(), Format::Onnx | Format::Tflite);
+        let nameless = unnamed && name.is_empty();
         if seen > 64 || nameless {
             continue;
         }

@@ -24,7 +24,8 @@ pub fn pickle(input: &[u8]) {
         };
         assert!(at <= input.len() as u64, "{event:?}");
     }
-    let (PickleEnd::Stopped(at) | PickleEnd::Broken(at) | PickleEnd::Unchecked(at)) = whole.1 else {
+    let (PickleEnd::Stopped(at) | PickleEnd::Broken(at) | PickleEnd::Unchecked(at)) = whole.1
+    else {
         return;
     };
     assert!(at <= input.len() as u64, "{:?}", whole.1);

@@ -1,6 +1,7 @@
 //! One encoder per format: a plain description of a file in, bytes out.
 
 pub mod bintensors;
+pub mod flatbuffer;
 pub mod gguf;
 pub mod idv;
 pub mod npy;
@@ -12,4 +13,5 @@ pub mod pytorch;
 pub mod safetensors;
 pub mod shards;
 pub mod stb;
+pub mod tflite;
 pub mod ztensor;

@@ -123,7 +123,7 @@ macro_rules! each_format {
     )*};
 }
 
-each_format!(bintensors gguf idv npy npz oinf onnx safetensors shards stb ztensor);
+each_format!(bintensors gguf idv npy npz oinf onnx safetensors shards stb tflite ztensor);
 
 #[test]
 fn mutations_cover_every_format() {
@@ -138,6 +138,7 @@ fn mutations_cover_every_format() {
         "safetensors",
         "shards",
         "stb",
+        "tflite",
         "ztensor",
     ];
     let names: Vec<_> = fixtures::all().into_iter().map(|(name, _)| name).collect();

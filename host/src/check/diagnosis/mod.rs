@@ -23,6 +23,7 @@ const OBJECTS: &str = "a NumPy array (.npy) of objects, a pickle";
 const PICKLE: &str = "a pickle";
 const NPY: &str = "a NumPy array (.npy)";
 const ONNX: &str = "an ONNX model";
+const TFLITE: &str = "a TensorFlow Lite model";
 const TAR: &str = "a tar archive";
 const PICKLE_INDEX: &str = "an index of PyTorch shards, which are pickles: Weighbridge does not \
                             read them, and they can run code when they are loaded";
@@ -122,6 +123,7 @@ impl Diagnosis {
             Some(Diagnosis::Other(NPY)) => Some(Format::Npy),
             Some(Diagnosis::Other(NPZ)) => Some(Format::Npz),
             Some(Diagnosis::Other(ONNX)) => Some(Format::Onnx),
+            Some(Diagnosis::Other(TFLITE)) => Some(Format::Tflite),
             _ => None,
         };
         let damaged =
@@ -349,7 +351,7 @@ const MAGICS: &[Magic] = &[
     magic(0, b"lmgg", "a GGML file, which GGUF has replaced"),
     magic(0, b"fmgg", "a GGMF file, which GGUF has replaced"),
     magic(0, b"tjgg", "a GGJT file, which GGUF has replaced"),
-    magic(4, b"TFL3", "a TensorFlow Lite model"),
+    magic(4, b"TFL3", TFLITE),
     magic(257, b"ustar", TAR),
 ];
 

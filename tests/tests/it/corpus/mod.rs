@@ -6,6 +6,7 @@ mod oinf;
 mod onnx;
 mod pytorch;
 mod stb;
+mod tflite;
 mod ztensor;
 
 use std::path::Path;

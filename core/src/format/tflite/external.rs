@@ -1,0 +1,74 @@
+//! External buffers: data in another file, which is not opened.
+
+use super::quant::{Known, PASS, go};
+use super::reads::{Vector, get};
+use super::{Cursor, Header, rules};
+use crate::base::limits::TFLITE_TEXT;
+use crate::format::path::is_inside;
+use crate::model::DType;
+use crate::parse::Reader;
+use crate::rule::Halt;
+
+/// Compares the tensor's number with the next external buffer.
+pub(super) fn step(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    known: &Known,
+) -> Result<(), Halt> {
+    let id = known.fields.external;
+    let index = c.state.run.level;
+    if index >= header.externals.count {
+        r.flag(rules::E_ID, id.at, 4, 0, id.value);
+        return over(c);
+    }
+    let mut reads = known.reads(r, &mut c.state.memo);
+    let table = reads.item(header.externals, index)?;
+    if reads.scalar(&table, 0, 4, 0)?.value != id.value {
+        r.charge(4);
+        c.state.run.level = index.saturating_add(1);
+        c.state.memo.clear();
+        return Ok(());
+    }
+    let group = reads.scalar(&table, 1, 4, 0)?;
+    let offset = reads.scalar(&table, 2, 8, 0)?.value;
+    let len = reads.scalar(&table, 3, 8, 0)?.value;
+    let number = u32::try_from(group.value).ok().filter(|group| *group < header.groups.count);
+    let name = match number {
+        Some(number) => {
+            let table = reads.item(header.groups, number)?;
+            Some(reads.vector(&table, 0)?)
+        }
+        None => None,
+    };
+    let inside = match name {
+        Some(name) => {
+            let span = name.span(1);
+            let short = span.len <= TFLITE_TEXT;
+            Some((span, short && name.count > 0 && is_inside(get(r, span)?)))
+        }
+        None => None,
+    };
+    let place = table.span();
+    r.check(number.is_some(), rules::E_GROUP, place, header.groups.count.into(), group.value);
+    if let Some((span, inside)) = inside {
+        let span = if span.is_empty() { place } else { span };
+        r.check(inside, rules::E_PATH, span, 0, 0);
+    }
+    let bytes = match known.dtype {
+        DType::Text | DType::Unknown => None,
+        dtype => dtype.bytes(c.state.shape.elements()),
+    };
+    let fits = known.fields.sparse || bytes.is_none_or(|bytes| bytes == len);
+    r.check(fits, rules::E_LENGTH, place, bytes.unwrap_or(0), len);
+    r.check(offset.checked_add(len).is_some(), rules::E_RANGE, place, offset, len);
+    let whole = known.fields.table.span();
+    r.flag(rules::E_UNCHECKED, whole.offset, whole.len, 0, len);
+    over(c)
+}
+
+fn over(c: &mut Cursor) -> Result<(), Halt> {
+    c.state.run.level = 0;
+    go(c, PASS, Vector::NONE);
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! The audit: everything that needs more than a tensor and its buffer. It runs in phases, each
+//! over one table; this file has what they share.
+
+use super::reads::{Reads, Table, Vector, some};
+use super::{Cursor, Header};
+use super::{codes, links, operator, quant, unused};
+use crate::base::limits::TFLITE_MARKS;
+use crate::input::Span;
+use crate::parse::Reader;
+use crate::rule::{EntryKind, Halt};
+
+/// Number of entries that are marked at a time.
+pub(super) const BITS: u32 = TFLITE_MARKS;
+
+/// The words that hold a bit for each.
+const WORDS: usize = 8;
+
+/// Marks of entries from a base on: of a subgraph's tensors, of buffers, or of subgraphs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Bits {
+    words: [u64; WORDS],
+}
+
+impl Bits {
+    /// No marks.
+    pub(super) const NONE: Bits = Bits { words: [0; WORDS] };
+
+    fn place(index: u32) -> (usize, u64) {
+        let word = usize::try_from(index >> 6).unwrap_or(usize::MAX);
+        (word, 1_u64.checked_shl(index & 63).unwrap_or(0))
+    }
+
+    /// Whether entry `index`, counted from the base, is marked.
+    pub(super) fn has(&self, index: u32) -> bool {
+        let (word, bit) = Bits::place(index);
+        self.words.get(word).is_some_and(|word| word & bit != 0)
+    }
+
+    /// Marks an entry.
+    pub(super) fn set(&mut self, index: u32) {
+        let (word, bit) = Bits::place(index);
+        if let Some(word) = self.words.get_mut(word) {
+            *word |= bit;
+        }
+    }
+}
+
+/// Where the audit is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Run {
+    /// Number of the current subgraph, and of the current entry.
+    pub(super) subgraph: u32,
+    pub(super) entry: u32,
+    /// The current step within it.
+    pub(super) step: u8,
+    /// The list that is read, and the number of its items passed.
+    pub(super) list: Vector,
+    pub(super) passed: u32,
+    /// The first entry that is marked.
+    pub(super) base: u32,
+    /// The current part of an entry: a dimension of a sparse tensor, a name of a signature.
+    pub(super) level: u32,
+    /// Width of the items of the list.
+    pub(super) width: u8,
+    /// Scales, or zero points, of quantisation in other tensors.
+    pub(super) entry_part: u8,
+    /// Numbers that a step keeps for the next.
+    pub(super) number: u64,
+    pub(super) previous: u64,
+    /// A buffer that is not aligned was reported.
+    pub(super) misaligned: bool,
+    /// A subgraph calls itself or an earlier one.
+    pub(super) backward: bool,
+    /// Something was marked in this pass; something of the current entry is not.
+    pub(super) moved: bool,
+    pub(super) open: bool,
+}
+
+impl Run {
+    pub(super) const START: Run = Run {
+        subgraph: 0,
+        entry: 0,
+        step: 0,
+        list: Vector::NONE,
+        passed: 0,
+        base: 0,
+        level: 0,
+        width: 0,
+        entry_part: 0,
+        number: 0,
+        previous: 0,
+        misaligned: false,
+        backward: false,
+        moved: false,
+        open: false,
+    };
+
+    /// Moves to a step, in which `list` is read.
+    pub(super) fn go(&mut self, step: u8, list: Vector) {
+        (self.step, self.list, self.passed) = (step, list, 0);
+    }
+
+    /// Moves to the first step of the next entry.
+    pub(super) fn next_entry(&mut self) {
+        self.entry = self.entry.saturating_add(1);
+        (self.level, self.open) = (0, false);
+        self.go(0, Vector::NONE);
+    }
+
+    /// The place of an index that is marked now; `None` if others are.
+    pub(super) fn marked(&self, index: u32) -> Option<u32> {
+        index.checked_sub(self.base).filter(|place| *place < BITS)
+    }
+
+    /// The next items of the list, as far as they are resident, `width` bytes each, and the offset
+    /// of the first; none after the last. The caller passes them.
+    pub(super) fn items<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        width: u8,
+    ) -> Result<Option<(&'a [u8], u64)>, Halt> {
+        let left = self.list.count.saturating_sub(self.passed);
+        if left == 0 {
+            return Ok(None);
+        }
+        let at = self.list.place(self.passed, width);
+        let span = Span::new(at, u64::from(left).wrapping_mul(width.into()));
+        some(r, span, width).map(|bytes| Some((bytes, at)))
+    }
+
+    /// Passes items.
+    pub(super) fn pass(&mut self, count: usize) {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        self.passed = self.passed.saturating_add(count);
+    }
+}
+
+/// Continues the audit.
+pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    match c.phase {
+        0 => codes::step(header, r, c),
+        1 => quant::step(header, r, c),
+        2 => operator::step(header, r, c),
+        3 => links::signatures(header, r, c),
+        4 => links::calls(header, r, c),
+        5 => unused::step(header, r, c),
+        6 => unused::old_metadata(header, r, c),
+        _ => {
+            c.finish();
+            Ok(())
+        }
+    }
+}
+
+/// Moves to the next phase.
+pub(super) fn over(c: &mut Cursor) {
+    let backward = c.state.run.backward;
+    c.next_phase();
+    c.state.run.backward = backward;
+}
+
+/// What each item of a list of indices is compared with.
+pub(super) fn is_inside(index: i32, count: u32) -> bool {
+    u32::try_from(index).is_ok_and(|index| index < count)
+}
+
+/// A signed index, as findings have it.
+pub(super) fn found(index: i32) -> u64 {
+    i64::from(index).cast_unsigned()
+}
+
+/// The table of a subgraph, read with what is remembered.
+pub(super) fn subgraph(
+    header: &Header,
+    reads: &mut Reads<'_, '_, '_, '_>,
+    index: u32,
+) -> Result<Table, Halt> {
+    reads.r.about(EntryKind::File, 0);
+    reads.item(header.subgraphs, index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_has_a_mark_of_its_own() {
+        let mut bits = Bits::NONE;
+        for index in 0..BITS {
+            assert!(!bits.has(index), "{index}");
+            bits.set(index);
+            assert!(bits.has(index), "{index}");
+        }
+        bits.set(BITS);
+        assert!(!bits.has(BITS));
+    }
+}

@@ -1,0 +1,223 @@
+//! TensorFlow Lite (`.tflite`): one flatbuffer with the identifier `TFL3`.
+//!
+//! | table | contains |
+//! |---|---|
+//! | model | version, operator codes, subgraphs, buffers, metadata, signatures, external buffers |
+//! | operator code | a number, or the name of a custom operator; a version |
+//! | subgraph | tensors, inputs, outputs, operators in order of execution |
+//! | tensor | extents, element type, number of a buffer, name, quantisation, sparsity |
+//! | operator | number of a code, of tensors read and written, options |
+//! | buffer | data, or the place of data behind the flatbuffer |
+//!
+//! Opening verifies the whole flatbuffer ([`flatbuffer`](crate::format::flatbuffer)) and refuses a
+//! file in which an object cannot be read. Listing validates tensors and their buffers. The audit
+//! validates what remains: quantisation, sparsity, texts, operators and how they are connected,
+//! signatures, and buffers that nothing uses.
+//!
+//! All tensors of all subgraphs are listed. Those that an operator computes have no data. Names
+//! may be missing or equal; a lookup finds the first.
+//!
+//! Order of suppression. A fatal fault of the flatbuffer ends validation. Of a tensor, only the
+//! first of `T-TYPE`, `T-DIM`, `T-PRODUCT`, `B-INDEX`, `B-RANGE`, `T-RESOURCE`, `T-SHORT` and
+//! `T-LONG` is reported, and a broken one is not validated further. An index that is outside is not
+//! followed.
+
+pub mod rules;
+
+mod codes;
+mod external;
+mod graph;
+mod links;
+mod open;
+mod operator;
+mod operators;
+mod parts;
+mod quant;
+mod reads;
+mod schema;
+mod shape;
+mod sparse;
+mod tensor;
+mod text;
+mod unused;
+
+use crate::format::Container;
+use crate::format::flatbuffer::Walk;
+use crate::input::Source;
+use crate::model::{Metadata, NameAt, Region, Tensor, Value, Version};
+use crate::parse::{self, Reader};
+use crate::rule::Halt;
+use graph::{Bits, Run};
+use reads::{Memo, Vector};
+use shape::Shape;
+
+/// The validated model, as plain numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Header {
+    codes: Vector,
+    subgraphs: Vector,
+    buffers: Vector,
+    old_metadata: Vector,
+    metadata: Vector,
+    signatures: Vector,
+    groups: Vector,
+    externals: Vector,
+    tensors: u32,
+    operators: u32,
+    custom: u32,
+}
+
+/// State kept between calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct State {
+    /// The tensor at the cursor is read by itself.
+    alone: bool,
+    /// What was read of the current entry.
+    memo: Memo,
+    /// The extents of the current tensor, as far as they have been read.
+    shape: Shape,
+    /// Those of another tensor, or of its shape signature.
+    other: Shape,
+    /// The tensors of the current subgraph.
+    place: Place,
+    /// While opening, and while parts are listed.
+    walk: Walk,
+    scan: open::Scan,
+    /// While the model is audited.
+    run: Run,
+    bits: Bits,
+}
+
+impl parse::State for State {
+    const START: State = State {
+        alone: false,
+        memo: Memo::NONE,
+        shape: Shape::START,
+        other: Shape::START,
+        place: Place::START,
+        walk: Walk::NONE,
+        scan: open::Scan::START,
+        run: Run::START,
+        bits: Bits::NONE,
+    };
+    const ALONE: State = State { alone: true, ..State::START };
+}
+
+/// A position among the tensors of all subgraphs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Place {
+    /// Number of subgraphs entered.
+    subgraphs: u32,
+    /// The tensors of the last one, and the number of those passed.
+    tensors: Vector,
+    passed: u32,
+}
+
+impl Place {
+    const START: Place = Place { subgraphs: 0, tensors: Vector::NONE, passed: 0 };
+}
+
+/// Position of an iteration.
+type Cursor = parse::Cursor<State>;
+
+/// Number of steps that the audit takes at a time: it copies the cursor before and after them.
+const STEPS: u32 = 64;
+
+/// What the number in [`Metadata::tag`] means.
+mod tag {
+    /// Bytes of a buffer.
+    pub(super) const BYTES: u32 = 0;
+    /// Text, with zero bytes after it.
+    pub(super) const TEXT: u32 = 1;
+    /// The number of a subgraph.
+    pub(super) const SUBGRAPH: u32 = 2;
+}
+
+impl Container for Header {
+    type State = State;
+
+    fn detect(head: &[u8], _: u64) -> bool {
+        matches!(head, [_, _, _, _, b'T', b'F', b'L', b'3', ..])
+    }
+
+    fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
+        open::open(r, c)
+    }
+
+    fn version(&self) -> Option<Version> {
+        Some(Version::major(3))
+    }
+
+    fn tensor_count(&self) -> u64 {
+        self.tensors.into()
+    }
+
+    /// The metadata, then the signatures, each with its key.
+    fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Metadata>, Halt> {
+        text::next(self, r, c)
+    }
+
+    fn value(&self, r: &mut Reader<'_, '_>, meta: &Metadata) -> Result<Option<Value>, Halt> {
+        text::value(r, meta)
+    }
+
+    fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
+        tensor::next(self, r, c)
+    }
+
+    /// The objects of the flatbuffer, then the data of tensors and of metadata. Objects may be
+    /// shared, so that equal parts are no fault.
+    fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
+        parts::next(self, r, c)
+    }
+
+    /// Continues the validation of everything that listing leaves out.
+    fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+        let before = *c;
+        for _ in 0..STEPS {
+            match graph::step(self, r, c) {
+                Ok(()) if c.done => break,
+                Ok(()) => {}
+                // The audit keeps the cursor only after a step.
+                Err(halt) if halt.is_absent() && *c != before => break,
+                Err(halt) => return Err(halt),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Header {
+    /// Number of operators in all subgraphs.
+    pub const fn operators(&self) -> u32 {
+        self.operators
+    }
+
+    /// Number of operator codes with a name: those of custom operators.
+    pub const fn custom_codes(&self) -> u32 {
+        self.custom
+    }
+
+    /// Number of subgraphs.
+    pub const fn subgraphs(&self) -> u32 {
+        self.subgraphs.count
+    }
+
+    /// Number of signatures.
+    pub const fn signatures(&self) -> u32 {
+        self.signatures.count
+    }
+}
+
+/// A name; none if it is empty or was not read.
+fn name_at(text: Vector) -> NameAt {
+    match text.count {
+        0 => NameAt::default(),
+        len => NameAt::plain(text.at.into(), len.into()),
+    }
+}
+
+/// The flatbuffer: the file, up to the length that offsets can reach.
+fn extent(source: &Source<'_>) -> u64 {
+    source.len().min(u32::MAX.into())
+}

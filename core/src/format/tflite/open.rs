@@ -1,0 +1,138 @@
+//! Opening: the whole flatbuffer is verified, and the tables of the model are found.
+
+use super::reads::{Reads, Vector};
+use super::rules;
+use super::schema::{self, table};
+use super::{Cursor, Header, extent};
+use crate::format::flatbuffer::{self, Extent, Fault, Object, Prefix, Walk};
+use crate::input::Span;
+use crate::parse::Reader;
+use crate::rule::{EntryKind, Halt, Rule, Severity};
+use core::cell::Cell;
+
+/// The version of the schema.
+const VERSION: u64 = 3;
+
+/// What opening has found so far, and what is known of the part that is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Scan {
+    /// The model; 0 before it was found.
+    model: u64,
+    tensors: u32,
+    operators: u32,
+    custom: u32,
+    /// The first fatal fault.
+    broken: Option<Rule>,
+    /// A part to be returned next.
+    pub(super) pending: Option<Span>,
+}
+
+impl Scan {
+    pub(super) const START: Scan =
+        Scan { model: 0, tensors: 0, operators: 0, custom: 0, broken: None, pending: None };
+}
+
+/// A walk over the model.
+pub(super) fn walk(r: &mut Reader<'_, '_>) -> Result<Walk, Halt> {
+    let mut bytes = Extent::new(r, 0, extent(r.source()));
+    let root = flatbuffer::root(r, &mut bytes, Prefix::None, &schema::MODEL, &rules::structure)?;
+    Ok(Walk::new(bytes, root))
+}
+
+/// Whether the vector that the walk has just returned is the data of a buffer.
+pub(super) fn is_data(walk: &Walk) -> bool {
+    walk.path().last().is_some_and(|top| top.number() == table::BUFFER && top.field() == 0)
+}
+
+/// Verifies the flatbuffer, and finds the vectors of the model.
+pub(super) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
+    r.about(EntryKind::File, 0);
+    if c.phase == 0 {
+        c.state.walk = walk(r)?;
+        c.phase = 1;
+    }
+    if c.phase == 1 {
+        verify(r, c)?;
+        c.phase = 2;
+    }
+    if let Some(rule) = c.state.scan.broken {
+        return Err(Halt::refused(rule));
+    }
+    let header = find(r, c)?;
+    Ok(header)
+}
+
+/// Verifies every object, and counts.
+fn verify(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    let fatal = Cell::new(None);
+    let rule = |fault: Fault| {
+        let rule = rules::structure(fault);
+        if rule.severity() == Severity::Fatal {
+            fatal.set(Some(rule));
+        }
+        rule
+    };
+    loop {
+        let found = c.state.walk.next(r, &schema::MODEL, &rule);
+        let scan = &mut c.state.scan;
+        scan.broken = scan.broken.or(fatal.get());
+        let top = c.state.walk.path().last();
+        match found? {
+            Some(Object::Table { number, span, .. }) => match number {
+                0 => scan.model = span.offset,
+                table::TENSOR => scan.tensors = scan.tensors.saturating_add(1),
+                table::OPERATOR => scan.operators = scan.operators.saturating_add(1),
+                _ => {}
+            },
+            Some(Object::String(_)) => {
+                let custom = top.is_some_and(|top| top.number() == table::OPERATOR_CODE);
+                scan.custom = scan.custom.saturating_add(custom.into());
+            }
+            Some(Object::Vector(_)) => {}
+            None => return Ok(()),
+        }
+    }
+}
+
+/// Reads the model.
+fn find(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
+    let scan = c.state.scan;
+    let mut reads = Reads::new(r, &mut c.state.memo);
+    let model = reads.table(scan.model)?;
+    let version = reads.scalar(&model, 0, 4, 0)?;
+    let mut vectors = [Vector::NONE; 8];
+    for (vector, field) in vectors.iter_mut().zip([1, 2, 4, 5, 6, 7, 8, 9]) {
+        *vector = reads.vector(&model, field)?;
+    }
+    let [codes, subgraphs, buffers, old_metadata, metadata, signatures, groups, externals] =
+        vectors;
+    let refuse = |r: &mut Reader<'_, '_>, rule, span: Span, expected, found| {
+        r.flag(rule, span.offset, span.len, expected, found);
+        Err(Halt::refused(rule))
+    };
+    let whole = model.span();
+    if version.value != VERSION {
+        let at = if version.at == 0 { whole } else { Span::new(version.at, 4) };
+        return refuse(r, rules::M_VERSION, at, VERSION, version.value);
+    }
+    if subgraphs.count == 0 {
+        return refuse(r, rules::M_SUBGRAPHS, whole, 1, 0);
+    }
+    if buffers.count == 0 {
+        return refuse(r, rules::M_BUFFERS, whole, 1, 0);
+    }
+    let Scan { tensors, operators, custom, .. } = scan;
+    Ok(Header {
+        codes,
+        subgraphs,
+        buffers,
+        old_metadata,
+        metadata,
+        signatures,
+        groups,
+        externals,
+        tensors,
+        operators,
+        custom,
+    })
+}

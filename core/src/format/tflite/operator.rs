@@ -1,0 +1,329 @@
+//! Subgraphs and their operators: the indices in them, and the order in which tensors are written
+//! and read.
+//!
+//! Whether a tensor was written is marked for some tensors at a time; operators are passed once
+//! for each [`BITS`] tensors of a subgraph, and checked for everything else the first time.
+
+use super::codes;
+use super::graph::{self, BITS, Bits, found, is_inside};
+use super::operators::{self, Calls};
+use super::reads::{Reads, Table, Vector, offsets};
+use super::tensor::Fields;
+use super::{Cursor, Header, rules};
+use crate::input::Span;
+use crate::parse::Reader;
+use crate::rule::{EntryKind, Halt, Rule};
+
+/// The steps of a subgraph.
+const START: u8 = 0;
+const INPUTS: u8 = 1;
+const OUTPUTS: u8 = 2;
+const CONSTANTS: u8 = 3;
+const OPERATOR: u8 = 4;
+const READS: u8 = 5;
+const WRITES: u8 = 6;
+const INTERNAL: u8 = 7;
+const CALLED: u8 = 8;
+
+/// Continues with the current subgraph.
+pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    if c.state.run.subgraph >= header.subgraphs.count {
+        graph::over(c);
+        return Ok(());
+    }
+    r.about(EntryKind::File, 0);
+    match c.state.run.step {
+        START => subgraph(header, r, c),
+        CONSTANTS => constant(header, r, c),
+        INPUTS | OUTPUTS => ends(r, c),
+        OPERATOR => operator(header, r, c),
+        _ => indices(header, r, c),
+    }
+}
+
+/// Begins a subgraph.
+fn subgraph(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    let run = &mut c.state.run;
+    let mut reads = Reads::new(r, &mut c.state.memo);
+    let table = graph::subgraph(header, &mut reads, run.subgraph)?;
+    let tensors = reads.vector(&table, 0)?;
+    let inputs = reads.vector(&table, 1)?;
+    let outputs = reads.vector(&table, 2)?;
+    let operators = reads.vector(&table, 3)?;
+    if run.base == 0 {
+        let used = inputs.count > 0 || outputs.count > 0 || operators.count > 0;
+        r.check(!used || tensors.count > 0, rules::G_TENSORS, table.span(), 1, 0);
+        r.check(operators.is_present(), rules::G_OPERATORS, table.span(), 0, 0);
+    }
+    c.state.bits = Bits::NONE;
+    c.state.place.tensors = tensors;
+    c.state.memo.clear();
+    run.go(INPUTS, inputs);
+    // The outputs are checked once.
+    run.number = if run.base == 0 { outputs.at.into() } else { 0 };
+    run.previous = outputs.count.into();
+    run.open = run.base == 0;
+    Ok(())
+}
+
+/// Checks inputs or outputs of the subgraph, and marks inputs.
+fn ends(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    let run = &mut c.state.run;
+    let count = c.state.place.tensors.count;
+    let rule = if run.step == INPUTS { rules::G_INPUT } else { rules::G_OUTPUT };
+    let Some((bytes, at)) = run.items(r, 4)? else {
+        let outputs = Vector {
+            at: u32::try_from(run.number).unwrap_or(0),
+            count: u32::try_from(run.previous).unwrap_or(0),
+        };
+        match run.step {
+            INPUTS if run.open => run.go(OUTPUTS, outputs),
+            _ => {
+                run.entry = run.base;
+                run.go(CONSTANTS, Vector::NONE);
+            }
+        }
+        return Ok(());
+    };
+    let (items, _) = bytes.as_chunks::<4>();
+    for (item, at) in items.iter().zip(offsets(at, 4)) {
+        let index = i32::from_le_bytes(*item);
+        let inside = is_inside(index, count);
+        if run.open {
+            r.check(inside, rule, Span::new(at, 4), count.into(), found(index));
+        }
+        if inside
+            && run.step == INPUTS
+            && let Some(place) = u32::try_from(index).ok().and_then(|index| run.marked(index))
+        {
+            c.state.bits.set(place);
+        }
+    }
+    run.pass(items.len());
+    Ok(())
+}
+
+/// Marks the next tensor if it has data.
+fn constant(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    let run = &mut c.state.run;
+    let tensors = c.state.place.tensors;
+    let place = run.marked(run.entry).filter(|_| run.entry < tensors.count);
+    let Some(place) = place else {
+        run.entry = 0;
+        run.go(OPERATOR, Vector::NONE);
+        return Ok(());
+    };
+    let mut reads = Reads::new(r, &mut c.state.memo);
+    let table = reads.item(tensors, run.entry)?;
+    let fields = Fields::read(header, &mut reads, table)?;
+    let filled = !fields.data().is_empty() || fields.external.value != 0;
+    if filled {
+        let input = c.state.bits.has(place) && !fields.variable;
+        r.check(!input, rules::G_CONSTANT, table.span(), 0, run.entry.into());
+    }
+    if filled || fields.variable {
+        c.state.bits.set(place);
+    }
+    c.state.memo.clear();
+    run.entry = run.entry.saturating_add(1);
+    Ok(())
+}
+
+/// Begins an operator, or ends the pass.
+fn operator(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    let run = &mut c.state.run;
+    let mut reads = Reads::new(r, &mut c.state.memo);
+    let table = graph::subgraph(header, &mut reads, run.subgraph)?;
+    let list = reads.vector(&table, 3)?;
+    if run.entry >= list.count {
+        c.state.memo.clear();
+        run.go(START, Vector::NONE);
+        run.entry = 0;
+        run.base = run.base.saturating_add(BITS);
+        if run.base >= c.state.place.tensors.count {
+            run.base = 0;
+            run.subgraph = run.subgraph.saturating_add(1);
+        }
+        return Ok(());
+    }
+    let table = reads.item(list, run.entry)?;
+    let inputs = reads.vector(&table, 1)?;
+    let outputs = reads.vector(&table, 2)?;
+    let first = run.base == 0;
+    if first {
+        check(header, &mut reads, &table, inputs, outputs)?;
+    }
+    if !first {
+        r.charge(4);
+    }
+    c.state.memo.clear();
+    run.go(READS, inputs);
+    run.open = first;
+    Ok(())
+}
+
+/// Checks an operator, apart from lists of indices.
+fn check(
+    header: &Header,
+    reads: &mut Reads<'_, '_, '_, '_>,
+    table: &Table,
+    inputs: Vector,
+    outputs: Vector,
+) -> Result<(), Halt> {
+    let index = reads.scalar(table, 0, 4, 0)?;
+    let number = u32::try_from(index.value).unwrap_or(u32::MAX);
+    let known = number < header.codes.count;
+    let code = if known { Some(codes::read(header, reads, number)?.number) } else { None };
+    let kind = reads.scalar(table, 3, 1, 0)?;
+    let mutating = reads.vector(table, 7)?;
+    let offset = reads.scalar(table, 9, 8, 0)?.value;
+    let size = reads.scalar(table, 10, 8, 0)?.value;
+    let place = table.span();
+    let r = &mut *reads.r;
+    r.check(known, rules::O_CODE, place, header.codes.count.into(), index.value);
+    if let Some(code) = code.and_then(|code| u32::try_from(code).ok()) {
+        let own = operators::options(code);
+        let known = code <= operators::LAST && code != operators::PLACEHOLDER;
+        let fits = kind.value == 0 || !known || kind.value == own.into();
+        r.check(fits, rules::O_OPTIONS, Span::new(kind.at, 1), own.into(), kind.value);
+    }
+    r.check(outputs.is_present(), rules::O_NO_OUTPUTS, place, 0, 0);
+    let marks = mutating.count == 0 || mutating.count == inputs.count;
+    let span = mutating.span(1);
+    r.check(marks, rules::O_MUTATING, span, inputs.count.into(), mutating.count.into());
+    if offset > 1 || size > 0 {
+        let end = offset.checked_add(size).filter(|end| *end <= r.source().len());
+        r.check(end.is_some(), rules::O_LARGE, place, offset, size);
+    }
+    Ok(())
+}
+
+/// Checks the lists of an operator: what it reads and writes, internal tensors, and subgraphs.
+fn indices(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    let run = &mut c.state.run;
+    if let Some((bytes, at)) = run.items(r, 4)? {
+        let (items, _) = bytes.as_chunks::<4>();
+        for (item, at) in items.iter().zip(offsets(at, 4)) {
+            index(header, r, c, i32::from_le_bytes(*item), at);
+        }
+        c.state.run.pass(items.len());
+        return Ok(());
+    }
+    // The next list, from the operator's table.
+    let mut reads = Reads::new(r, &mut c.state.memo);
+    let table = graph::subgraph(header, &mut reads, run.subgraph)?;
+    let operators = reads.vector(&table, 3)?;
+    let table = reads.item(operators, run.entry)?;
+    let next = match run.step {
+        READS => (WRITES, reads.vector(&table, 2)?),
+        WRITES if run.open => (INTERNAL, reads.vector(&table, 8)?),
+        INTERNAL => {
+            let called = called(&mut reads, &table)?;
+            match called {
+                Called::Two(first, second) => {
+                    for (number, at) in [first, second].into_iter().flatten() {
+                        call(header, r, c, number, at);
+                    }
+                    (OPERATOR, Vector::NONE)
+                }
+                Called::List(list) => (CALLED, list),
+            }
+        }
+        _ => (OPERATOR, Vector::NONE),
+    };
+    c.state.memo.clear();
+    let run = &mut c.state.run;
+    run.go(next.0, next.1);
+    if run.step == OPERATOR {
+        run.entry = run.entry.saturating_add(1);
+    }
+    Ok(())
+}
+
+/// Checks one index of an operator.
+fn index(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor, index: i32, at: u64) {
+    let run = &c.state.run;
+    let count = c.state.place.tensors.count;
+    let span = Span::new(at, 4);
+    let mut inside = |rule: Rule| {
+        let inside = is_inside(index, count);
+        if run.open {
+            r.check(inside, rule, span, count.into(), found(index));
+        }
+        u32::try_from(index).ok().filter(|_| inside).and_then(|index| run.marked(index))
+    };
+    match run.step {
+        // An optional input.
+        READS if index == -1 => {}
+        READS => {
+            if let Some(place) = inside(rules::O_INPUT) {
+                let written = c.state.bits.has(place);
+                r.check(written, rules::O_UNPRODUCED, span, 0, found(index));
+            }
+        }
+        WRITES => {
+            if let Some(place) = inside(rules::O_OUTPUT) {
+                let written = c.state.bits.has(place);
+                r.check(!written, rules::O_WRITTEN, span, 0, found(index));
+                c.state.bits.set(place);
+            }
+        }
+        INTERNAL => {
+            inside(rules::O_INTERMEDIATE);
+        }
+        _ => call(header, r, c, index, at),
+    }
+}
+
+/// Checks the number of a subgraph that an operator calls.
+fn call(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor, number: i32, at: u64) {
+    let count = header.subgraphs.count;
+    let inside = is_inside(number, count);
+    r.check(inside, rules::O_SUBGRAPH, Span::new(at, 4), count.into(), found(number));
+    let run = &mut c.state.run;
+    let later = u32::try_from(number).is_ok_and(|number| number > run.subgraph);
+    run.backward |= inside && !later;
+}
+
+/// The numbers of subgraphs in an operator's options.
+pub(super) enum Called {
+    /// Up to two numbers, each with its offset.
+    Two(Option<(i32, u64)>, Option<(i32, u64)>),
+    List(Vector),
+}
+
+/// Reads which subgraphs an operator calls.
+pub(super) fn called(reads: &mut Reads<'_, '_, '_, '_>, table: &Table) -> Result<Called, Halt> {
+    let mut found = Called::Two(None, None);
+    for (kind, value) in [(3, 4), (11, 12)] {
+        let kind = u8::try_from(reads.scalar(table, kind, 1, 0)?.value).unwrap_or(0);
+        let calls = if value == 4 { operators::calls(kind) } else { operators::calls_2(kind) };
+        if calls == Calls::None {
+            continue;
+        }
+        let Some(options) = reads.inner(table, value)? else { continue };
+        let mut number = |field: u8| -> Result<Option<(i32, u64)>, Halt> {
+            let Scalar4 { value, at } = scalar(reads, &options, field)?;
+            Ok(Some((value, at)))
+        };
+        found = match calls {
+            Calls::None => continue,
+            Calls::One(field) => Called::Two(number(field)?, None),
+            Calls::Two(first, second) => Called::Two(number(first)?, number(second)?),
+            Calls::Many(field) => Called::List(reads.vector(&options, field)?),
+        };
+    }
+    Ok(found)
+}
+
+/// A signed number, and its offset: that of its table if it is absent, and so 0.
+struct Scalar4 {
+    value: i32,
+    at: u64,
+}
+
+fn scalar(reads: &mut Reads<'_, '_, '_, '_>, table: &Table, field: u8) -> Result<Scalar4, Halt> {
+    let found = reads.scalar(table, field, 4, 0)?;
+    let value = u32::try_from(found.value).unwrap_or(0).cast_signed();
+    Ok(Scalar4 { value, at: if found.at == 0 { table.at } else { found.at } })
+}

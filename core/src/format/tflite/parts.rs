@@ -1,0 +1,104 @@
+//! The parts of the file.
+
+use super::reads::Reads;
+use super::{Cursor, Header, State, extent, open, rules, schema, tensor};
+use crate::format::data_of;
+use crate::format::flatbuffer::Object;
+use crate::input::Span;
+use crate::model::{Part, Region, Status};
+use crate::parse::Reader;
+use crate::rule::{EntryKind, Halt};
+
+/// The phases.
+const HEAD: u8 = 0;
+const OBJECTS: u8 = 1;
+const TENSORS: u8 = 2;
+
+/// The next part.
+pub(super) fn next(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+) -> Result<Option<Region>, Halt> {
+    match c.phase {
+        HEAD => {
+            c.state.walk = open::walk(r)?;
+            c.phase = OBJECTS;
+            return Ok(Some(Region { part: Part::Header, ..table(Span::new(0, 8)) }));
+        }
+        OBJECTS => {
+            if let Some(span) = object(r, c)? {
+                return Ok(Some(table(span)));
+            }
+            c.next_phase();
+        }
+        _ => {}
+    }
+    if c.phase == TENSORS {
+        if let Some(region) = data(header, r, c)? {
+            return Ok(Some(region));
+        }
+        c.next_phase();
+    }
+    metadata(header, r, c)
+}
+
+/// An object of the flatbuffer.
+fn table(span: Span) -> Region {
+    Region { part: Part::Table, span, kind: EntryKind::File, entry: 0 }
+}
+
+/// The next object. Of the data of a buffer, only its count: the rest belongs to a tensor, or to
+/// metadata.
+fn object(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Span>, Halt> {
+    let State { walk, scan, .. } = &mut c.state;
+    if let Some(span) = scan.pending.take() {
+        return Ok(Some(span));
+    }
+    let found = r.quietly(|r| walk.next(r, &schema::MODEL, &rules::structure))?;
+    Ok(match found {
+        Some(Object::Table { span, vtable, .. }) => {
+            scan.pending = Some(vtable);
+            // A wrong length of a table has been reported.
+            let inside = span.end().is_some_and(|end| end <= extent(r.source()));
+            Some(Span::new(span.offset, if inside { span.len } else { 4 }))
+        }
+        Some(Object::Vector(span)) if open::is_data(walk) => Some(Span::new(span.offset, 4)),
+        Some(Object::Vector(span) | Object::String(span)) => Some(span),
+        None => None,
+    })
+}
+
+/// The data of the next tensor.
+fn data(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
+    while let Some(tensor) = r.quietly(|r| tensor::next(header, r, c))? {
+        if tensor.status != Status::Broken && !tensor.extra.is_empty() {
+            return Ok(Some(data_of(tensor.index, tensor.extra)));
+        }
+    }
+    Ok(None)
+}
+
+/// The buffer of the next metadata.
+fn metadata(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+) -> Result<Option<Region>, Halt> {
+    while c.index < header.metadata.count {
+        let mut reads = Reads::new(r, &mut c.state.memo);
+        let table = reads.item(header.metadata, c.index)?;
+        let index = reads.scalar(&table, 1, 4, 0)?.value;
+        let stored = tensor::stored(header, &mut reads, index)?;
+        let entry = c.index;
+        c.state.memo.clear();
+        c.index = c.index.wrapping_add(1);
+        let span = stored.map_or(Span::new(0, 0), |stored| stored.span);
+        if !span.is_empty() && span.end().is_some_and(|end| end <= r.source().len()) {
+            let kind = EntryKind::Metadata;
+            return Ok(Some(Region { part: Part::Metadata, span, kind, entry }));
+        }
+    }
+    c.finish();
+    Ok(None)
+}

@@ -1,0 +1,79 @@
+//! The extents of a tensor.
+
+use super::reads::{Vector, some};
+use crate::input::Span;
+use crate::model::dims::Packed;
+use crate::parse::Reader;
+use crate::rule::Halt;
+
+/// Extents, as far as they have been read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Shape {
+    /// Number of extents read.
+    pub(super) rank: u32,
+    /// The product of all extents above 0.
+    product: u64,
+    zero: bool,
+    pub(super) overflows: bool,
+    /// The first extent below the least one allowed, and its offset.
+    pub(super) negative: Option<(i32, u32)>,
+    pub(super) packed: Packed,
+    /// The extent asked for.
+    pub(super) chosen: u32,
+}
+
+impl Shape {
+    pub(super) const START: Shape = Shape {
+        rank: 0,
+        product: 1,
+        zero: false,
+        overflows: false,
+        negative: None,
+        packed: Packed::NONE,
+        chosen: 0,
+    };
+
+    /// Reads the extents that are left in `vector`, each at least `least`, and notes extent
+    /// `choice`.
+    pub(super) fn read(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        vector: Vector,
+        least: i32,
+        choice: u32,
+    ) -> Result<(), Halt> {
+        while self.rank < vector.count {
+            let left = vector.count.saturating_sub(self.rank);
+            let at = vector.place(self.rank, 4);
+            let span = Span::new(at, u64::from(left).wrapping_mul(4));
+            let (numbers, _) = some(r, span, 4)?.as_chunks::<4>();
+            for number in numbers {
+                self.push(i32::from_le_bytes(*number), vector, least, choice);
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, extent: i32, vector: Vector, least: i32, choice: u32) {
+        if extent < least && self.negative.is_none() {
+            let at = u32::try_from(vector.place(self.rank, 4)).unwrap_or(0);
+            self.negative = Some((extent, at));
+        }
+        let size = u32::try_from(extent).unwrap_or(0);
+        if self.rank == choice {
+            self.chosen = size;
+        }
+        self.rank = self.rank.saturating_add(1);
+        self.packed.push(size.into());
+        self.zero |= size == 0;
+        match self.product.checked_mul(size.max(1).into()) {
+            Some(product) => self.product = product,
+            None => self.overflows = true,
+        }
+    }
+
+    /// Number of elements.
+    pub(super) fn elements(&self) -> u64 {
+        if self.zero { 0 } else { self.product }
+    }
+}

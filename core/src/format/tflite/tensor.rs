@@ -1,0 +1,302 @@
+//! Listing: the tensors of all subgraphs, with their buffers.
+
+use super::reads::{Reads, Scalar, Table, Vector, get};
+use super::rules;
+use super::shape::Shape;
+use super::{Cursor, Header, State, name_at};
+use crate::base::{limits::TFLITE_TEXT, utf8};
+use crate::input::Span;
+use crate::model::{Chunks, DType, Layout, NameAt, Status, Tensor};
+use crate::parse::Reader;
+use crate::rule::{EntryKind, Halt, Rule};
+
+/// The last type that the schema defines.
+const LAST: u64 = 22;
+
+/// Numbers of types that have no data.
+const RESOURCE: u64 = 13;
+const VARIANT: u64 = 14;
+
+/// The fields of a tensor that decide about its data.
+#[derive(Clone, Copy)]
+pub(super) struct Fields {
+    pub(super) table: Table,
+    pub(super) shape: Vector,
+    pub(super) code: Scalar,
+    pub(super) buffer: Scalar,
+    pub(super) sparse: bool,
+    pub(super) external: Scalar,
+    pub(super) variable: bool,
+    /// Its buffer; `None` if there is none with that number.
+    pub(super) stored: Option<Stored>,
+}
+
+/// A buffer.
+#[derive(Clone, Copy)]
+pub(super) struct Stored {
+    pub(super) table: Table,
+    /// Its data; empty if there is none.
+    pub(super) span: Span,
+    /// It has data inside, and a place outside.
+    both: bool,
+    /// It has a size without an offset.
+    size: Option<u64>,
+}
+
+/// The element type with this number; `None` for a resource or a variant.
+pub(super) fn dtype(code: u64) -> Option<DType> {
+    Some(match code {
+        0 => DType::F32,
+        1 => DType::F16,
+        2 => DType::I32,
+        3 => DType::U8,
+        4 => DType::I64,
+        5 => DType::Text,
+        6 => DType::Bool,
+        7 => DType::I16,
+        8 => DType::C64,
+        9 => DType::I8,
+        10 => DType::F64,
+        11 => DType::C128,
+        12 => DType::U64,
+        15 => DType::U32,
+        16 => DType::U16,
+        17 => DType::I4,
+        18 => DType::BF16,
+        19 => DType::I2,
+        20 => DType::U4,
+        21 => DType::F8E4M3,
+        22 => DType::F8E5M2,
+        _ => return None,
+    })
+}
+
+/// Reads buffer `index`.
+pub(super) fn stored(
+    header: &Header,
+    reads: &mut Reads<'_, '_, '_, '_>,
+    index: u64,
+) -> Result<Option<Stored>, Halt> {
+    let Some(index) = u32::try_from(index).ok().filter(|index| *index < header.buffers.count)
+    else {
+        return Ok(None);
+    };
+    let table = reads.item(header.buffers, index)?;
+    let data = reads.vector(&table, 0)?;
+    let offset = reads.scalar(&table, 1, 8, 0)?.value;
+    let size = reads.scalar(&table, 2, 8, 0)?.value;
+    let outside = offset > 1 && data.count == 0;
+    let span = if outside { Span::new(offset, size) } else { data.span(1) };
+    let both = offset > 1 && data.count > 0;
+    let size = (offset <= 1 && size > 0).then_some(size);
+    Ok(Some(Stored { table, span, both, size }))
+}
+
+/// Reports what is wrong with a buffer; false if its data cannot be read.
+pub(super) fn check_stored(r: &mut Reader<'_, '_>, stored: &Stored) -> bool {
+    let place = stored.table.span();
+    r.check(!stored.both, rules::B_BOTH, place, 0, 0);
+    r.check(stored.size.is_none(), rules::B_OFFSET, place, 0, stored.size.unwrap_or(0));
+    // Data inside was verified with the flatbuffer.
+    let end = stored.span.end().filter(|end| *end <= r.source().len());
+    r.check(end.is_some(), rules::B_RANGE, place, r.source().len(), stored.span.offset);
+    end.is_some()
+}
+
+impl Fields {
+    /// Reads the fields of the tensor in `table`.
+    pub(super) fn read(
+        header: &Header,
+        reads: &mut Reads<'_, '_, '_, '_>,
+        table: Table,
+    ) -> Result<Fields, Halt> {
+        let shape = reads.vector(&table, 0)?;
+        let code = reads.scalar(&table, 1, 1, 0)?;
+        let buffer = reads.scalar(&table, 2, 4, 0)?;
+        let sparse = reads.field(&table, 6)? != 0;
+        let external = reads.scalar(&table, 10, 4, 0)?;
+        let variable = reads.scalar(&table, 5, 1, 0)?.value != 0;
+        let stored = stored(header, reads, buffer.value)?;
+        Ok(Fields { table, shape, code, buffer, sparse, external, variable, stored })
+    }
+
+    /// Its data; empty if it has none.
+    pub(super) fn data(&self) -> Span {
+        self.stored.map_or(Span::new(0, 0), |stored| stored.span)
+    }
+}
+
+/// The table of the next tensor; `None` after the last.
+pub(super) fn table(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+) -> Result<Option<Table>, Halt> {
+    loop {
+        let State { memo, place, alone, .. } = &mut c.state;
+        let mut reads = Reads::new(r, memo);
+        if *alone {
+            return reads.table(c.at).map(Some);
+        }
+        if place.passed < place.tensors.count {
+            return reads.item(place.tensors, place.passed).map(Some);
+        }
+        if place.subgraphs >= header.subgraphs.count {
+            return Ok(None);
+        }
+        let subgraph = reads.item(header.subgraphs, place.subgraphs)?;
+        place.tensors = reads.vector(&subgraph, 0)?;
+        place.subgraphs = place.subgraphs.saturating_add(1);
+        place.passed = 0;
+        memo.clear();
+    }
+}
+
+/// Moves past a tensor.
+pub(super) fn pass(c: &mut Cursor) {
+    c.state.place.passed = c.state.place.passed.saturating_add(1);
+    c.state.memo.clear();
+    c.state.shape = Shape::START;
+    c.index = c.index.wrapping_add(1);
+}
+
+/// Reads and validates the next tensor.
+pub(super) fn next(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+) -> Result<Option<Tensor>, Halt> {
+    if table(header, r, c)?.is_none() {
+        c.finish();
+        return Ok(None);
+    }
+    let State { memo, place, shape, alone, .. } = &mut c.state;
+    let (fields, text) = {
+        let mut reads = Reads::new(r, memo);
+        // What `table` has read is known.
+        let table = match alone {
+            true => reads.table(c.at)?,
+            false => reads.item(place.tensors, place.passed)?,
+        };
+        let fields = Fields::read(header, &mut reads, table)?;
+        (fields, reads.vector(&table, 3)?)
+    };
+    shape.read(r, fields.shape, 0, 0)?;
+    let shape = *shape;
+    r.about(EntryKind::Tensor, c.index);
+    // The caller reads the name. It would otherwise go back to where it came from, and a host
+    // with a single window would never get here again.
+    let name = read_name(r, text, rules::T_NAME_UTF8)?;
+    let mut tensor = Tensor {
+        index: c.index,
+        offset: fields.table.at,
+        name,
+        dims: shape.packed.dims(),
+        ..Tensor::default()
+    };
+    if let Err(broken) = validate(header, r, &fields, &shape, &mut tensor) {
+        let Broken { rule, span, expected, found } = broken;
+        r.flag(rule, span.offset, span.len, expected, found);
+        tensor.status = Status::Broken;
+        tensor.chunks = Chunks::None;
+    }
+    pass(c);
+    Ok(Some(tensor))
+}
+
+/// Reads a text and checks it; no name if it is too long to be read.
+pub(super) fn read_name(r: &mut Reader<'_, '_>, text: Vector, rule: Rule) -> Result<NameAt, Halt> {
+    let span = text.span(1);
+    if span.len > TFLITE_TEXT {
+        r.flag(rules::T_TEXT, span.offset, span.len, TFLITE_TEXT, span.len);
+        return Ok(NameAt::default());
+    }
+    if span.len > 0 {
+        let bytes = get(r, span)?;
+        r.check(utf8::is(bytes), rule, span, 0, 0);
+    }
+    Ok(name_at(text))
+}
+
+/// Why a tensor cannot be used.
+struct Broken {
+    rule: Rule,
+    span: Span,
+    expected: u64,
+    found: u64,
+}
+
+fn broken<T>(rule: Rule, span: Span, expected: u64, found: u64) -> Result<T, Broken> {
+    Err(Broken { rule, span, expected, found })
+}
+
+/// Checks type, shape and buffer.
+fn validate(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    fields: &Fields,
+    shape: &Shape,
+    tensor: &mut Tensor,
+) -> Result<(), Broken> {
+    let whole = fields.table.span();
+    let code = fields.code.value;
+    if code > LAST {
+        // A signed number of one byte.
+        let signed = u8::try_from(code).unwrap_or(0).cast_signed();
+        let found = i64::from(signed).cast_unsigned();
+        return broken(rules::T_TYPE, Span::new(fields.code.at, 1), LAST, found);
+    }
+    if let Some((extent, at)) = shape.negative {
+        let found = i64::from(extent).cast_unsigned();
+        return broken(rules::T_DIM, Span::new(at.into(), 4), 0, found);
+    }
+    tensor.dtype = dtype(code).unwrap_or(DType::Unknown);
+    let elements = shape.elements();
+    // Texts vary in length, and resources have none.
+    let bytes = match tensor.dtype {
+        DType::Text | DType::Unknown => Some(0),
+        dtype => dtype.bytes(elements),
+    };
+    let (Some(bytes), false) = (bytes, shape.overflows) else {
+        return broken(rules::T_PRODUCT, fields.shape.span(4), 0, elements);
+    };
+    tensor.elements = elements;
+    let rank = shape.rank.into();
+    r.check(!shape.packed.is_cut(), rules::T_RANK, fields.shape.span(4), 0, rank);
+    let Some(stored) = fields.stored else {
+        let at = Span::new(fields.buffer.at, 4);
+        return broken(rules::B_INDEX, at, header.buffers.count.into(), fields.buffer.value);
+    };
+    let span = stored.span;
+    if !check_stored(r, &stored) {
+        tensor.status = Status::Broken;
+        return Ok(());
+    }
+    // All of it belongs to the tensor, even if it is too long.
+    tensor.extra = span;
+    if matches!(code, RESOURCE | VARIANT) {
+        r.check(span.is_empty(), rules::T_RESOURCE, whole, 0, span.len);
+        return Ok(());
+    }
+    if span.is_empty() {
+        // A buffer may be empty; its tensor is one that an operator computes.
+        return Ok(());
+    }
+    r.check(!fields.variable, rules::T_VARIABLE, whole, 0, span.len);
+    r.check(fields.external.value == 0, rules::E_BOTH, whole, 0, fields.external.value);
+    if tensor.dtype == DType::Text {
+        return Ok(());
+    }
+    if fields.sparse {
+        // The audit compares the length with the indices.
+        tensor.layout = Layout::Sparse;
+        tensor.chunks = Chunks::One(span);
+        return Ok(());
+    }
+    if span.len < bytes {
+        return broken(rules::T_SHORT, span, bytes, span.len);
+    }
+    r.check(span.len == bytes, rules::T_LONG, span, bytes, span.len);
+    tensor.chunks = Chunks::One(Span::new(span.offset, bytes));
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! Texts: the metadata of the model, its signatures, and tensors of strings.
+
+use super::quant::{Known, PASS, go};
+use super::reads::{Reads, Vector, get, number, offsets};
+use super::{Cursor, Header, rules, tag, tensor};
+use crate::base::limits::TFLITE_TEXT;
+use crate::input::Span;
+use crate::model::{DType, Metadata, NameAt, Value, dims::Packed};
+use crate::parse::Reader;
+use crate::rule::{EntryKind, Halt};
+
+/// The metadata whose bytes are text.
+const MIN_VERSION: &[u8] = b"min_runtime_version";
+
+/// The next metadata or, in the second phase, the next signature.
+pub(super) fn next(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+) -> Result<Option<Metadata>, Halt> {
+    if c.phase == 0 && c.index >= header.metadata.count {
+        c.next_phase();
+    }
+    if c.phase == 1 && c.index >= header.signatures.count {
+        c.finish();
+        return Ok(None);
+    }
+    let mut reads = Reads::new(r, &mut c.state.memo);
+    let list = if c.phase == 0 { header.metadata } else { header.signatures };
+    let table = reads.item(list, c.index)?;
+    let place = table.span();
+    let (key, tag, stored, index);
+    match c.phase {
+        0 => {
+            key = reads.vector(&table, 0)?;
+            index = reads.scalar(&table, 1, 4, 0)?;
+            let buffer = tensor::stored(header, &mut reads, index.value)?;
+            reads.r.about(EntryKind::Metadata, c.index);
+            let name = tensor::read_name(reads.r, key, rules::M_NAME_UTF8)?;
+            let text = name.len > 0 && get(reads.r, name.span())? == MIN_VERSION;
+            let count = header.buffers.count.into();
+            r.check(buffer.is_some(), rules::M_META_BUFFER, place, count, index.value);
+            let sound = buffer.filter(|buffer| tensor::check_stored(r, buffer));
+            stored = sound.map_or(Span::new(place.offset, 0), |buffer| buffer.span);
+            tag = if text && stored.len <= TFLITE_TEXT { tag::TEXT } else { tag::BYTES };
+        }
+        _ => {
+            key = reads.vector(&table, 2)?;
+            index = reads.scalar(&table, 4, 4, 0)?;
+            reads.r.about(EntryKind::Metadata, c.index);
+            tensor::read_name(reads.r, key, rules::M_NAME_UTF8)?;
+            r.check(key.count > 0, rules::K_KEY, place, 0, 0);
+            let count = header.subgraphs.count;
+            let inside = index.value < count.into();
+            r.check(inside, rules::K_SUBGRAPH, place, count.into(), index.value);
+            // An absent number is 0.
+            let at =
+                if index.at == 0 { Span::new(place.offset, 0) } else { Span::new(index.at, 4) };
+            (tag, stored) = (tag::SUBGRAPH, at);
+        }
+    }
+    let long = u64::from(key.count) > TFLITE_TEXT;
+    let metadata = Metadata {
+        kind: EntryKind::Metadata,
+        index: c.index,
+        offset: table.at,
+        key: if long { NameAt::default() } else { super::name_at(key) },
+        tag,
+        stored,
+        ..Metadata::default()
+    };
+    c.state.memo.clear();
+    c.index = c.index.wrapping_add(1);
+    Ok(Some(metadata))
+}
+
+/// The value of a metadata entry.
+pub(super) fn value(r: &mut Reader<'_, '_>, meta: &Metadata) -> Result<Option<Value>, Halt> {
+    let Span { offset, len } = meta.stored;
+    Ok(Some(match meta.tag {
+        tag::SUBGRAPH if len == 0 => Value::Size(0),
+        tag::SUBGRAPH => Value::Size(number(r, offset, 4)?),
+        tag::TEXT => {
+            let bytes = get(r, meta.stored)?;
+            let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+            Value::Text(NameAt::plain(offset, crate::base::widen(end)))
+        }
+        _ => Value::Array {
+            dtype: DType::U8,
+            dims: Packed::of(len).dims(),
+            elements: len,
+            stored: meta.stored,
+        },
+    }))
+}
+
+/// The steps of a tensor of strings.
+const OFFSETS: u8 = 33;
+
+/// Continues with a tensor of strings: their number, the offset of each, that of the end, and the
+/// bytes.
+pub(super) fn step(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<(), Halt> {
+    let data = known.fields.data();
+    if c.state.run.step == OFFSETS {
+        return check_offsets(r, c, data);
+    }
+    if data.len < 4 {
+        r.flag(rules::X_HEAD, data.offset, data.len, 8, data.len);
+        go(c, PASS, Vector::NONE);
+        return Ok(());
+    }
+    let count = number(r, data.offset, 4)?;
+    // Numbers of 32 bits do not wrap in 64.
+    let head = count.wrapping_mul(4).wrapping_add(8);
+    let elements = c.state.shape.elements();
+    r.check(count == elements, rules::X_COUNT, Span::new(data.offset, 4), elements, count);
+    if head > data.len {
+        r.flag(rules::X_HEAD, data.offset, data.len, head, data.len);
+        go(c, PASS, Vector::NONE);
+        return Ok(());
+    }
+    let at = data.offset.wrapping_add(4);
+    let (at, count) = (u32::try_from(at), u32::try_from(count.wrapping_add(1)));
+    let (Ok(at), Ok(count)) = (at, count) else {
+        // Strings behind the part of the file that offsets reach.
+        r.flag(rules::T_TEXT, data.offset, data.len, TFLITE_TEXT, data.len);
+        go(c, PASS, Vector::NONE);
+        return Ok(());
+    };
+    c.state.run.previous = head;
+    go(c, OFFSETS, Vector { at, count });
+    Ok(())
+}
+
+/// Checks offsets: the first is after them all, and the last is the end.
+fn check_offsets(r: &mut Reader<'_, '_>, c: &mut Cursor, data: Span) -> Result<(), Halt> {
+    let mut run = c.state.run;
+    let Some((bytes, at)) = run.items(r, 4)? else {
+        go(c, PASS, Vector::NONE);
+        return Ok(());
+    };
+    let (items, _) = bytes.as_chunks::<4>();
+    for (item, at) in items.iter().zip(offsets(at, 4)) {
+        let offset = u64::from(u32::from_le_bytes(*item));
+        let first = run.passed == 0;
+        run.pass(1);
+        let last = run.passed == run.list.count;
+        let fits = offset >= run.previous
+            && offset <= data.len
+            && (!first || offset == run.previous)
+            && (!last || offset == data.len);
+        if !fits {
+            r.flag(rules::X_OFFSET, at, 4, run.previous, offset);
+            go(c, PASS, Vector::NONE);
+            return Ok(());
+        }
+        run.previous = offset;
+    }
+    c.state.run = run;
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! Buffers that nothing uses, and the old list of metadata.
+
+use super::graph::{self, BITS, Bits, found, is_inside};
+use super::reads::{Reads, Vector, offsets};
+use super::{Cursor, Header, Place, rules, tensor};
+use crate::input::Span;
+use crate::parse::Reader;
+use crate::rule::{EntryKind, Halt};
+
+/// The steps of a pass over everything that refers to buffers.
+const METADATA: u8 = 0;
+const OLD: u8 = 1;
+const TENSORS: u8 = 2;
+const BUFFERS: u8 = 3;
+
+/// Marks the buffers that are used, some at a time, and reports the others.
+pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    r.about(EntryKind::File, 0);
+    match c.state.run.step {
+        METADATA => metadata(header, r, c),
+        OLD => old(r, c),
+        TENSORS => tensors(header, r, c),
+        _ => buffers(header, r, c),
+    }
+}
+
+/// Marks a buffer.
+fn mark(c: &mut Cursor, index: u64) {
+    let place = u32::try_from(index).ok().and_then(|index| c.state.run.marked(index));
+    if let Some(place) = place {
+        c.state.bits.set(place);
+    }
+}
+
+fn metadata(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    let run = &mut c.state.run;
+    if run.entry >= header.metadata.count {
+        run.go(OLD, header.old_metadata);
+        return Ok(());
+    }
+    let mut reads = Reads::new(r, &mut c.state.memo);
+    let table = reads.item(header.metadata, run.entry)?;
+    let index = reads.scalar(&table, 1, 4, 0)?.value;
+    c.state.memo.clear();
+    run.entry = run.entry.saturating_add(1);
+    mark(c, index);
+    Ok(())
+}
+
+fn old(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    let Some((bytes, _)) = c.state.run.items(r, 4)? else {
+        c.state.run.go(TENSORS, Vector::NONE);
+        c.state.place = Place::START;
+        return Ok(());
+    };
+    let (items, _) = bytes.as_chunks::<4>();
+    for item in items {
+        mark(c, u32::from_le_bytes(*item).into());
+    }
+    c.state.run.pass(items.len());
+    Ok(())
+}
+
+fn tensors(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    if tensor::table(header, r, c)?.is_none() {
+        let run = &mut c.state.run;
+        run.go(BUFFERS, Vector::NONE);
+        run.entry = run.base;
+        return Ok(());
+    }
+    let place = c.state.place;
+    let mut reads = Reads::new(r, &mut c.state.memo);
+    let table = reads.item(place.tensors, place.passed)?;
+    let index = reads.scalar(&table, 2, 4, 0)?.value;
+    tensor::pass(c);
+    r.charge(4);
+    mark(c, index);
+    Ok(())
+}
+
+fn buffers(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    let run = &mut c.state.run;
+    let count = header.buffers.count;
+    let place = run.marked(run.entry).filter(|_| run.entry < count);
+    let Some(place) = place else {
+        run.base = run.base.saturating_add(BITS);
+        if run.base >= count {
+            graph::over(c);
+            return Ok(());
+        }
+        run.entry = 0;
+        run.go(METADATA, Vector::NONE);
+        c.state.bits = Bits::NONE;
+        return Ok(());
+    };
+    let mut reads = Reads::new(r, &mut c.state.memo);
+    let stored = tensor::stored(header, &mut reads, run.entry.into())?;
+    if let Some(stored) = stored
+        && !stored.span.is_empty()
+    {
+        let (whole, len) = (stored.table.span(), stored.span.len);
+        r.check(run.entry > 0, rules::B_ZERO, whole, 0, len);
+        let used = run.entry == 0 || c.state.bits.has(place);
+        r.check(used, rules::B_UNUSED, whole, 0, len);
+    }
+    c.state.memo.clear();
+    run.entry = run.entry.saturating_add(1);
+    Ok(())
+}
+
+/// Checks the old list of metadata.
+pub(super) fn old_metadata(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+) -> Result<(), Halt> {
+    r.about(EntryKind::File, 0);
+    let run = &mut c.state.run;
+    if run.step == 0 {
+        run.go(1, header.old_metadata);
+    }
+    let Some((bytes, at)) = run.items(r, 4)? else {
+        graph::over(c);
+        return Ok(());
+    };
+    let count = header.buffers.count;
+    let (items, _) = bytes.as_chunks::<4>();
+    for (item, at) in items.iter().zip(offsets(at, 4)) {
+        let index = i32::from_le_bytes(*item);
+        let place = Span::new(at, 4);
+        r.check(is_inside(index, count), rules::M_OLD_METADATA, place, count.into(), found(index));
+    }
+    run.pass(items.len());
+    Ok(())
+}
