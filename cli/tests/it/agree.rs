@@ -144,6 +144,31 @@ fn settings_of_real_layouts_agree() {
                 ("vision_tower.encoder.layers.23.up.weight", "F32", &[6, 6]),
             ],
         ),
+        // Parts beside the language model, whose settings and tensors are their own.
+        (
+            r#"{"text_config": {"vocab_size": 10, "d_model": 4, "is_encoder_decoder": true,
+                "num_layers": 3}, "qformer_config": {"vocab_size": 7, "hidden_size": 6}}"#,
+            &[
+                ("language_model.shared.weight", "F32", &[10, 4]),
+                ("qformer.embeddings.word_embeddings.weight", "F32", &[7, 6]),
+                ("qformer.encoder.layer.0.output.dense.weight", "F32", &[6, 6]),
+            ],
+        ),
+        (
+            r#"{"hidden_size": 6, "num_hidden_layers": 6, "text_config": {"vocab_size": 10}}"#,
+            &[
+                ("text_model.embeddings.word_embeddings.weight", "F32", &[10, 4]),
+                ("text_model.encoder.layer.1.output.dense.weight", "F32", &[4, 4]),
+            ],
+        ),
+        // More rows than tokens, as stated.
+        (
+            r#"{"vocab_size": 10, "embedding_size": 12, "d_model": 4, "n_layers": 1}"#,
+            &[
+                ("model.transformer.wte.weight", "F32", &[12, 4]),
+                ("model.transformer.blocks.0.ff_out.weight", "F32", &[4, 4]),
+            ],
+        ),
         // Layers that predict further tokens.
         (
             r#"{"vocab_size": 10, "hidden_size": 4, "num_hidden_layers": 1,
