@@ -108,12 +108,20 @@ fn a_contradiction_is_told_in_every_output() {
     assert!(human.out.contains("2 files: 1 valid, 1 invalid; 2 findings"), "{human:?}");
     for (output, words) in [
         ("sarif", "weighbridge/CONFIG-SHAPE"),
-        ("github", "::error file=./config.json"),
+        ("sarif", "weighbridge/CONFIG-DTYPE"),
+        ("github", "::error file=./config.json,title=CONFIG-SHAPE::"),
         ("junit", "<failure type=\"invalid\""),
     ] {
         let found = run(&folder, &["check", ".", "--output", output]);
         assert!(found.code == 1 && found.out.contains(words), "{output}: {found:?}");
     }
+    let lenient = run(&folder, &["check", ".", "--lenient"]);
+    let line = format!("violation 1 file: settings: ./config.json ({shape}; {dtype})");
+    assert!(lenient.code == 0 && lenient.out.lines().any(|it| it == line), "{lenient:?}");
+    let sarif = run(&folder, &["check", ".", "--lenient", "--output", "sarif"]).json();
+    let results = sarif["runs"][0]["results"].as_array().expect("results");
+    let levels: Vec<_> = results.iter().map(|it| it["level"].as_str()).collect();
+    assert_eq!(levels, [Some("warning"), Some("note")]);
     // A lint has a line as well.
     folder.write("config.json", CONFIG.replace("bfloat16", "float32").as_bytes());
     let lint = run(&folder, &["check", "."]);
