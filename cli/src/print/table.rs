@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use weighbridge::repository::Class;
 use weighbridge::text::{bytes, plural, thousands};
-use weighbridge::{Text, Verdict};
+use weighbridge::{Severity, Text, Verdict};
 
 /// Names that the line of a group shows.
 const NAMES: usize = 3;
@@ -38,7 +38,8 @@ enum Rank {
     Download,
     Unknown,
     Link,
-    /// A remark that does not count.
+    /// A rule that does not count under the profile, and a remark.
+    Violation,
     Lint,
     Allowed,
     Ignored,
@@ -77,7 +78,10 @@ impl Table {
                     _ if sorted.allowed => Rank::Allowed,
                     _ if !sorted.ignored.is_empty() => Rank::Ignored,
                     _ if sorted.verdict() == Verdict::Valid && examined.rule.is_some() => {
-                        Rank::Lint
+                        match examined.severity() {
+                            Some(Severity::Violation) => Rank::Violation,
+                            _ => Rank::Lint,
+                        }
                     }
                     Class::Code if examined.runs => Rank::Runs,
                     _ if sorted.verdict() == Verdict::Invalid => Rank::Fault,
@@ -135,6 +139,7 @@ impl Table {
                 Rank::Runs | Rank::Fault => (Shade::Bad, "invalid"),
                 Rank::Code | Rank::Unknown | Rank::Link => (Shade::Doubt, "unsupported"),
                 Rank::Download => (Shade::Doubt, "unchecked"),
+                Rank::Violation => (Shade::Doubt, "violation"),
                 Rank::Lint => (Shade::Plain, "lint"),
                 Rank::Allowed => (Shade::Plain, "allowed"),
                 Rank::Ignored => (Shade::Plain, "ignored"),

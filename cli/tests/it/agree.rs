@@ -108,12 +108,20 @@ fn a_contradiction_is_told_in_every_output() {
     assert!(human.out.contains("2 files: 1 valid, 1 invalid; 2 findings"), "{human:?}");
     for (output, words) in [
         ("sarif", "weighbridge/CONFIG-SHAPE"),
-        ("github", "::error file=./config.json"),
+        ("sarif", "weighbridge/CONFIG-DTYPE"),
+        ("github", "::error file=./config.json,title=CONFIG-SHAPE::"),
         ("junit", "<failure type=\"invalid\""),
     ] {
         let found = run(&folder, &["check", ".", "--output", output]);
         assert!(found.code == 1 && found.out.contains(words), "{output}: {found:?}");
     }
+    let lenient = run(&folder, &["check", ".", "--lenient"]);
+    let line = format!("violation 1 file: settings: ./config.json ({shape}; {dtype})");
+    assert!(lenient.code == 0 && lenient.out.lines().any(|it| it == line), "{lenient:?}");
+    let sarif = run(&folder, &["check", ".", "--lenient", "--output", "sarif"]).json();
+    let results = sarif["runs"][0]["results"].as_array().expect("results");
+    let levels: Vec<_> = results.iter().map(|it| it["level"].as_str()).collect();
+    assert_eq!(levels, [Some("warning"), Some("note")]);
     // A lint has a line as well.
     folder.write("config.json", CONFIG.replace("bfloat16", "float32").as_bytes());
     let lint = run(&folder, &["check", "."]);
@@ -142,6 +150,31 @@ fn settings_of_real_layouts_agree() {
                 ("language_model.model.embed_tokens.weight", "F32", &[10, 4]),
                 ("language_model.model.layers.0.up.weight", "F32", &[4, 4]),
                 ("vision_tower.encoder.layers.23.up.weight", "F32", &[6, 6]),
+            ],
+        ),
+        // Parts beside the language model, whose settings and tensors are their own.
+        (
+            r#"{"text_config": {"vocab_size": 10, "d_model": 4, "is_encoder_decoder": true,
+                "num_layers": 3}, "qformer_config": {"vocab_size": 7, "hidden_size": 6}}"#,
+            &[
+                ("language_model.shared.weight", "F32", &[10, 4]),
+                ("qformer.embeddings.word_embeddings.weight", "F32", &[7, 6]),
+                ("qformer.encoder.layer.0.output.dense.weight", "F32", &[6, 6]),
+            ],
+        ),
+        (
+            r#"{"hidden_size": 6, "num_hidden_layers": 6, "text_config": {"vocab_size": 10}}"#,
+            &[
+                ("text_model.embeddings.word_embeddings.weight", "F32", &[10, 4]),
+                ("text_model.encoder.layer.1.output.dense.weight", "F32", &[4, 4]),
+            ],
+        ),
+        // More rows than tokens, as stated.
+        (
+            r#"{"vocab_size": 10, "embedding_size": 12, "d_model": 4, "n_layers": 1}"#,
+            &[
+                ("model.transformer.wte.weight", "F32", &[12, 4]),
+                ("model.transformer.blocks.0.ff_out.weight", "F32", &[4, 4]),
             ],
         ),
         // Layers that predict further tokens.

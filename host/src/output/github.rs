@@ -3,6 +3,7 @@
 use super::{Seen, ignored, unchecked, verdict};
 use crate::base::text::Text;
 use crate::check::report::{Found, Verdict};
+use crate::repository::{Class, Examined};
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -35,11 +36,15 @@ pub fn file(out: &mut dyn Write, name: &Text, seen: Seen<'_>) -> io::Result<()> 
         Seen::Sorted(examined, verdict, None) => {
             let level = match verdict {
                 Verdict::Invalid => "error",
-                Verdict::Valid if examined.severity() == Some(Severity::Lint) => "notice",
+                Verdict::Valid if is_remark(examined) => "notice",
                 Verdict::Valid => return Ok(()),
                 _ => "warning",
             };
-            return command(out, level, name, examined.class.name(), &examined.sentence());
+            let title = match (examined.class, examined.rule) {
+                (Class::Companion, Some(rule)) => rule,
+                (class, _) => class.name(),
+            };
+            return command(out, level, name, title, &examined.sentence());
         }
         Seen::Aside(what) => return command(out, "warning", name, "not checked", what),
         Seen::Checked(report, why) => (report, why),
@@ -79,6 +84,11 @@ pub fn file(out: &mut dyn Write, name: &Text, seen: Seen<'_>) -> io::Result<()> 
         command(out, "warning", name, "not checked", &format!("{entry}{}", unchecked.why()))?;
     }
     Ok(())
+}
+
+/// Whether a rule that does not count is told nevertheless.
+fn is_remark(examined: &Examined) -> bool {
+    matches!(examined.severity(), Some(Severity::Lint | Severity::Violation))
 }
 
 fn command(

@@ -99,7 +99,7 @@ impl Digests {
     /// ```
     pub fn of(input: &dyn Input, place: &dyn Place, options: &Options) -> Result<Self, Error> {
         let (report, model) = Model::checked_at(input, place, options)?;
-        let mut pass = Pass::new(report.size());
+        let mut pass = Pass::new(report.size()).with(options);
         let (mut tensors, mut decoded) = (Vec::new(), Vec::new());
         if let Some(model) = &model {
             for tensor in model.tensors() {

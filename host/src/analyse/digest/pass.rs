@@ -2,6 +2,7 @@
 
 use super::Sha256 as Sha;
 use crate::base::error::{Error, ReadError};
+use crate::check::options::Options;
 use crate::input::reader::Input;
 use crate::read::tensor::Tensor;
 use alloc::vec;
@@ -9,8 +10,11 @@ use alloc::vec::Vec;
 use sha2::{Digest as _, Sha256};
 use weighbridge_core::Span;
 
-/// Bytes read at a time.
+/// Bytes read at a time, and from a server, where each read is a round trip.
 const PIECE: usize = 1 << 20;
+const REMOTE: usize = 8 << 20;
+/// Inputs whose reads begin at multiples of this are servers.
+const GRANULE: u64 = 64 << 10;
 /// Bytes of ranges digested per byte of the file: entries may share data, and a few bytes of
 /// index may refer to all of it many times over.
 const SHARED: u64 = 4;
@@ -19,6 +23,8 @@ const SHARED: u64 = 4;
 #[derive(Debug)]
 pub(super) struct Pass {
     len: u64,
+    /// Bytes read at a time.
+    piece: usize,
     /// Bytes of ranges that may still be added.
     left: u64,
     ranges: Vec<(Span, usize)>,
@@ -36,7 +42,13 @@ impl Pass {
     /// Creates a pass over a file of `len` bytes.
     pub(super) fn new(len: u64) -> Self {
         let left = len.saturating_mul(SHARED).saturating_add(PIECE as u64);
-        Pass { len, left, ranges: Vec::new() }
+        Pass { len, piece: PIECE, left, ranges: Vec::new() }
+    }
+
+    /// Reads more at a time if each read takes long, as these options say.
+    pub(super) fn with(mut self, options: &Options) -> Self {
+        self.piece = if options.windows.granule >= GRANULE { REMOTE } else { PIECE };
+        self
     }
 
     /// Adds a range under number `i`, or returns `false` if too many ranges overlap.
@@ -60,14 +72,15 @@ impl Pass {
         input: &dyn Input,
         mut give: impl FnMut(usize, Sha),
     ) -> Result<Sha, Error> {
-        let Pass { len, mut ranges, .. } = self;
+        let Pass { len, piece: most, mut ranges, .. } = self;
         ranges.sort_by_key(|(span, i)| (span.offset, span.len, *i));
         let mut ranges = ranges.into_iter().peekable();
         let (mut whole, mut begun) = (Sha256::new(), Vec::<Begun>::new());
-        let (mut buffer, mut at) = (vec![0; PIECE], 0_u64);
+        let most = usize::try_from(len).map_or(most, |len| len.clamp(1, most));
+        let (mut buffer, mut at) = (vec![0; most], 0_u64);
         loop {
             let left = input.len().saturating_sub(at);
-            let read = usize::try_from(left).map_or(PIECE, |left| left.min(PIECE));
+            let read = usize::try_from(left).map_or(most, |left| left.min(most));
             input.read_at(at, &mut buffer[..read])?;
             let piece = &buffer[..read];
             let end = at + read as u64;

@@ -220,31 +220,28 @@ impl Log {
         verdict: Verdict,
         ignored: Option<&str>,
     ) -> io::Result<()> {
-        let known = examined.rule.and_then(crate::repository::rule);
-        let (rule, level) = match (known, verdict) {
-            (Some(rule), Verdict::Valid)
-                if rule.severity != Severity::Lint && ignored.is_none() =>
-            {
-                return Ok(());
-            }
-            (None, Verdict::Valid) => return Ok(()),
-            (None, _) => return self.unsupported(out, name, &examined.sentence()),
-            (Some(rule), _) => {
-                let level = match verdict {
-                    Verdict::Invalid => "error",
-                    Verdict::Valid => "note",
-                    _ => "warning",
-                };
-                let id = format!("{}/{}", TOOL.name, rule.id);
-                let help = rule.why.map_or(String::new(), |why| format!(". {why}."));
-                (
-                    describe(id, rule.message, rule.spec, format!("{}{help}", rule.spec), level),
-                    level,
-                )
-            }
-        };
-        let text = examined.sentence();
-        self.result(out, name, Said { rule, level, text, entry: None, place: None }, ignored)
+        if examined.rule.is_none() && verdict != Verdict::Valid {
+            return self.unsupported(out, name, &examined.sentence());
+        }
+        for (i, rule) in examined.rules().filter_map(crate::repository::rule).enumerate() {
+            let level = match (verdict, rule.severity) {
+                (Verdict::Valid, Severity::Lint) => "note",
+                (Verdict::Valid, Severity::Violation) => "warning",
+                (Verdict::Valid, _) if ignored.is_none() => continue,
+                (Verdict::Valid, _) => "note",
+                (Verdict::Invalid, Severity::Lint) if i > 0 => "note",
+                (Verdict::Invalid, _) => "error",
+                _ => "warning",
+            };
+            let id = format!("{}/{}", TOOL.name, rule.id);
+            let help = rule.why.map_or(String::new(), |why| format!(". {why}."));
+            let help = format!("{}{help}", rule.spec);
+            let rule = describe(id, rule.message, rule.spec, help, level);
+            let text = examined.sentence();
+            let said = Said { rule, level, text, entry: None, place: None };
+            self.result(out, name, said, ignored)?;
+        }
+        Ok(())
     }
 
     fn unsupported(&mut self, out: &mut dyn Write, name: &Text, what: &str) -> io::Result<()> {

@@ -26,6 +26,9 @@ const STACKS: &[(&str, &[&str])] = &[
     ("embed_in.weight", &["layers."]),
     ("wte.weight", &["h.", "blocks."]),
 ];
+/// Parts of the names of tensors of other models beside the language model.
+const OTHER_PARTS: &[&str] =
+    &["audio", "codec", "draft", "image", "mtp", "qformer", "speech", "talker", "vision", "visual"];
 /// Most embeddings that are looked at.
 const EMBEDDINGS: usize = 8;
 
@@ -88,11 +91,11 @@ impl<'j> Config<'j> {
         Config { whole, text }
     }
 
-    /// The first of these settings that is there, with its value.
+    /// The first of these settings of the language model that is there, with its value. Beside
+    /// its own settings, others are those of another part.
     fn first(&self, keys: &[&'static str]) -> Option<(&'static str, u64)> {
-        let levels = self.text.into_iter().chain([self.whole]);
-        let find = |level: &Json| keys.iter().find_map(|key| Some((*key, number(level, key)?)));
-        levels.into_iter().find_map(find)
+        let level = self.text.unwrap_or(self.whole);
+        keys.iter().find_map(|key| Some((*key, number(level, key)?)))
     }
 
     /// The values of all settings with one of these parts in their name.
@@ -134,7 +137,7 @@ impl<'j> Config<'j> {
             return;
         }
         // Rows that pad the table to a round number.
-        let most = self.any(&["vocab_size"]).max().unwrap_or(tokens);
+        let most = self.any(&["vocab_size", "embedding_size"]).max().unwrap_or(tokens);
         let padded = |table: &Shaped| {
             is_float(table.dtype) && matches!(table.shape[..], [rows, _] if rows > most)
         };
@@ -152,8 +155,9 @@ impl<'j> Config<'j> {
     ) {
         let Some((key, stated)) = self.first(LAYERS) else { return };
         // Two stacks, and layers without tensors.
-        let has_two = matches!(self.whole.get("is_encoder_decoder"), Some(Json::Bool(true)));
-        if has_two || self.has("block_configs") || stated == 0 {
+        let levels = self.text.into_iter().chain([self.whole]);
+        let mut two = levels.map(|it| it.get("is_encoder_decoder") == Some(&Json::Bool(true)));
+        if two.any(|it| it) || self.has("block_configs") || stated == 0 {
             return;
         }
         let more: u64 = self.any(MORE_LAYERS).fold(0, u64::saturating_add);
@@ -235,6 +239,9 @@ impl<'j> Config<'j> {
 /// The embeddings of tokens, by their names.
 fn embeddings(weights: &Weights<'_>) -> Vec<Embedding> {
     let of = |name: &str| {
+        if OTHER_PARTS.iter().any(|part| name.contains(part)) {
+            return None;
+        }
         let (prefix, (_, layers)) = STACKS.iter().find_map(|stack| {
             let prefix = name.strip_suffix(stack.0)?;
             (prefix.is_empty() || prefix.ends_with('.')).then_some((prefix, stack))
