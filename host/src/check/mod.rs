@@ -5,6 +5,7 @@ pub(crate) mod access;
 pub(crate) mod checkpoint;
 pub(crate) mod criteria;
 pub(crate) mod diagnosis;
+pub(crate) mod file_audit;
 pub(crate) mod folders;
 pub(crate) mod naming;
 pub(crate) mod options;

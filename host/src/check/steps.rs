@@ -1,5 +1,4 @@
-//! Checks a file step by step, from its first bytes to the end of the audit. The only place
-//! that gives the core the slots and buffers it asks for, within the limits.
+//! Checks a file step by step, from its first bytes to the end of the audit.
 
 #[cfg(feature = "pytorch")]
 use crate::check::checkpoint::Checkpoint;
@@ -7,6 +6,7 @@ use crate::check::diagnosis::Diagnosis;
 use crate::check::diagnosis::archive::Members;
 #[cfg(feature = "shards")]
 use crate::check::diagnosis::pickles::ListedFiles;
+use crate::check::file_audit::FileAudit;
 use crate::check::naming::Naming;
 use crate::check::options::{Goal, Options};
 use crate::check::pickles::Pickles;
@@ -25,12 +25,6 @@ use weighbridge_core::{
     Absent, Audit, EntryKind, File, Finding, Format, Opening, Paused, Rule, Scratch, Slot, Source,
     Span, Stage, Stop, Subject, general,
 };
-
-/// The most slots for the entries of a sparse tensor, unless the file itself is large: a few
-/// bytes may decompress to many entries.
-const MOST_ENTRIES: u64 = 1 << 20;
-/// Payload bytes decoded at a time.
-const PIECE: usize = 256 << 10;
 
 /// The check of one file. Between steps it is plain data.
 #[derive(Debug, Default)]
@@ -353,7 +347,7 @@ impl Check {
 
     /// Number of entries that the current stage has passed.
     pub(crate) fn position(&self) -> u32 {
-        self.audit.as_ref().map_or(0, |running| running.audit.position())
+        self.audit.as_ref().map_or(0, |running| running.position())
     }
 
     /// The checks that were completed.
@@ -378,17 +372,6 @@ impl Check {
         };
         Report::new(outcome, &self.naming, options)
     }
-}
-
-/// A scratch that decodes into `buffer`, with a second decoder if one is asked for.
-fn scratch(buffer: &mut [u8], second: bool) -> Scratch<'_> {
-    let scratch = Scratch::new(buffer);
-    #[cfg(feature = "second-opinion")]
-    if second {
-        return scratch.with_second_opinion();
-    }
-    _ = second;
-    scratch
 }
 
 /// Whether neither the options nor the name of an index say that its shards are safetensors files.
@@ -416,156 +399,5 @@ fn finding(rule: Rule, offset: u64, len: u32) -> Finding {
         part: Subject::NO_PART,
         rule,
         kind: EntryKind::File,
-    }
-}
-
-/// An audit of a file, with its working memory: slots and buffers are allocated within the
-/// limits of the options.
-#[derive(Debug)]
-pub(crate) struct FileAudit {
-    audit: Audit,
-    slots: Vec<Slot>,
-    buffer: Vec<u8>,
-    paused: Option<Box<Paused>>,
-    /// Zstd streams are decoded by a second decoder as well.
-    second: bool,
-    /// It cannot continue, and another step would return the same error.
-    over: bool,
-}
-
-impl FileAudit {
-    /// Audits an open file from the start.
-    fn new(file: File, options: &Options) -> Self {
-        FileAudit::of(Audit::new(file).structure_only(), options)
-    }
-
-    /// Audits the data of one tensor, and nothing before it.
-    pub(crate) fn of_payload(file: File, tensor: u32, options: &Options) -> Self {
-        FileAudit::of(Audit::payload_of(file, tensor), options)
-    }
-
-    pub(crate) fn of(mut audit: Audit, options: &Options) -> Self {
-        if let Some(work) = options.work {
-            audit = audit.max_work(work);
-        }
-        let audit = audit.seeded(options.seed_or_random());
-        let second = options.second_opinion;
-        FileAudit {
-            audit,
-            slots: Vec::new(),
-            buffer: Vec::new(),
-            paused: None,
-            second,
-            over: false,
-        }
-    }
-
-    /// Runs up to `goal`, or until bytes are missing, and continues once they are there.
-    pub(crate) fn go_on(
-        &mut self,
-        source: &Source<'_>,
-        goal: Goal,
-        options: &Options,
-        mut sink: &mut dyn FnMut(Finding),
-    ) -> Result<(), Absent> {
-        if goal == Goal::Payloads {
-            self.audit = self.audit.with_payloads();
-        }
-        while !self.over {
-            match self.step(source, goal, &mut sink) {
-                Ok(()) => break,
-                Err(Stop::Invalid(_)) => self.over = true,
-                Err(Stop::NeedBytes(absent)) => return Err(absent),
-                Err(Stop::NeedSlots { needed }) => {
-                    if !self.make_room(needed, source.len(), options) {
-                        self.audit.skip(&mut sink);
-                    }
-                }
-                // The tensor is restarted with a larger buffer, or skipped.
-                Err(Stop::NeedBuffer { needed }) => {
-                    self.paused = None;
-                    if !self.make_buffer(needed, options) {
-                        self.audit.skip(&mut sink);
-                    }
-                }
-            }
-        }
-        self.slots = Vec::new();
-        Ok(())
-    }
-
-    #[cfg(any(
-        feature = "bintensors",
-        feature = "gguf",
-        feature = "idv",
-        feature = "npz",
-        feature = "onnx",
-        feature = "pytorch",
-        feature = "safetensors",
-        feature = "ztensor"
-    ))]
-    fn step(
-        &mut self,
-        source: &Source<'_>,
-        goal: Goal,
-        sink: &mut dyn FnMut(Finding),
-    ) -> Result<(), Stop> {
-        let FileAudit { audit, slots, buffer, paused, second, .. } = self;
-        if goal == Goal::Payloads {
-            buffer.resize(buffer.len().max(PIECE), 0);
-        }
-        let mut scratch = match paused.take() {
-            Some(paused) => paused.resume(buffer),
-            None => scratch(buffer, *second),
-        };
-        let result = audit.step_with(source, slots, &mut scratch, sink);
-        *paused = Some(Box::new(scratch.pause()));
-        result
-    }
-
-    /// The remaining formats, such as OINF and STB, store raw data: nothing is decoded.
-    #[cfg(not(any(
-        feature = "bintensors",
-        feature = "gguf",
-        feature = "idv",
-        feature = "npz",
-        feature = "onnx",
-        feature = "pytorch",
-        feature = "safetensors",
-        feature = "ztensor"
-    )))]
-    fn step(
-        &mut self,
-        source: &Source<'_>,
-        _: Goal,
-        sink: &mut dyn FnMut(Finding),
-    ) -> Result<(), Stop> {
-        self.audit.step(source, &mut self.slots, sink)
-    }
-
-    /// Gives the audit more slots, if the limits allow.
-    fn make_room(&mut self, needed: u32, len: u64, options: &Options) -> bool {
-        let bomb =
-            self.audit.stage() == Stage::Payloads && u64::from(needed) > MOST_ENTRIES.max(len / 8);
-        let needed_len = usize::try_from(needed).unwrap_or(usize::MAX);
-        let more = needed_len.saturating_sub(self.slots.len());
-        let fits = u64::from(needed) <= options.slots() && more > 0 && !bomb;
-        let grows = fits && self.slots.try_reserve_exact(more).is_ok();
-        if grows {
-            self.slots.resize(needed_len, Slot::EMPTY);
-        }
-        grows
-    }
-
-    /// Gives the audit a larger buffer, if the limits allow.
-    fn make_buffer(&mut self, needed: u64, options: &Options) -> bool {
-        let needed_len = usize::try_from(needed).unwrap_or(usize::MAX);
-        let more = needed_len.saturating_sub(self.buffer.len());
-        let fits = needed <= options.buffer && more > 0;
-        let grows = fits && self.buffer.try_reserve_exact(more).is_ok();
-        if grows {
-            self.buffer.resize(needed_len, 0);
-        }
-        grows
     }
 }

@@ -6,9 +6,9 @@ mod numbers;
 
 use crate::base::error::Error;
 use crate::base::text::Text;
+use crate::check::file_audit::FileAudit;
 use crate::check::options::Goal;
 use crate::check::report::Collected;
-use crate::check::steps::FileAudit;
 use crate::list::entry::{Entry, Piece};
 use crate::read::data;
 use crate::read::metadata::{Entries, Meta};
