@@ -38,6 +38,7 @@ mod tensor;
 mod walk;
 
 pub use beside::{Location, Locations};
+pub use external::is_inside;
 
 use crate::base::widen;
 use crate::format::Container;
