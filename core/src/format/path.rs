@@ -2,7 +2,7 @@
 
 /// Whether a location stays within the model's folder on any system: components between slashes,
 /// none of them empty, `.` or `..`, without a drive, a backslash or a control character.
-pub(crate) fn is_inside(location: &[u8]) -> bool {
+pub fn is_inside(location: &[u8]) -> bool {
     location.split(|byte| *byte == b'/').all(|part| {
         let plain = part.iter().all(|byte| *byte >= b' ' && !matches!(byte, b'\\' | b':' | 0x7F));
         plain && part.iter().any(|byte| *byte != b'.' && *byte != b' ')

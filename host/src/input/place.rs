@@ -111,7 +111,8 @@ pub trait Place: Sync {
     ///
     /// # let folder = tempfile::tempdir()?;
     /// std::fs::write(folder.path().join("a.onnx"), b"")?;
-    /// let near = folder.path().join("data/w.bin").near("onnx").unwrap();
+    /// let data = folder.path().join("data/w.bin");
+    /// let near = data.near("onnx").unwrap();
     /// assert!(near.into_iter().map(|(_, path)| path).eq(["data/"]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -84,6 +84,11 @@ impl<'a> Model<'a> {
         self.access.own_len()
     }
 
+    /// Length in bytes of the file and of those that it refers to.
+    pub(crate) fn len_of_all(&self) -> u64 {
+        self.access.len()
+    }
+
     /// Number of tensors that the file declares. A broken file may have fewer.
     ///
     /// ```
@@ -201,7 +206,8 @@ impl<'a> Model<'a> {
                 && let Some(region) =
                     self.file.next_region(source, &mut next).inspect_err(|_| cursor = next)?
             {
-                if !region.span.is_empty() {
+                // Data in another file has no place in this one.
+                if !region.span.is_empty() && region.span.offset < self.len() {
                     regions.push(region);
                 }
                 cursor = next;

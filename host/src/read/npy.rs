@@ -174,7 +174,7 @@ pub(crate) fn row(tensor: &Tensor<'_, '_>) -> Result<(u64, usize), Error> {
     };
     let product = |extents: &[u64]| extents.iter().try_fold(1_u64, |n, it| n.checked_mul(*it));
     let width = tensor.dtype().bits().div_ceil(8) as usize;
-    let most = MOST.max(tensor.model.len().saturating_mul(TIMES));
+    let most = MOST.max(tensor.model.len_of_all().saturating_mul(TIMES));
     let bytes = product(&shape).and_then(|elements| elements.checked_mul(width as u64));
     let length = product(shape.get(1..).unwrap_or_default());
     let Some((length, _)) = length.zip(bytes.filter(|bytes| *bytes <= most)) else {

@@ -16,7 +16,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use std::io;
-use weighbridge_core::format::onnx::{Location, Locations, rules};
+use weighbridge_core::format::onnx::{Location, Locations, is_inside, rules};
 use weighbridge_core::{Beside, EntryKind, File, Finding, Subject};
 
 /// Most other files of one model that are opened: each takes a handle of the system, of which a
@@ -149,7 +149,9 @@ fn locations(
         loop {
             if let Some(location) = pending {
                 let Location { path, .. } = location;
-                if let Some(text) = path.read(source)?.as_str() {
+                // Looked at again: the bytes may have changed since they were validated.
+                let text = path.read(source)?.as_str();
+                if let Some(text) = text.filter(|text| is_inside(text.as_bytes())) {
                     let no = *numbers.entry(text.to_owned()).or_insert(paths.len());
                     if no == paths.len() {
                         paths.push(Path { text: text.to_owned(), first: location });

@@ -10,9 +10,9 @@ use serde_json::json;
 use server::{Answer, Request, Server};
 use std::ops::Range;
 use std::time::Duration;
-use weighbridge_tests::encode::gguf;
 use weighbridge_tests::encode::safetensors::{File, Tensor};
 use weighbridge_tests::encode::shards::Index;
+use weighbridge_tests::encode::{gguf, onnx};
 use weighbridge_tests::fixtures::gguf::part;
 
 /// A command without proxies or delays between retries.
@@ -212,6 +212,30 @@ fn remote_index_is_checked_with_its_shards() {
     let (code, line) = check_json(&[&serve(false).url("m/model.safetensors.index.json")]);
     assert_eq!((code, &line["findings"][0]["rule"]), (1, &json!("SHARD-MISSING")), "{line}");
     assert_eq!(line["findings"][0]["entry"], TWO);
+}
+
+#[test]
+fn remote_model_is_read_with_its_data() {
+    let mut model = onnx::Model::new(&[]);
+    let tensor = onnx::Tensor::new("a", &[2, 3]);
+    let head = tensor.head().text(8, "a").message(13, onnx::pair("location", "data/w 1.bin"));
+    model.graph.push((5, head.int(14, 1)));
+    let (model, data) = (model.encode(), tensor.data);
+    let serve = |len: usize| {
+        let (model, data) = (model.clone(), data[..len].to_vec());
+        Server::new(move |request| match &*request.target {
+            "/m/model.onnx" => Answer::of(&model, request),
+            "/m/data/w%201.bin" if !data.is_empty() => Answer::of(&data, request),
+            _ => Answer::status(404),
+        })
+    };
+    let (code, line) = check_json(&[&serve(24).url("m/model.onnx"), "--payloads"]);
+    assert_eq!((code, &line["findings"]), (0, &json!([])), "{line}");
+    assert_eq!(line["read"]["requests"], 2, "{line}");
+    let (code, line) = check_json(&[&serve(20).url("m/model.onnx")]);
+    assert_eq!((code, &line["findings"][0]["rule"]), (1, &json!("E-PAST")), "{line}");
+    let (code, line) = check_json(&[&serve(0).url("m/model.onnx")]);
+    assert_eq!((code, &line["unchecked"][1]["entry"]), (3, &json!("data/w 1.bin")), "{line}");
 }
 
 #[test]

@@ -37,6 +37,7 @@ mod sparse;
 mod tensor;
 mod walk;
 
+pub use crate::format::path::is_inside;
 pub use beside::{Location, Locations};
 
 use crate::base::widen;

@@ -2,7 +2,7 @@
 
 use super::pair::{text, unread};
 use super::rules;
-use super::scan::{self, count};
+use super::scan::{self, Own, count};
 use super::schema::{Holds, Kind, field};
 use super::walk::{self, Frame, Next, bit};
 use super::{Cursor, Header, len};
@@ -17,6 +17,8 @@ const NAMED: u32 = 1 << 30;
 const REFERS: u32 = 1 << 29;
 /// The domain of a node or operator set is not the default one; it is custom.
 const DOMAIN: u32 = 1 << 28;
+/// The operator of a node has the name of the function around it.
+const SAME: u32 = 1 << 27;
 const NUMBER: u32 = 0xFFFF;
 
 /// The fields that hold the value of an attribute.
@@ -63,8 +65,14 @@ fn step(
             walk::remark(r, &c.state, found, holds);
             match kind {
                 Kind::Graph => count(&mut c.state.scan.graphs),
-                Kind::Node => count(&mut c.state.scan.nodes),
-                Kind::Function => count(&mut c.state.scan.functions),
+                Kind::Node => {
+                    count(&mut c.state.scan.nodes);
+                    c.state.scan.own.node();
+                }
+                Kind::Function => {
+                    count(&mut c.state.scan.functions);
+                    c.state.scan.own = Own::NONE;
+                }
                 Kind::Opset => c.state.scan.version = 0,
                 _ => {}
             }
@@ -114,10 +122,25 @@ fn note(r: &mut Reader<'_, '_>, c: &mut Cursor, found: &Field, kind: Kind) -> Re
             c.state.scan.named |= main && named > 0;
             add = named;
         }
-        (Kind::Node, field::NODE_OP)
-        | (Kind::Attribute, field::ATTRIBUTE_NAME)
-        | (Kind::Function, field::FUNCTION_NAME)
-        | (Kind::Value | Kind::Annotation, 1) => add = named,
+        (Kind::Node, field::NODE_OP) => {
+            add = named;
+            // Only there may a node call what it is in.
+            if c.state.open.is_in(Kind::Function)
+                && let Some(op) = text(r, found.data)?
+                && c.state.scan.own.has_name(op)
+            {
+                add |= SAME;
+            }
+        }
+        (Kind::Function, field::FUNCTION_NAME) => {
+            add = named;
+            if let Some(name) = text(r, found.data)? {
+                c.state.scan.own.name(name);
+            }
+        }
+        (Kind::Attribute, field::ATTRIBUTE_NAME) | (Kind::Value | Kind::Annotation, 1) => {
+            add = named
+        }
         (Kind::Attribute, field::ATTRIBUTE_REF) if found.value > 0 => add = REFERS,
         (Kind::Attribute, field::ATTRIBUTE_TYPE) => {
             let number = u32::try_from(found.value).unwrap_or(NUMBER).min(NUMBER);
@@ -137,6 +160,7 @@ fn note(r: &mut Reader<'_, '_>, c: &mut Cursor, found: &Field, kind: Kind) -> Re
             };
             let at = c.state.open.top().map_or(0, |top| top.at);
             used(c, domain, at);
+            c.state.scan.own.node_domain(domain);
             if !scan::is_standard(domain) {
                 count(&mut c.state.scan.custom);
             }
@@ -161,6 +185,7 @@ fn note(r: &mut Reader<'_, '_>, c: &mut Cursor, found: &Field, kind: Kind) -> Re
                 unread(r, found.data);
                 return Ok(());
             };
+            c.state.scan.own.domain(domain);
             if let Some(domain) = c.state.scan.domain(domain) {
                 domain.known = true;
             }
@@ -205,11 +230,16 @@ fn end(r: &mut Reader<'_, '_>, c: &mut Cursor, frame: &Frame) {
             if !is(DOMAIN) {
                 used(c, b"", frame.at);
             }
+            if is(SAME) && !frame.has(field::NODE_OVERLOAD) {
+                c.state.scan.own.call();
+            }
         }
         Kind::Attribute => attribute(r, c, frame),
         Kind::Function => {
             check(is(NAMED), rules::F_NAME, 0, 0);
             check(is(DOMAIN), rules::F_DOMAIN, 0, 0);
+            let itself = c.state.scan.own.calls_itself() && !frame.has(field::FUNCTION_OVERLOAD);
+            check(!itself, rules::F_SELF, 0, 0);
         }
         Kind::Opset => {
             let version = c.state.scan.version;

@@ -128,6 +128,10 @@ rules! { Format::Onnx.code();
     F_DOMAIN = "F-DOMAIN", Violation, Stated,
         "the function has no domain",
         "FunctionProto.domain: part of the unique id of the function";
+    F_SELF = "F-SELF", Violation, Stated,
+        "the function calls itself",
+        "ModelProto.functions: one function can reference others; recursive reference is not allowed",
+        why "a loader that inlines functions does not end";
     T_NAME = "T-NAME", Violation, Stated,
         "the initialiser has no name",
         "GraphProto.initializer: each tensor MUST have a name";

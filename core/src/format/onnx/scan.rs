@@ -29,6 +29,71 @@ impl Domain {
     const NONE: Domain = Domain { hash: 0, node: 0, imported: false, known: false, used: false };
 }
 
+/// The function that is being walked, and whether it calls itself. Names are hashes; 0 is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Own {
+    name: u64,
+    domain: u64,
+    /// The domain of the node being read.
+    node: u64,
+    /// Domains of the nodes with its name.
+    calls: [u64; 2],
+}
+
+impl Own {
+    pub(super) const NONE: Own = Own { name: 0, domain: 0, node: 0, calls: [0; 2] };
+
+    /// Notes the name of the function.
+    pub(super) fn name(&mut self, text: &[u8]) {
+        self.name = some_hash_of(text);
+    }
+
+    /// Notes the domain of the function.
+    pub(super) fn domain(&mut self, text: &[u8]) {
+        self.domain = some_hash_of(text);
+    }
+
+    /// Begins a node.
+    pub(super) fn node(&mut self) {
+        self.node = 0;
+    }
+
+    /// Notes the domain of the node.
+    pub(super) fn node_domain(&mut self, text: &[u8]) {
+        self.node = some_hash_of(text);
+    }
+
+    /// Whether an operator has the name of the function.
+    pub(super) fn has_name(&self, text: &[u8]) -> bool {
+        self.name == some_hash_of(text)
+    }
+
+    /// Notes that the node has the name of the function.
+    pub(super) fn call(&mut self) {
+        if self.node != 0
+            && !self.calls.contains(&self.node)
+            && let Some(free) = self.calls.iter_mut().find(|call| **call == 0)
+        {
+            *free = self.node;
+        }
+    }
+
+    /// Whether a node calls the function.
+    pub(super) fn calls_itself(&self) -> bool {
+        self.domain != 0 && self.calls.contains(&self.domain)
+    }
+}
+
+/// The hash of a name.
+fn hash_of(text: &[u8]) -> u64 {
+    name::hash(0, 0, &Name::new(text, NameEncoding::Plain))
+}
+
+/// The same, never 0.
+fn some_hash_of(text: &[u8]) -> u64 {
+    hash_of(text) | 1
+}
+
 /// What opening has found so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Scan {
@@ -50,6 +115,8 @@ pub(super) struct Scan {
     pub(super) functions: u32,
     pub(super) custom: u32,
     pub(super) unknown: u32,
+    /// The function that is being walked.
+    pub(super) own: Own,
     pub(super) domains: [Domain; ONNX_DOMAINS],
     /// There are more domains.
     pub(super) crowded: bool,
@@ -71,6 +138,7 @@ impl Scan {
         functions: 0,
         custom: 0,
         unknown: 0,
+        own: Own::NONE,
         domains: [Domain::NONE; ONNX_DOMAINS],
         crowded: false,
     };
@@ -78,7 +146,7 @@ impl Scan {
     /// The domain with this name, added if it is new; `None` if there are too many.
     pub(super) fn domain(&mut self, text: &[u8]) -> Option<&mut Domain> {
         let text = if text == b"ai.onnx" { b"" } else { text };
-        let hash = name::hash(0, 0, &Name::new(text, NameEncoding::Plain));
+        let hash = hash_of(text);
         let known = is_standard(text);
         let mut places = self.domains.iter_mut();
         let found = places.find(|domain| !domain.used || domain.hash == hash);

@@ -83,11 +83,13 @@ pub(super) mod field {
     pub(crate) const NODE_OUTPUT: u32 = 2;
     pub(crate) const NODE_OP: u32 = 4;
     pub(crate) const NODE_DOMAIN: u32 = 7;
+    pub(crate) const NODE_OVERLOAD: u32 = 8;
     pub(crate) const ATTRIBUTE_NAME: u32 = 1;
     pub(crate) const ATTRIBUTE_TYPE: u32 = 20;
     pub(crate) const ATTRIBUTE_REF: u32 = 21;
     pub(crate) const FUNCTION_NAME: u32 = 1;
     pub(crate) const FUNCTION_DOMAIN: u32 = 10;
+    pub(crate) const FUNCTION_OVERLOAD: u32 = 13;
     pub(crate) const DIMS: u32 = 1;
     pub(crate) const DATA_TYPE: u32 = 2;
     pub(crate) const SEGMENT: u32 = 3;

@@ -125,7 +125,7 @@ impl Digests {
             }
         })?;
         // Decoding is bounded like the audit's work.
-        let mut left = options.work_of(report.size());
+        let mut left = options.work_of(model.as_ref().map_or(0, Model::len_of_all));
         let mut decodes = true;
         for (i, tensor) in decoded {
             let digest = match tensor.decoded_len() {
@@ -147,6 +147,9 @@ impl Digests {
             };
         }
         input.verify_unchanged()?;
+        if let Some(model) = &model {
+            model.verify_unchanged()?;
+        }
         Ok(Digests { report, sha256, tensors, decodes })
     }
 

@@ -124,7 +124,7 @@ impl Sweep {
     /// When the file cannot be read, or changes while it is.
     pub fn of(input: &dyn Input, place: &dyn Place, options: &Options) -> Result<Self, Error> {
         let (report, model) = Model::checked_at(input, place, options)?;
-        let mut left = options.work_of(report.size());
+        let mut left = options.work_of(model.as_ref().map_or(0, Model::len_of_all));
         let (tensors, health) = (Vec::new(), Health::default());
         let mut sweep = Sweep { report, tensors, health, decodes: true, broken_off: None };
         let Some(model) = model else { return Ok(sweep) };

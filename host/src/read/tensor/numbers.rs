@@ -244,7 +244,7 @@ impl<'a> Tensor<'_, 'a> {
         let bytes = self.dtype().bytes(elements).unwrap_or(u64::MAX);
         let Some(span) = self.span() else { return Ok(()) };
         let most = codec::most(self.encoding(), span.len).unwrap_or(0);
-        let allowed = self.model.access.options().work_of(self.model.len());
+        let allowed = self.model.access.options().work_of(self.model.len_of_all());
         if self.encoding() != Encoding::Raw && bytes > most.min(allowed) {
             return Err(Error::Memory(bytes));
         }
@@ -300,7 +300,7 @@ impl<'a> Tensor<'_, 'a> {
         let length = shape.get(1..).unwrap_or_default().iter().product();
         let width = self.dtype().bits().div_ceil(8) as usize;
         let mut out = Vec::new();
-        let most = self.model.access.options().work_of(self.model.len());
+        let most = self.model.access.options().work_of(self.model.len_of_all());
         let take = &mut |bytes: &[u8]| {
             out.extend_from_slice(bytes);
             if out.len() as u64 > most { Err(Error::Memory(most)) } else { Ok(()) }
