@@ -22,8 +22,7 @@ use alloc::vec::Vec;
 use weighbridge_core::format::gguf::rules as gguf;
 use weighbridge_core::format::{PickleWalk, Pickled};
 use weighbridge_core::{
-    Absent, Audit, EntryKind, File, Finding, Format, Opening, Paused, Rule, Scratch, Slot, Source,
-    Span, Stage, Stop, Subject, general,
+    Absent, EntryKind, File, Finding, Format, Opening, Rule, Source, Span, Stop, Subject, general,
 };
 
 /// The check of one file. Between steps it is plain data.
