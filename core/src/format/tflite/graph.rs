@@ -71,7 +71,8 @@ pub(super) struct Run {
     pub(super) misaligned: bool,
     /// A subgraph calls itself or an earlier one.
     pub(super) backward: bool,
-    /// Something was marked in this pass, or a scale of 0 was reported; something of the current
+    /// Something was marked in this pass, a scale of 0 was reported, or an external buffer was
+    /// found; something of the current
     /// entry is not marked.
     pub(super) moved: bool,
     pub(super) open: bool,

@@ -299,6 +299,10 @@ rules! { Format::Tflite.code();
     E_ID = "E-ID", Violation, Stated,
         "the tensor is in external buffer {found}, which the model does not have",
         "schema, ExternalBuffer.id: unique identifier for this external buffer";
+    E_TWICE = "E-TWICE", Violation, Stated,
+        "number {found} is that of an earlier external buffer, too",
+        "schema, ExternalBuffer.id: unique identifier for this external buffer",
+        why "readers take the first or the last of them";
     E_GROUP = "E-GROUP", Violation, Stated,
         "the external buffer is in group {found}; the model has {expected}",
         "schema, ExternalBuffer.group: index into the external_buffer_groups array";
