@@ -5,11 +5,13 @@ use super::reads::{Vector, get};
 use super::{Cursor, Header, rules};
 use crate::base::limits::TFLITE_TEXT;
 use crate::format::path::is_inside;
+use crate::input::Span;
 use crate::model::DType;
 use crate::parse::Reader;
 use crate::rule::Halt;
 
-/// Compares the tensor's number with the next external buffer.
+/// Compares the tensor's number with the next external buffer. The first one with that number is
+/// checked; others are faults.
 pub(super) fn step(
     header: &Header,
     r: &mut Reader<'_, '_>,
@@ -19,16 +21,17 @@ pub(super) fn step(
     let id = known.fields.external;
     let index = c.state.run.level;
     if index >= header.externals.count {
-        r.flag(rules::E_ID, id.at, 4, 0, id.value);
+        r.check(c.state.run.moved, rules::E_ID, Span::new(id.at, 4), 0, id.value);
         return over(c);
     }
     let mut reads = known.reads(r, &mut c.state.memo);
     let table = reads.item(header.externals, index)?;
     if reads.scalar(&table, 0, 4, 0)?.value != id.value {
-        r.charge(4);
-        c.state.run.level = index.saturating_add(1);
-        c.state.memo.clear();
-        return Ok(());
+        return next(r, c);
+    }
+    if c.state.run.moved {
+        r.flag(rules::E_TWICE, table.at, 4, 0, id.value);
+        return next(r, c);
     }
     let group = reads.scalar(&table, 1, 4, 0)?;
     let offset = reads.scalar(&table, 2, 8, 0)?.value;
@@ -64,11 +67,20 @@ pub(super) fn step(
     r.check(offset.checked_add(len).is_some(), rules::E_RANGE, place, offset, len);
     let whole = known.fields.table.span();
     r.flag(rules::E_UNCHECKED, whole.offset, whole.len, 0, len);
-    over(c)
+    c.state.run.moved = true;
+    next(r, c)
+}
+
+/// Goes to the next external buffer.
+fn next(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    r.charge(4);
+    c.state.run.level = c.state.run.level.saturating_add(1);
+    c.state.memo.clear();
+    Ok(())
 }
 
 fn over(c: &mut Cursor) -> Result<(), Halt> {
-    c.state.run.level = 0;
+    (c.state.run.level, c.state.run.moved) = (0, false);
     go(c, PASS, Vector::NONE);
     Ok(())
 }

@@ -71,7 +71,9 @@ pub(super) struct Run {
     pub(super) misaligned: bool,
     /// A subgraph calls itself or an earlier one.
     pub(super) backward: bool,
-    /// Something was marked in this pass; something of the current entry is not.
+    /// Something was marked in this pass, a scale of 0 was reported, or an external buffer was
+    /// found; something of the current
+    /// entry is not marked.
     pub(super) moved: bool,
     pub(super) open: bool,
 }

@@ -9,7 +9,7 @@
 //! | operator | number of a code, of tensors read and written, options |
 //! | buffer | data, or the place of data behind the flatbuffer |
 //!
-//! Opening verifies the whole flatbuffer ([`flatbuffer`](crate::format::flatbuffer)) and refuses a
+//! Opening verifies the whole flatbuffer (`flatbuffer`, shared code) and refuses a
 //! file in which an object cannot be read. Listing validates tensors and their buffers. The audit
 //! validates what remains: quantisation, sparsity, texts, operators and how they are connected,
 //! signatures, and buffers that nothing uses.

@@ -6,6 +6,7 @@ use super::reads::{Reads, Table, Vector, offsets};
 use super::shape::Shape;
 use super::tensor::{self, Fields};
 use super::{Cursor, Header, Memo, external, rules, sparse, text};
+use crate::input::Span;
 use crate::model::DType;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, Rule};
@@ -173,18 +174,24 @@ fn signature(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<()
     Ok(())
 }
 
-/// Checks the scales; the first wrong one is reported.
+/// Checks the scales; the first that is 0 and the first that is wrong are reported.
 fn scales(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<(), Halt> {
     let run = &mut c.state.run;
     if let Some((bytes, at)) = run.items(r, 4)? {
         let (items, _) = bytes.as_chunks::<4>();
         for (item, at) in items.iter().zip(offsets(at, 4)) {
             let scale = f32::from_le_bytes(*item);
-            if !scale.is_finite() || scale <= 0.0 {
-                r.flag(rules::Q_SCALE, at, 4, 0, scale.to_bits().into());
-                run.passed = run.list.count;
-                return Ok(());
+            if scale.is_finite() && scale > 0.0 {
+                continue;
             }
+            if scale == 0.0 {
+                r.check(run.moved, rules::Q_SCALE_ZERO, Span::new(at, 4), 0, 0);
+                run.moved = true;
+                continue;
+            }
+            r.flag(rules::Q_SCALE, at, 4, 0, scale.to_bits().into());
+            run.passed = run.list.count;
+            return Ok(());
         }
         run.pass(items.len());
         return Ok(());
@@ -194,6 +201,7 @@ fn scales(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<(), H
         Some(quantised) => reads.vector(&quantised, 3)?,
         None => Vector::NONE,
     };
+    c.state.run.moved = false;
     go(c, ZERO_POINTS, zero_points);
     Ok(())
 }

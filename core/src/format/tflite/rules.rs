@@ -237,8 +237,12 @@ rules! { Format::Tflite.code();
         "the axis of quantisation is {found:i}; the tensor has rank {expected}",
         "schema, QuantizationParameters.quantized_dimension: a dimension of the shape";
     Q_SCALE = "Q-SCALE", Violation, Implied,
-        "a scale is not a positive finite number: its bits are {found:#x}",
+        "a scale is negative or not finite: its bits are {found:#x}",
         "schema, QuantizationParameters.scale: f = scale * (q - zero_point)";
+    Q_SCALE_ZERO = "Q-SCALE-ZERO", Lint, Silent,
+        "a scale is 0, so that all its elements stand for 0",
+        "schema, QuantizationParameters.scale: f = scale * (q - zero_point)",
+        why "some converters give channels without values such a scale; kernels that divide by it compute with infinity";
     Q_ZERO_POINT = "Q-ZERO-POINT", Violation, Implied,
         "a zero point is {found:i}, which the type of the elements cannot store",
         "schema, QuantizationParameters.zero_point: f = scale * (q - zero_point)",
@@ -295,6 +299,10 @@ rules! { Format::Tflite.code();
     E_ID = "E-ID", Violation, Stated,
         "the tensor is in external buffer {found}, which the model does not have",
         "schema, ExternalBuffer.id: unique identifier for this external buffer";
+    E_TWICE = "E-TWICE", Violation, Stated,
+        "number {found} is that of an earlier external buffer, too",
+        "schema, ExternalBuffer.id: unique identifier for this external buffer",
+        why "readers take the first or the last of them";
     E_GROUP = "E-GROUP", Violation, Stated,
         "the external buffer is in group {found}; the model has {expected}",
         "schema, ExternalBuffer.group: index into the external_buffer_groups array";

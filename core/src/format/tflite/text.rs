@@ -49,7 +49,7 @@ pub(super) fn next(
             index = reads.scalar(&table, 4, 4, 0)?;
             reads.r.about(EntryKind::Metadata, c.index);
             tensor::read_name(reads.r, key, rules::M_NAME_UTF8)?;
-            r.check(key.count > 0, rules::K_KEY, place, 0, 0);
+            r.check(key.is_present(), rules::K_KEY, place, 0, 0);
             let count = header.subgraphs.count;
             let inside = index.value < count.into();
             r.check(inside, rules::K_SUBGRAPH, place, count.into(), index.value);
