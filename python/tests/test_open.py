@@ -391,3 +391,29 @@ def test_a_session_has_no_report_before_its_end() -> None:
     session = wb.Session(100, Options())
     with pytest.raises(ValueError, match="the check has not finished"):
         session.report()
+
+
+def _field(number: int, content: bytes) -> bytes:
+    """A field of Protocol Buffers with fewer than 128 bytes."""
+    return bytes([number << 3 | 2, len(content)]) + content
+
+
+@pytest.mark.parametrize("mmap", [False, True])
+def test_onnx_data_in_other_file_is_read(tmp_path: Path, mmap: bool) -> None:
+    location = _field(1, b"location") + _field(2, b"w.bin")
+    # Two floats, and data that is external.
+    tensor = b"\x08\x02\x10\x01" + _field(8, b"w") + _field(13, location) + b"\x70\x01"
+    graph = _field(2, b"g") + _field(5, tensor)
+    opset = b"\x10\x15"
+    model = b"\x08\x0a" + _field(7, graph) + _field(8, opset)
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model)
+    data = np.array([1.5, -2.0], "<f4")
+    (tmp_path / "w.bin").write_bytes(data.tobytes())
+    with wb.open(path, mmap=mmap) as opened:
+        tensor_of_w = opened["w"]
+        assert tensor_of_w.numpy().tolist() == data.tolist()
+        assert tensor_of_w.span is None
+    assert wb.check(path).is_valid
+    (tmp_path / "w.bin").write_bytes(b"short")
+    assert not wb.check(path).is_valid

@@ -1,6 +1,7 @@
 //! ONNX models with data in other files.
 
 use super::*;
+use weighbridge_tests::corpus;
 use weighbridge_tests::encode::onnx::{Message, Model, Tensor, pair};
 
 const MODEL: &str = "model.onnx";
@@ -159,4 +160,37 @@ fn data_in_folder_is_companion() {
     };
     assert_eq!((class("w.bin"), class("other.bin")), ("companion".into(), "unknown".into()));
     assert_eq!(class(MODEL), "model");
+}
+
+/// A checksum, which no reader looks at, is not checked.
+const UNLOOKED: &str = "ext_checksum.onnx";
+
+#[test]
+fn corpus_models_with_other_files_get_their_verdicts() {
+    let Some(path) = corpus::folder() else { return };
+    let path = path.join("onnx");
+    let manifest = corpus::json(&path.join("manifest.json"));
+    let rows = ["valid", "invalid"].map(|kind| manifest[kind].as_array().unwrap().iter());
+    let mut count = 0;
+    for row in rows.into_iter().flatten() {
+        let file = row["file"].as_str().unwrap();
+        let has_files = row["files"].is_array() || file.contains("external_");
+        if !has_files || file.ends_with(UNLOOKED) {
+            continue;
+        }
+        let path = path.join(file);
+        let run = run(&Folder::new(), &["check", "--json", path.to_str().unwrap()]);
+        let line = run.json();
+        let lints = line["findings"].as_array().is_some_and(|found| !found.is_empty());
+        let verdict = match run.code {
+            0 if lints => "lint",
+            0 => "valid",
+            1 => "invalid",
+            _ => "unchecked",
+        };
+        let or = row["or"].as_array().into_iter().flatten();
+        assert!(or.chain([&row["verdict"]]).any(|right| right == verdict), "{file}: {line}");
+        count += 1;
+    }
+    assert!(count > 25, "only {count}");
 }
