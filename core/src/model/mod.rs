@@ -25,4 +25,5 @@ pub use tensor::{
 };
 pub use version::Version;
 pub use view::{Elements, Number};
+#[cfg(feature = "items")]
 pub(crate) use width::Width;
