@@ -36,6 +36,7 @@ pub(crate) struct Access<'a> {
     input: Option<Box<dyn Input + 'a>>,
     whole: Option<Bytes<'a>>,
     len: u64,
+    own_len: u64,
     /// The files that follow the file itself: the offset of the first byte, and the path of each.
     beside: Vec<(u64, Text)>,
     name: Option<Text>,
@@ -95,6 +96,7 @@ impl<'a> Access<'a> {
             input,
             whole,
             len: session.len(),
+            own_len: session.len(),
             beside: Vec::new(),
             name,
             options,
@@ -110,7 +112,7 @@ impl<'a> Access<'a> {
 
     /// Length of the file itself, without those that it refers to.
     pub(crate) fn own_len(&self) -> u64 {
-        self.with(|session| session.store.own_len())
+        self.own_len
     }
 
     /// The other file that contains the byte at an offset, and the offset in that file; the same
