@@ -19,6 +19,7 @@ pub mod kept;
 #[cfg(feature = "host")]
 pub mod peers;
 pub mod pickle;
+pub mod pytorch;
 #[cfg(feature = "host")]
 pub mod seeds;
 mod tail;
@@ -49,6 +50,7 @@ pub const TARGETS: &[Target] = &[
     target("npz", |input| formats::format(Format::Npz, input), 16 << 10),
     target("oinf", |input| formats::format(Format::Oinf, input), 16 << 10),
     target("onnx", |input| formats::format(Format::Onnx, input), 16 << 10),
+    target("pytorch", pytorch::index, 16 << 10),
     target("safetensors", |input| formats::format(Format::Safetensors, input), 16 << 10),
     target("shards", |input| formats::format(Format::Shards, input), 16 << 10),
     target("stb", |input| formats::format(Format::Stb, input), 16 << 10),

@@ -17,6 +17,7 @@ pub fn of(name: &str) -> Vec<(String, Vec<u8>)> {
             "windows" | "changing" | "index" => tailed(name),
             "codecs" => codecs(),
             "pickle" => pickles(),
+            "pytorch" => crate::pytorch::seeds(),
             format => files(format),
         },
     };

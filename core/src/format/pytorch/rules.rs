@@ -131,7 +131,7 @@ rules! { Format::PyTorch.code();
         "an extent, a stride or the position of the first element is no number from 0 to 2^63 - 1",
         "torch._utils._rebuild_tensor_v2: storage, offset, size, stride";
     T_RANK = "T-RANK", Fatal, Implied,
-        "the tensor has {found} strides and {expected} extents",
+        "the number of strides is {found}, and that of extents {expected}",
         "torch: number of dimensions in sizes and strides must match";
     T_RANK_LIMIT = "T-RANK-LIMIT", Unchecked, Silent,
         "the tensor has {found} dimensions; this reader takes up to {expected}",
