@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use weighbridge::{Format, Goal, Layout, Model, Options, Poll, Session};
 use weighbridge_core::{Finding, Profile};
+use weighbridge_tests::encode::{pickle::Pickle, pytorch::Checkpoint};
 use weighbridge_tests::fixtures::{Fixture, pytorch};
 
 fn options() -> Options {
@@ -50,6 +51,27 @@ fn pytorch_fixture_breaks_its_rules_and_no_other() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A memo makes a long key, a large shape and a long list cheap to repeat.
+#[test]
+fn pytorch_repeated_long_values_take_bounded_work() {
+    let entries = 20_000;
+    let long = "k".repeat(1 << 20);
+    let start = || Pickle::new(2).text(&long).put(0).pop();
+    let keys = (0..entries).fold(start().op(b'}').mark(), |pickle, number| {
+        pickle.number(number).op(b'}').get(0).int(1).op(b's')
+    });
+    let many = (0..200_000).fold(Pickle::new(2).mark(), |pickle, _| pickle.int(1));
+    let lists = many.op(b'l').put(0).pop().op(b']').mark();
+    let lists = (0..entries).fold(lists, |pickle, _| {
+        pickle.global("collections", "OrderedDict").get(0).op(0x85).op(b'R')
+    });
+    for object in [keys.op(b'u').stop(), lists.op(b'e').stop()] {
+        let bytes = Checkpoint::new(object, &[]).encode();
+        let found: BTreeSet<_> = whole(&bytes).iter().map(|it| it.rule.id()).collect();
+        assert_eq!(found, ["P-PLACES"].into());
+    }
 }
 
 /// What is said to be a checkpoint and is none has no index.

@@ -134,7 +134,7 @@ rules! { Format::PyTorch.code();
         "the number of strides is {found}, and that of extents {expected}",
         "torch: number of dimensions in sizes and strides must match";
     T_RANK_LIMIT = "T-RANK-LIMIT", Unchecked, Silent,
-        "the tensor has {found} dimensions; this reader takes up to {expected}",
+        "the tensor has more dimensions than this reader takes, {expected}",
         "a limit of this reader; kernels of torch stop at 64";
     T_PRODUCT = "T-PRODUCT", Fatal, Implied,
         "the elements, or their bytes, exceed 64 bits",
@@ -225,6 +225,7 @@ pub const FLAWS: &[Rule] = &[
     S_RECORD,
     T_ARGUMENT,
     T_RANK,
+    T_RANK_LIMIT,
     T_DUPLICATE,
     Q_ARGUMENT,
     X_ARGUMENT,

@@ -116,6 +116,11 @@ impl Draft {
         !self.is_full
     }
 
+    /// Takes no more entries.
+    pub(super) fn fill(&mut self) {
+        self.is_full = true;
+    }
+
     pub(super) fn is_full(&self) -> bool {
         self.is_full
     }

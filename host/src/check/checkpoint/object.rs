@@ -33,6 +33,12 @@ impl Place {
     }
 }
 
+/// Bytes and entries that are looked at for each byte of the pickle, and in addition.
+const SPENT: u64 = 16;
+const SPENT_LEAST: u64 = 16 << 20;
+/// Most items of a tuple that is a key, or a shape.
+const ITEMS: usize = 16;
+
 /// The walk over one object.
 pub(super) struct Walk<'a> {
     pub(super) values: &'a Values,
@@ -43,6 +49,9 @@ pub(super) struct Walk<'a> {
     pub(super) draft: Draft,
     seen: Vec<bool>,
     is_too_deep: bool,
+    /// Bytes and entries that may still be looked at: the memo makes it cheap to refer to a long text
+    /// or a large dictionary from many places.
+    left: u64,
 }
 
 /// A container that is being walked.
@@ -54,6 +63,7 @@ struct Frame {
 }
 
 /// What leads to a value.
+#[derive(Clone, Copy)]
 enum Key {
     Of(Id),
     Index(usize),
@@ -64,7 +74,18 @@ impl<'a> Walk<'a> {
     pub(super) fn new(values: &'a Values, bytes: &'a [u8], place: Place, is_old: bool) -> Self {
         let seen = vec![false; values.len()];
         let draft = Draft::default();
-        Walk { values, bytes, place, is_old, draft, seen, is_too_deep: false }
+        let left = (bytes.len() as u64).saturating_mul(SPENT).saturating_add(SPENT_LEAST);
+        Walk { values, bytes, place, is_old, draft, seen, is_too_deep: false, left }
+    }
+
+    /// Whether this many bytes or entries may be looked at.
+    pub(super) fn spend(&mut self, count: usize) -> bool {
+        let left = self.left.checked_sub(count as u64);
+        self.left = left.unwrap_or(0);
+        if left.is_none() {
+            self.draft.fill();
+        }
+        left.is_some()
     }
 
     /// Lists what the object holds.
@@ -80,8 +101,11 @@ impl<'a> Walk<'a> {
                 continue;
             };
             frame.next += 1;
-            let child = *child;
+            let (key, child) = (*key, *child);
             self.push(key, &mut path);
+            if self.draft.is_full() {
+                break;
+            }
             self.enter(child, &mut path, &mut open);
         }
         self.draft.compare_names();
@@ -96,12 +120,18 @@ impl<'a> Walk<'a> {
         self.draft
     }
 
-    fn push(&self, key: &Key, path: &mut Vec<u8>) {
+    fn push(&mut self, key: Key, path: &mut Vec<u8>) {
         let text = match key {
             Key::Same => return,
             Key::Index(index) => index.to_string().into_bytes(),
-            Key::Of(id) => match self.values.get(*id) {
-                Value::Text(..) => self.text(*id).unwrap_or_default().to_vec(),
+            Key::Of(id) => match self.values.get(id) {
+                Value::Text(..) => {
+                    let text = self.text(id).unwrap_or_default();
+                    if !self.spend(text.len() + path.len()) {
+                        return;
+                    }
+                    text.to_vec()
+                }
                 Value::Int(number) => number.to_string().into_bytes(),
                 Value::Float(number) => number.to_string().into_bytes(),
                 Value::Bool(true) => b"True".to_vec(),
@@ -184,13 +214,17 @@ impl<'a> Walk<'a> {
         let Some([items]) = values.tuple(args) else { return Vec::new() };
         let (Value::List(items) | Value::Set(items)) = values.get(*items) else {
             return match values.get(*items) {
-                Value::Dict(pairs) => {
+                Value::Dict(pairs) if self.spend(pairs.len()) => {
                     self.keys(pairs);
                     pairs.iter().map(|(key, value)| (Key::Of(*key), *value)).collect()
                 }
                 _ => Vec::new(),
             };
         };
+        // The same list may be given to many.
+        if !self.spend(items.len()) {
+            return Vec::new();
+        }
         let pairs: Vec<(Id, Id)> = items.iter().filter_map(|item| self.two(*item)).collect();
         if pairs.len() != items.len() {
             return listed(items);
@@ -212,7 +246,8 @@ impl<'a> Walk<'a> {
     }
 
     fn pair(&mut self, id: Id, path: &[u8], kind: u64, value: &[u8]) {
-        if path.is_empty() || !self.draft.has_room() {
+        let is_wanted = !path.is_empty() && self.draft.has_room();
+        if !is_wanted || !self.spend(path.len() + value.len()) {
             return;
         }
         let (key, key_len) = (self.draft.keep(path), path.len() as u64);
@@ -256,6 +291,10 @@ impl<'a> Walk<'a> {
         let mut seen = BTreeSet::new();
         for (key, _) in pairs {
             let span = self.place.of(self.values.place(*key));
+            let len = self.text(*key).map_or(1, <[u8]>::len);
+            if !self.spend(len) {
+                return;
+            }
             if !self.is_hashable(*key, 0) {
                 self.draft.flaw(rules::P_KEY_TYPE, span, None);
                 continue;
@@ -282,7 +321,7 @@ impl<'a> Walk<'a> {
     fn is_hashable(&self, id: Id, depth: usize) -> bool {
         match self.values.get(id) {
             Value::List(_) | Value::Dict(_) | Value::Set(_) => false,
-            Value::Tuple(items) if items.len() > 64 || depth > 2 => false,
+            Value::Tuple(items) if items.len() > ITEMS || depth > 1 => false,
             Value::Tuple(items) => items.iter().all(|item| self.is_hashable(*item, depth + 1)),
             _ => true,
         }

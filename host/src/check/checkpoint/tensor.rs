@@ -10,6 +10,10 @@ use weighbridge_core::format::pytorch::rules;
 use weighbridge_core::format::pytorch::storage::{dtype, type_number};
 use weighbridge_core::{Rule, limits};
 
+/// Most entries of the metadata of a tensor, which has two.
+const METADATA: usize = 8;
+/// Longest key of a storage: a number or an address.
+const KEY: usize = 1 << 12;
 /// Functions within one another around a tensor: a parameter of a subclass of a tensor.
 const WRAPPED: usize = 8;
 
@@ -60,7 +64,10 @@ impl Walk<'_> {
         let mut item = match found {
             Ok(item) => item,
             Err(rule) => {
-                self.draft.flaw(rule, span, Some(place.number));
+                let flaw = self.draft.flaw(rule, span, Some(place.number));
+                if rule == rules::T_RANK_LIMIT {
+                    flaw.expected = limits::CHECKPOINT_RANK;
+                }
                 Item { storage: NONE, dtype: NONE, is_flawed: 1, ..Item::default() }
             }
         };
@@ -182,8 +189,8 @@ impl Walk<'_> {
         match values.get(hooks) {
             Value::Made(made) if made.of == Known::OrderedDict => {
                 let given = values.tuple(made.args).is_some_and(|args| {
-                    args.iter()
-                        .any(|arg| !matches!(values.get(*arg), Value::List(it) if it.is_empty()))
+                    let mut given = args.iter().take(2);
+                    given.any(|arg| !matches!(values.get(*arg), Value::List(it) if it.is_empty()))
                 });
                 let is_empty = made.pairs.is_empty() && made.items.is_empty() && !given;
                 if is_empty {
@@ -204,6 +211,9 @@ impl Walk<'_> {
             use weighbridge_core::DType::{C64, C128, Void};
             matches!(it.dtype, C64 | C128 | Void)
         });
+        if pairs.len() > METADATA {
+            return Err(rules::P_CALL);
+        }
         for (key, value) in pairs {
             match (self.str(*key), self.values.get(*value)) {
                 (Some("neg"), Value::Bool(_)) => {}
@@ -243,7 +253,7 @@ impl Walk<'_> {
         let size = count.checked_mul(width).ok_or(rules::S_ID)?;
         let kind = (counts != Counts::Bytes).then_some(number);
         let at = self.place.of(values.place(id));
-        let key = self.text(*key).unwrap_or_default().to_vec();
+        let key = self.text(*key).filter(|key| key.len() <= KEY).ok_or(rules::S_ID)?.to_vec();
         let named = Named { key, class: kind, count, size, at: at.offset };
         let (storage, fits) = self.draft.storage(named);
         if !fits {
@@ -309,8 +319,9 @@ impl Walk<'_> {
             },
             _ => return Err(rules::T_ARGUMENT),
         };
-        if items.len() as u64 > limits::CHECKPOINT_RANK * 1024 {
-            return Err(rules::T_ARGUMENT);
+        // The same tuple may be the shape of many tensors.
+        if items.len() as u64 > limits::CHECKPOINT_RANK * 2 {
+            return Err(rules::T_RANK_LIMIT);
         }
         let number = |id: &Id| match values.get(*id) {
             Value::Int(number) => u64::try_from(*number).map_err(|_| rules::T_ARGUMENT),
@@ -323,11 +334,15 @@ impl Walk<'_> {
     fn state(&mut self, state: Id) {
         let values = self.values;
         let dicts: Vec<Id> = match values.get(state) {
-            Value::Tuple(parts) => parts.to_vec(),
+            // The dictionary of the object, and that of its slots.
+            Value::Tuple(parts) => parts.iter().take(2).copied().collect(),
             _ => [state].into(),
         };
         for dict in dicts {
             let Value::Dict(pairs) = values.get(dict) else { continue };
+            if !self.spend(pairs.len()) {
+                return;
+            }
             for (key, _) in pairs {
                 if self.str(*key).is_some_and(is_reserved) {
                     let span = self.place.of(values.place(*key));
@@ -459,7 +474,8 @@ impl Walk<'_> {
             (_, None) => false,
             (Known::OrderedDict | Known::Counter | Known::Set, Some(args)) => args.len() <= 1,
             (Known::Size, Some([inner])) => {
-                values.tuple(*inner).is_some_and(|it| it.iter().all(is_number))
+                let fits = |it: &[Id]| it.len() as u64 <= limits::CHECKPOINT_RANK * 2;
+                values.tuple(*inner).is_some_and(|it| fits(it) && it.iter().all(is_number))
             }
             (Known::Layout, Some([name])) => self.text(*name).is_some_and(|name| {
                 name == b"torch.strided" || name == COORDINATES || COMPRESSED.contains(&name)
