@@ -5,10 +5,12 @@
 //! all the same.
 
 mod archive;
+mod call;
 mod draft;
 mod known;
 mod object;
 mod older;
+mod parts;
 mod records;
 mod tensor;
 mod values;

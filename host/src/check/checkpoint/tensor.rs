@@ -1,9 +1,9 @@
 //! Tensors of the object: what the functions of `torch._utils` are given.
 
 use super::draft::{NONE, Named, Open};
-use super::known::{COMPRESSED, COORDINATES, Counts, DEVICES, Known, Rebuild, is_reserved};
+use super::known::{Counts, Known, Rebuild, is_reserved};
 use super::object::Walk;
-use super::values::{Id, Made, Value};
+use super::values::{Id, Value};
 use alloc::vec::Vec;
 use weighbridge_core::format::pytorch::index::Item;
 use weighbridge_core::format::pytorch::rules;
@@ -39,7 +39,7 @@ struct Stored {
 }
 
 /// A tensor, or the rule that its description breaks.
-type Found = Result<Item, Rule>;
+pub(super) type Found = Result<Item, Rule>;
 
 impl Walk<'_> {
     /// Lists the tensor `id`.
@@ -59,7 +59,7 @@ impl Walk<'_> {
     }
 
     /// Adds a tensor at a place before its parts.
-    fn list(&mut self, id: Id, path: &[u8], found: Found, place: Open) {
+    pub(super) fn list(&mut self, id: Id, path: &[u8], found: Found, place: Open) {
         let span = self.place.of(self.values.place(id));
         let mut item = match found {
             Ok(item) => item,
@@ -90,7 +90,13 @@ impl Walk<'_> {
         self.list(id, path, found, place);
     }
 
-    fn rebuild(&mut self, of: Rebuild, args: Id, path: &mut Vec<u8>, depth: usize) -> Found {
+    pub(super) fn rebuild(
+        &mut self,
+        of: Rebuild,
+        args: Id,
+        path: &mut Vec<u8>,
+        depth: usize,
+    ) -> Found {
         let Some(args) = self.values.tuple(args).filter(|_| depth < WRAPPED) else {
             return Err(rules::P_CALL);
         };
@@ -308,7 +314,7 @@ impl Walk<'_> {
     }
 
     /// A tuple of numbers from 0 on, or a `torch.Size` of one.
-    fn extents(&self, id: Id) -> Result<Vec<u64>, Rule> {
+    pub(super) fn extents(&self, id: Id) -> Result<Vec<u64>, Rule> {
         let values = self.values;
         let items = match values.get(id) {
             Value::Tuple(items) => items,
@@ -331,7 +337,7 @@ impl Walk<'_> {
     }
 
     /// Checks the state that is set on a tensor or a dictionary.
-    fn state(&mut self, state: Id) {
+    pub(super) fn state(&mut self, state: Id) {
         let values = self.values;
         let dicts: Vec<Id> = match values.get(state) {
             // The dictionary of the object, and that of its slots.
@@ -349,151 +355,6 @@ impl Walk<'_> {
                     self.draft.flaw(rules::P_STATE, span, None);
                 }
             }
-        }
-    }
-
-    /// The extents of a tensor that is listed as a part of another.
-    fn part(&mut self, id: Id, path: &mut Vec<u8>, name: &[u8], rule: Rule) -> Result<Item, Rule> {
-        let base = path.len();
-        let Value::Made(made) = self.values.get(id) else { return Err(rule) };
-        let Known::Tensor(of @ (Rebuild::V1 | Rebuild::V2 | Rebuild::V3)) = made.of else {
-            return Err(rule);
-        };
-        path.push(b'.');
-        path.extend_from_slice(name);
-        let place = self.draft.open();
-        let found = self.rebuild(of, made.args, path, 1);
-        let result = found.map_err(|_| rule);
-        self.list(id, path, found, place);
-        path.truncate(base);
-        result
-    }
-
-    fn quantiser(&mut self, id: Id, item: &Item, path: &mut Vec<u8>) -> Result<(), Rule> {
-        use weighbridge_core::format::pytorch::storage::type_name;
-        let values = self.values;
-        let no = rules::Q_ARGUMENT;
-        let is_quantised =
-            type_name(item.dtype).is_some_and(|name| name.contains("qu") || name.starts_with('q'));
-        let parts = values.tuple(id).filter(|_| is_quantised).ok_or(no)?;
-        match parts {
-            [scheme, scale, zero] => {
-                let is_scheme = matches!(values.get(*scheme), Value::Global(Known::PerTensor));
-                let fits = matches!(values.get(*scale), Value::Float(_))
-                    && matches!(values.get(*zero), Value::Int(_));
-                if is_scheme && fits { Ok(()) } else { Err(no) }
-            }
-            [scheme, scales, zeros, axis] => {
-                let (Value::Global(Known::PerChannel), Value::Int(axis)) =
-                    (values.get(*scheme), values.get(*axis))
-                else {
-                    return Err(no);
-                };
-                let axis = u64::try_from(*axis).ok().filter(|axis| *axis < item.rank).ok_or(no)?;
-                let extent = self.draft.number(item.dims, axis);
-                for (part, name) in [(*scales, &b"#scales"[..]), (*zeros, b"#zero_points")] {
-                    let part = self.part(part, path, name, no)?;
-                    if part.rank != 1 || self.draft.number(part.dims, 0) != extent {
-                        return Err(no);
-                    }
-                }
-                Ok(())
-            }
-            _ => Err(no),
-        }
-    }
-
-    fn sparse(&mut self, layout: Id, parts: Id, path: &mut Vec<u8>) -> Found {
-        let values = self.values;
-        let no = rules::X_ARGUMENT;
-        let name = match values.get(layout) {
-            Value::Made(made) if made.of == Known::Layout => match values.tuple(made.args) {
-                Some([name]) => self.text(*name),
-                _ => None,
-            },
-            _ => None,
-        };
-        let name = name.ok_or(no)?;
-        let parts = values.tuple(parts).ok_or(no)?;
-        let integers = |item: &Item| {
-            ["int64", "int32"].into_iter().any(|name| type_number(name) == Some(item.dtype))
-        };
-        match parts {
-            [indices, inner, size, rest @ ..] if name == COORDINATES && rest.len() <= 1 => {
-                let size = self.extents(*size)?;
-                let indices = self.part(*indices, path, b"#indices", no)?;
-                let inner = self.part(*inner, path, b"#values", no)?;
-                let rows = self.draft.number(indices.dims, 0);
-                let entries = self.draft.number(indices.dims, 1);
-                let fits = integers(&indices)
-                    && indices.rank == 2
-                    && inner.rank > 0
-                    && entries == self.draft.number(inner.dims, 0)
-                    && rows.checked_add(inner.rank - 1) == Some(size.len() as u64);
-                if !fits {
-                    return Err(no);
-                }
-            }
-            [compressed, plain, inner, size] if COMPRESSED.contains(&name) => {
-                self.extents(*size)?;
-                let compressed = self.part(*compressed, path, b"#compressed", no)?;
-                let plain = self.part(*plain, path, b"#plain", no)?;
-                let inner = self.part(*inner, path, b"#values", no)?;
-                let entries = self.draft.number(plain.dims, plain.rank.saturating_sub(1));
-                let fits = integers(&compressed)
-                    && integers(&plain)
-                    && plain.rank > 0
-                    && compressed.rank == plain.rank
-                    && inner.rank >= plain.rank
-                    && self.draft.number(inner.dims, plain.rank - 1) == entries;
-                if !fits {
-                    return Err(no);
-                }
-            }
-            _ => return Err(no),
-        }
-        let span = self.place.of(values.place(layout));
-        self.draft.flaw(rules::X_UNCHECKED, span, None);
-        // The parts are listed; the tensor itself has no data of its own.
-        Ok(Item { storage: NONE, dtype: NONE, ..Item::default() })
-    }
-
-    /// Checks the arguments of a listed function that makes no tensor.
-    pub(super) fn call(&mut self, id: Id, made: &Made) {
-        let values = self.values;
-        let span = self.place.of(values.place(id));
-        let args = values.tuple(made.args);
-        if made.of == Known::OrderedDict
-            && let Some(state) = made.state
-        {
-            self.state(state);
-        }
-        let is_number = |id: &Id| matches!(values.get(*id), Value::Int(_) | Value::Float(_));
-        let is_right = match (made.of, args) {
-            (Known::Other, _) => true,
-            (_, None) => false,
-            (Known::OrderedDict | Known::Counter | Known::Set, Some(args)) => args.len() <= 1,
-            (Known::Size, Some([inner])) => {
-                let fits = |it: &[Id]| it.len() as u64 <= limits::CHECKPOINT_RANK * 2;
-                values.tuple(*inner).is_some_and(|it| fits(it) && it.iter().all(is_number))
-            }
-            (Known::Layout, Some([name])) => self.text(*name).is_some_and(|name| {
-                name == b"torch.strided" || name == COORDINATES || COMPRESSED.contains(&name)
-            }),
-            (Known::Device, Some([kind, index @ ..])) if index.len() <= 1 => {
-                let kind = self.str(*kind).and_then(|kind| kind.split(':').next());
-                kind.is_some_and(|kind| DEVICES.contains(&kind)) && index.iter().all(is_number)
-            }
-            (Known::Encode, Some([text, codec])) => {
-                self.text(*text).is_some() && matches!(self.str(*codec), Some("latin1" | "latin-1"))
-            }
-            (Known::Complex, Some([real, imaginary])) => is_number(real) && is_number(imaginary),
-            (Known::ByteArray, Some(args)) => args.len() <= 2,
-            (Known::Parameter, Some(_)) => true,
-            _ => false,
-        };
-        if !is_right {
-            self.draft.flaw(rules::P_CALL, span, None);
         }
     }
 }
