@@ -51,12 +51,12 @@ pub enum Layout {
     Sparse,
     /// Rows in blocks, one chunk per block.
     Blocks,
+    /// A layout that this build does not know.
+    Unknown,
     /// In place of an order, a stride for each extent: how many elements further the next along it
     /// is. Strides lie where [`Tensor::strides`] says, and the data is a range that holds all
     /// elements, some more than once.
     Strided,
-    /// A layout that this build does not know.
-    Unknown,
 }
 
 impl Layout {
