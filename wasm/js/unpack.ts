@@ -258,7 +258,9 @@ const NOUNS: Readonly<Record<string, string>> = {
   rows: 'row',
   scales: 'scale',
   slots: 'slot',
+  subgraphs: 'subgraph',
   tensors: 'tensor',
+  texts: 'text',
   tokens: 'token',
   values: 'value',
 };
