@@ -6,7 +6,9 @@ import { safetensors, written } from './files.ts';
 import { holdDownload } from './late.ts';
 import { expect, openFiles, openTensor, panelTab, settled, test } from './page.ts';
 
-const model = (value: number) => safetensors({ w: { dtype: 'F32', data: new Float32Array(1 << 20).fill(value) }, x: { dtype: 'F32', data: Float32Array.of(value) } });
+/** The end of the file is read when it is opened, so `x` comes before the last tensor. */
+const model = (value: number) =>
+  safetensors({ w: { dtype: 'F32', data: new Float32Array(1 << 20).fill(value) }, x: { dtype: 'F32', data: Float32Array.of(value) }, z: { dtype: 'F32', data: new Float32Array(1 << 16).fill(value) } });
 
 test('a file that changes on disk is not called valid any more, and can be opened again', async ({ page }) => {
   const [path] = written({ 'model.safetensors': model(1) });

@@ -141,12 +141,20 @@ test('an editor of 6 GB reads ranges only, and no others than those of the file'
   const editor = await edit(page, serve, editors['weighbridge.viewer'], new Uri('file', resolve(TRIALS, 'big.stb')));
   await expect(viewer(page).locator('.verdict')).toHaveAttribute('data-state', /^(valid|remarks)$/);
   await expect(viewer(page).locator('.verdict-facts')).toContainText('6,000,000,064 B');
+  // The payloads are looked at after the verdict on the structure.
+  await expect.poll(async () => {
+    const before = editor.asked.length;
+    await page.waitForTimeout(300);
+    return editor.asked.length - before;
+  }).toBe(0);
   const ranges = editor.asked.filter(({ kind }) => kind === 'read');
-  expect(ranges.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(1 << 20);
+  // The file ends in zeros, so some pages are read to find where they begin.
+  expect(ranges.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(4 << 20);
   // The page must not request more than that.
   const answers = await page.evaluate(async () => {
     const found: unknown[] = [];
-    addEventListener('message', ({ data }) => found.push(data));
+    // The page itself still reads.
+    addEventListener('message', ({ data }) => data.id >= 1e6 && found.push(data));
     const ask = (window as unknown as { toExtension(message: unknown): Promise<void> }).toExtension;
     await ask({ kind: 'read', id: 1e6, file: 0, offset: 0, length: (4 << 20) + 1 });
     await ask({ kind: 'read', id: 1e6 + 1, file: 0, offset: -1, length: 1 });

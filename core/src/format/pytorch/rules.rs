@@ -156,7 +156,7 @@ rules! { Format::PyTorch.code();
     T_DUPLICATE = "T-DUPLICATE", Lint, Silent,
         "the path, written with dots, is that of tensor {expected}",
         "names here join the keys of the dictionaries by dots",
-        why "a key may have dots of its own, so two paths may be written alike";
+        why "a key may have dots of its own, so two paths may look the same";
     Q_ARGUMENT = "Q-ARGUMENT", Fatal, Implied,
         "the quantiser does not fit the tensor",
         "torch._utils._rebuild_qtensor: a scheme, scales and zero points as many as the extent of the axis";
