@@ -18,6 +18,9 @@ const PER_BYTE: u64 = 400;
 /// The same for zTensor, where unordered keys of a map are looked up among up to
 /// [`limits::CBOR_KEYS`] others.
 const PER_BYTE_OF_CBOR: u64 = 12_000;
+/// The same for TensorFlow Lite, where an offset of four bytes refers to a table that may be shared,
+/// and operators are followed to their tensors.
+const PER_BYTE_OF_FLATBUFFER: u64 = 3_000;
 /// Steps per decoded byte.
 const PER_DECODED: u64 = 100;
 /// No more decoded bytes than this are requested, so that many files can be tried.
@@ -76,8 +79,12 @@ impl std::fmt::Write for Letters {
 /// # Panics
 /// If a promise is broken.
 pub fn walk(bytes: &[u8], format: Option<Format>) -> Option<Severity> {
-    let cbor = format.is_none_or(|format| format == Format::ZTensor);
-    let budget = BASE + if cbor { PER_BYTE_OF_CBOR } else { PER_BYTE } * bytes.len() as u64;
+    let per_byte = match format {
+        None | Some(Format::ZTensor) => PER_BYTE_OF_CBOR,
+        Some(Format::Tflite) => PER_BYTE_OF_FLATBUFFER,
+        Some(_) => PER_BYTE,
+    };
+    let budget = BASE + per_byte * bytes.len() as u64;
     let mut tally = Tally::new(bytes.len());
     let source = Source::whole(bytes);
     let mut slots = vec![Slot::EMPTY; 64];
