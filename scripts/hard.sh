@@ -10,11 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
 ready_or_leave_out hard
 
-command=${1:-}
-if [ -z "$command" ]; then
-  cargo build --quiet --release -p weighbridge-cli
-  command=$target_dir/release/weighbridge
-fi
+command=$(released "${1:-}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cargo run --quiet -p weighbridge-tests --example hard -- "$work/files"

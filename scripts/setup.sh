@@ -88,6 +88,12 @@ offered() {
   done
 }
 
+# released COMMAND: the command to try: COMMAND, or the release build, which is made.
+released() {
+  [ -n "$1" ] || cargo build --quiet --release -p weighbridge-cli
+  echo "${1:-$target_dir/release/weighbridge}"
+}
+
 # in_background COMMAND...: runs a command in the background, and keeps its output.
 background=()
 in_background() {

@@ -1,5 +1,5 @@
 //! Validates and reads untrusted tensor files: safetensors (single and sharded), GGUF, NPY,
-//! NPZ, ONNX, TensorFlow Lite, zTensor, OINF, BinTensors, STB and ML.NET data views.
+//! NPZ, ONNX, PyTorch, TensorFlow Lite, zTensor, OINF, BinTensors, STB and ML.NET data views.
 //!
 //! To check an upload, ask for a verdict:
 //!

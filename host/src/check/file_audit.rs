@@ -145,27 +145,26 @@ impl FileAudit {
     fn make_room(&mut self, needed: u32, len: u64, options: &Options) -> bool {
         let bomb =
             self.audit.stage() == Stage::Payloads && u64::from(needed) > MOST_ENTRIES.max(len / 8);
-        let needed_len = usize::try_from(needed).unwrap_or(usize::MAX);
-        let more = needed_len.saturating_sub(self.slots.len());
-        let fits = u64::from(needed) <= options.slots() && more > 0 && !bomb;
-        let grows = fits && self.slots.try_reserve_exact(more).is_ok();
-        if grows {
-            self.slots.resize(needed_len, Slot::EMPTY);
-        }
-        grows
+        u64::from(needed) <= options.slots()
+            && !bomb
+            && grow(&mut self.slots, needed.into(), Slot::EMPTY)
     }
 
     /// Gives the audit a larger buffer, if the limits allow.
     fn make_buffer(&mut self, needed: u64, options: &Options) -> bool {
-        let needed_len = usize::try_from(needed).unwrap_or(usize::MAX);
-        let more = needed_len.saturating_sub(self.buffer.len());
-        let fits = needed <= options.buffer && more > 0;
-        let grows = fits && self.buffer.try_reserve_exact(more).is_ok();
-        if grows {
-            self.buffer.resize(needed_len, 0);
-        }
-        grows
+        needed <= options.buffer && grow(&mut self.buffer, needed, 0)
     }
+}
+
+/// Makes memory longer; false if it is as long already, or there is none.
+fn grow<T: Copy>(memory: &mut Vec<T>, needed: u64, fill: T) -> bool {
+    let needed = usize::try_from(needed).unwrap_or(usize::MAX);
+    let more = needed.saturating_sub(memory.len());
+    let grows = more > 0 && memory.try_reserve_exact(more).is_ok();
+    if grows {
+        memory.resize(needed, fill);
+    }
+    grows
 }
 
 /// A scratch that decodes into `buffer`, with a second decoder if one is asked for.

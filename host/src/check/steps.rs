@@ -229,9 +229,7 @@ impl Check {
             self.look_behind(source, &file)?;
             let objects = || self.collected.kept.iter().any(|it| it.rule.id() == OBJECTS);
             // Asked first: a build without the feature links no texts of rules.
-            #[cfg(feature = "pytorch")]
-            let objects = || file.format() == Format::PyTorch || objects();
-            if cfg!(feature = "pickles") && objects() {
+            if cfg!(feature = "pickles") && (self.is_indexed || objects()) {
                 self.scan(source, options)?;
             }
             if goal == Goal::Payloads {

@@ -23,7 +23,7 @@ mod walk;
 pub(crate) use directory::Member;
 pub(crate) use end::End;
 pub(crate) use local::Local;
-pub(crate) use walk::{Archive, Stand, Visit, about, audit, region};
+pub(crate) use walk::{Archive, Stand, Visit, about, audit, next, region};
 
 use crate::input::Span;
 use crate::parse::Reader;

@@ -2,6 +2,7 @@
 //! comparisons of the audit. A member is in three places (its central header, its local header,
 //! its data descriptor), which need not be resident together.
 
+use super::directory::Record;
 use super::{Fault, Member, Rules};
 use crate::input::Span;
 use crate::model::{Part, Region};
@@ -77,6 +78,36 @@ pub(crate) trait Archive {
 
     /// Moves the cursor past its member.
     fn pass(c: &mut Cursor<Self::State>);
+}
+
+/// Reads the central header at the cursor, for [`Archive::entry`]; `None` at the end, or if it cannot
+/// be read, which is reported.
+pub(crate) fn next<'a, A: Archive>(
+    archive: &A,
+    r: &mut Reader<'_, 'a>,
+    c: &mut Cursor<A::State>,
+) -> Result<Option<(Member, Record<'a>)>, Halt>
+where
+    A::State: crate::parse::State,
+{
+    let Span { offset, .. } = archive.directory();
+    let end = archive.directory().end().unwrap_or(offset);
+    let at = if c.at == 0 { offset } else { c.at };
+    r.about(EntryKind::File, 0);
+    if at < end {
+        match Member::read(r, at, end, A::RULES) {
+            Ok(read) => {
+                c.at = at;
+                return Ok(Some(read));
+            }
+            Err(halt) if halt.is_absent() => return Err(halt),
+            Err(halt) => {
+                r.refuse(halt);
+            }
+        }
+    }
+    c.finish();
+    Ok(None)
 }
 
 /// Makes the cursor's member the subject of findings.

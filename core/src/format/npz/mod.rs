@@ -212,22 +212,7 @@ impl Archive for Header {
     }
 
     fn entry(&self, r: &mut Reader<'_, '_>, c: &mut Cursor<State>) -> Result<bool, Halt> {
-        let at = if c.at == 0 { self.directory.offset } else { c.at };
-        r.about(EntryKind::File, 0);
-        let read = match at < self.end() {
-            true => Member::read(r, at, self.end(), rules::zip),
-            false => Err(Halt::refused(rules::ZIP_SIGNATURE)),
-        };
-        let (mut member, record) = match read {
-            Ok(read) => read,
-            Err(halt) if halt.is_absent() => return Err(halt),
-            Err(halt) => {
-                r.refuse(halt);
-                c.finish();
-                return Ok(false);
-            }
-        };
-        c.at = at;
+        let Some((mut member, record)) = archive::next(self, r, c)? else { return Ok(false) };
         c.state.is_array = record.name.ends_with(SUFFIX);
         about::<Header>(r, c);
         member.report(r, &record, self.directory.offset, rules::zip);

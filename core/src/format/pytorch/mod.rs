@@ -292,23 +292,7 @@ impl Archive for Header {
     }
 
     fn entry(&self, r: &mut Reader<'_, '_>, c: &mut Cursor<State>) -> Result<bool, Halt> {
-        let at = if c.at == 0 { self.directory.offset } else { c.at };
-        let end = self.directory.end().unwrap_or(self.directory.offset);
-        r.about(EntryKind::File, 0);
-        if at >= end {
-            c.finish();
-            return Ok(false);
-        }
-        let (mut member, record) = match Member::read(r, at, end, zip) {
-            Ok(read) => read,
-            Err(halt) if halt.is_absent() => return Err(halt),
-            Err(halt) => {
-                r.refuse(halt);
-                c.finish();
-                return Ok(false);
-            }
-        };
-        c.at = at;
+        let Some((mut member, record)) = archive::next(self, r, c)? else { return Ok(false) };
         member.report(r, &record, self.directory.offset, zip);
         c.state.visit.member = member;
         c.state.visit.stand = if member.broken { Stand::Broken } else { Stand::Member };

@@ -106,7 +106,7 @@ rules! { Format::PyTorch.code();
         why "torch calls hooks when gradients are computed";
     P_DEPTH = "P-DEPTH", Unchecked, Silent,
         "values nest deeper than {expected} levels; those below were not looked at",
-        "a limit of this reader (PICKLE_DEPTH); real checkpoints nest up to ten";
+        "a limit of this reader (PICKLE_DEPTH)";
     P_PLACES = "P-PLACES", Unchecked, Silent,
         "the object has more than {expected} tensors or values; the others were not listed",
         "a limit of this reader (CHECKPOINT_ENTRIES)";

@@ -4,18 +4,18 @@ use super::draft::Draft;
 use super::object::{Place, Walk};
 use super::records::operations;
 use super::values::{Id, Value, Values};
+use crate::check::scan::follow::{LEGACY, MAGIC};
+use crate::check::scan::memory::Memory;
 use alloc::vec::Vec;
 use weighbridge_core::format::pytorch::index::{Storage, Summary};
 use weighbridge_core::format::pytorch::rules;
-use weighbridge_core::pickle::{PickleEnd, PickleItem, PickleMemory, PickleScan, PickleStop};
+use weighbridge_core::pickle::{PickleEnd, PickleScan};
 use weighbridge_core::{Absent, Source, Span, limits};
 
-/// The number that the first pickle has, as protocols 2 and above write it.
-const MAGIC: &[u8] = b"\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19";
 /// The protocol in the second.
 const PROTOCOL: i64 = 1001;
 /// The number of pickles, and the positions of the object and of the list of keys.
-const PICKLES: usize = 5;
+const PICKLES: usize = LEGACY as usize;
 const OBJECT: usize = 3;
 const KEYS: usize = 4;
 
@@ -33,8 +33,7 @@ pub(crate) struct Older {
     /// Where the pickles end that were followed so far.
     ends: Vec<u64>,
     scan: Option<PickleScan>,
-    stack: Vec<PickleItem>,
-    memo: Vec<PickleItem>,
+    memory: Memory,
     draft: Option<Draft>,
     /// The storages in the order of the file, by their numbers in the draft.
     order: Vec<usize>,
@@ -71,12 +70,11 @@ impl Older {
     fn follow(&mut self, file: &Source<'_>) -> Result<Option<bool>, Absent> {
         let from = self.ends.last().copied().unwrap_or(0);
         let scan = self.scan.get_or_insert_with(|| {
-            self.memo.clear();
+            self.memory.clear();
             PickleScan::of(Span::between(from, file.len()))
         });
         loop {
-            let memory = PickleMemory { stack: &mut self.stack, memo: &mut self.memo };
-            match scan.step(file, memory, &mut |_| {}) {
+            match scan.step(file, self.memory.room(), &mut |_| {}) {
                 Ok(PickleEnd::Stopped(end)) => {
                     self.ends.push(end);
                     self.scan = None;
@@ -84,9 +82,7 @@ impl Older {
                 }
                 Ok(PickleEnd::Broken(_)) => return Ok(Some(false)),
                 Ok(_) => return Ok(None),
-                Err(PickleStop::NeedBytes(absent)) => return Err(absent),
-                Err(PickleStop::NeedStack(need)) => grow(&mut self.stack, need),
-                Err(PickleStop::NeedMemo(need)) => grow(&mut self.memo, need),
+                Err(stop) => self.memory.make(stop)?,
             }
         }
     }
@@ -218,9 +214,4 @@ fn system(draft: &mut Draft, pickles: &[Values], bytes: &[u8], place: Place) {
             draft.flaw(rules::L_ORDER, place.of(system.place(*value)), None);
         }
     }
-}
-
-fn grow(memory: &mut Vec<PickleItem>, need: usize) {
-    let len = need.max(memory.len() + memory.len() / 2).max(64);
-    memory.resize(len, PickleItem::EMPTY);
 }

@@ -4,13 +4,12 @@
 //! machine does to their kinds.
 
 use super::known::Known;
+use crate::check::scan::memory::Memory;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use weighbridge_core::limits;
-use weighbridge_core::pickle::{
-    PickleEnd, PickleEvent, PickleItem, PickleMemory, PickleScan, PickleStop, PickleValue, Spelling,
-};
+use weighbridge_core::pickle::{PickleEnd, PickleEvent, PickleScan, PickleValue, Spelling};
 use weighbridge_core::{Source, Span};
 
 /// The number of a value.
@@ -39,6 +38,8 @@ pub(super) enum Value {
     /// What a buffer or a text as persistent id stands for.
     Unknown,
 }
+
+const _: () = assert!(size_of::<Value>() <= 32);
 
 /// The result of a call.
 #[derive(Debug)]
@@ -89,14 +90,13 @@ impl Values {
     /// the scan of the file says which.
     pub(super) fn of(bytes: &[u8], from: u64) -> Option<Values> {
         let mut values = Values::default();
-        let (mut stack, mut memo) = (Vec::new(), Vec::new());
+        let mut memory = Memory::default();
         let source = Source::whole(bytes);
         let len = bytes.len() as u64;
         let mut scan = PickleScan::of(Span::between(from, len)).watched();
         loop {
-            let memory = PickleMemory { stack: &mut stack, memo: &mut memo };
             let mut is_broken = false;
-            let ended = scan.step(&source, memory, &mut |event| {
+            let ended = scan.step(&source, memory.room(), &mut |event| {
                 is_broken |= matches!(event, PickleEvent::Fault { .. });
                 values.event(&event);
                 values.look(&event, bytes);
@@ -106,9 +106,8 @@ impl Values {
                     values.stopped = at;
                     return Some(values);
                 }
-                Err(PickleStop::NeedStack(need)) => grow(&mut stack, need),
-                Err(PickleStop::NeedMemo(need)) => grow(&mut memo, need),
-                _ => return None,
+                Err(stop) => memory.make(stop).ok()?,
+                Ok(_) => return None,
             }
         }
     }
@@ -391,10 +390,4 @@ fn is_text(bytes: &[u8]) -> bool {
         }
     }
     rest.is_empty()
-}
-
-/// Makes memory longer: at least by half, so that many small requests cost little.
-fn grow(memory: &mut Vec<PickleItem>, need: usize) {
-    let len = need.max(memory.len() + memory.len() / 2).max(64);
-    memory.resize(len, PickleItem::EMPTY);
 }

@@ -1,29 +1,20 @@
 //! Follows the pickles of one part, one after another.
 
 use super::found::{Imports, Results};
+use super::memory::Memory;
 use super::part::{Part, Sequence};
 use crate::check::criteria::Criteria;
 use alloc::string::ToString as _;
-use alloc::vec::Vec;
-use weighbridge_core::pickle::{
-    PickleEnd, PickleEvent, PickleItem, PickleMemory, PickleScan, PickleStop,
-};
+use weighbridge_core::pickle::{PickleEnd, PickleEvent, PickleScan};
 use weighbridge_core::{Absent, Source, Span, limits};
 
 /// Pickles at the start of a file that torch 0.2 to 1.5 wrote.
-const LEGACY: u32 = 5;
+pub(in crate::check) const LEGACY: u32 = 5;
 /// The number that such a file begins with, as a pickle has it: without the bytes before, which
 /// depend on the protocol.
-const MAGIC: &[u8] = b"\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19";
+pub(in crate::check) const MAGIC: &[u8] = b"\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19";
 /// The same in protocol 0.
 const MAGIC_TEXT: &[u8] = b"L119547037146038801333356L\n";
-
-/// Memory for the machine, which the pickles of a file share.
-#[derive(Debug, Default)]
-pub(super) struct Memory {
-    stack: Vec<PickleItem>,
-    memo: Vec<PickleItem>,
-}
 
 /// The pickles of one part.
 #[derive(Debug)]
@@ -124,11 +115,10 @@ impl Follow {
         let Follow { part, scan, start, imports, fault, item, .. } = self;
         let source = part.bytes.source(file);
         if scan.position() == *start && scan.operations() == 0 {
-            memory.memo.clear();
+            memory.clear();
         }
         loop {
-            let room = PickleMemory { stack: &mut memory.stack, memo: &mut memory.memo };
-            let ended = scan.step(&source, room, &mut |event| match event {
+            let ended = scan.step(&source, memory.room(), &mut |event| match event {
                 PickleEvent::Import(import) => {
                     *item = size_of_item(import.name.as_str()).or(*item);
                     imports.add(&import, criteria);
@@ -142,9 +132,7 @@ impl Follow {
             });
             match ended {
                 Ok(end) => return Ok(end),
-                Err(PickleStop::NeedBytes(absent)) => return Err(absent),
-                Err(PickleStop::NeedStack(need)) => grow(&mut memory.stack, need),
-                Err(PickleStop::NeedMemo(need)) => grow(&mut memory.memo, need),
+                Err(stop) => memory.make(stop)?,
             }
         }
     }
@@ -225,12 +213,6 @@ fn machine(part: &Part, at: u64) -> PickleScan {
     let end = part.bytes.span.end().unwrap_or(u64::MAX);
     let scan = PickleScan::of(Span::between(at, end));
     if part.in_array { scan.in_array() } else { scan }
-}
-
-/// Makes memory longer: at least by half, so that many small requests cost little.
-fn grow(memory: &mut Vec<PickleItem>, need: usize) {
-    let len = need.max(memory.len() + memory.len() / 2).max(64);
-    memory.resize(len, PickleItem::EMPTY);
 }
 
 /// The bytes of an element of a class of storages.

