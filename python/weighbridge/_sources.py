@@ -14,8 +14,8 @@ GRANULE = 64 << 10
 #: Ranges no further apart than this are read in one request.
 GAP = 64 << 10
 
-#: Ending of the names of shard indexes.
-_INDEX = ".safetensors.index.json"
+#: Endings of the names of shard indexes. Loaders prefer the first.
+_INDEXES = (".safetensors.index.json", ".bin.index.json")
 
 Read = Callable[[int, int], bytes]
 Span = Tuple[int, int]
@@ -145,7 +145,7 @@ def file_name(source: Source) -> Optional[str]:
 
 def is_index(name: str) -> bool:
     """Whether a file of this name lists the shards of a checkpoint."""
-    return name.endswith(_INDEX)
+    return name.endswith(_INDEXES)
 
 
 def in_folder(source: Source) -> Source:
@@ -158,9 +158,11 @@ def in_folder(source: Source) -> Source:
         folder = source._replace(path=source.path.rstrip("/") + "/")
     else:
         return source
-    found = sorted(name for name in names if name.endswith(_INDEX))
+    by_ending = ([name for name in names if name.endswith(it)] for it in _INDEXES)
+    found = next((some for some in by_ending if some), [])
     if len(found) != 1:
-        what = f"{len(found)} indexes (*{_INDEX})" if found else f"no index (*{_INDEX})"
+        endings = " or ".join(f"*{it}" for it in _INDEXES)
+        what = f"{len(found)} indexes ({endings})" if found else f"no index ({endings})"
         raise IsADirectoryError(errno.EISDIR, f"a folder with {what}", source[-1])
     return beside(folder, found[0])
 

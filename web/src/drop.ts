@@ -1,6 +1,6 @@
 /** Reads dropped files, and dropped or chosen folders, with handles where the browser has them. */
 
-import { TENSORS } from './names.ts';
+import { isModel } from './names.ts';
 import { picked, type Given } from './picker.ts';
 import { h } from './ui/dom.ts';
 
@@ -71,7 +71,7 @@ export function folderPicker(take: (given: Promise<Given[]>) => void): () => voi
 /** The tensor files among the files of a folder, by their paths. */
 function ofPaths(files: readonly File[]): Given[] {
   const paths = files.map((file) => ({ file, path: file.webkitRelativePath.split('/').slice(0, -1) }));
-  const list = paths.filter(({ file, path }) => TENSORS.test(file.name) && path.length <= DEPTH).map(({ file, path }) => ({ file, folder: path.join('/') }));
+  const list = paths.filter(({ file, path }) => isModel(file.name) && path.length <= DEPTH).map(({ file, path }) => ({ file, folder: path.join('/') }));
   return limited(list, paths[0]?.path[0] ?? '');
 }
 
@@ -80,7 +80,7 @@ async function ofHandle(folder: Directory, depth: number, path: string): Promise
   for await (const entry of folder.values()) {
     if (entry.kind === 'directory' && depth > 1) {
       list.push(...(await ofHandle(entry as unknown as Directory, depth - 1, `${path}/${entry.name}`)));
-    } else if (entry.kind === 'file' && TENSORS.test(entry.name)) {
+    } else if (entry.kind === 'file' && isModel(entry.name)) {
       const handle = entry as FileSystemFileHandle;
       list.push({ file: await handle.getFile(), handle, folder: path });
     }
@@ -103,7 +103,7 @@ async function ofEntry(folder: FileSystemDirectoryEntry, depth: number, path: st
     for (const entry of entries) {
       if (entry.isDirectory && depth > 1) {
         list.push(...(await ofEntry(entry as FileSystemDirectoryEntry, depth - 1, `${path}/${entry.name}`)));
-      } else if (entry.isFile && TENSORS.test(entry.name)) {
+      } else if (entry.isFile && isModel(entry.name)) {
         list.push({ file: await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)), folder: path });
       }
     }

@@ -1,12 +1,10 @@
 /** Sorts given files: models, their settings, and what lies beside them. */
 
-import { TENSORS, indexesFirst } from './names.ts';
+import { SHARD, indexesFirst, isModel } from './names.ts';
 import type { Given } from './picker.ts';
 
 /** Files that lie beside the weights and contain none: texts, tokenizers, pictures, code. */
 const COMPANION = /\.(?:gif|ipynb|jinja|jpe?g|json|jsonl|md|model|pdf|png|py|svg|tiktoken|txt|vocab|webp|ya?ml)$|^(?:licen[cs]e|notice|\.git\w+)/i;
-/** A shard, which belongs to an index. */
-const SHARD = /-\d{5}-of-\d{5}\.safetensors$/;
 /** Number of names in a line about several files. */
 const NAMED = 3;
 
@@ -29,8 +27,8 @@ export function sortOut(list: readonly Given[]): Sorted {
     }
     return !isConfig;
   });
-  const some = rest.some(({ file }) => TENSORS.test(file.name));
-  const isBeside = ({ file: { name } }: Given) => some && !TENSORS.test(name) && COMPANION.test(name);
+  const some = rest.some(({ file }) => isModel(file.name));
+  const isBeside = ({ file: { name } }: Given) => some && !isModel(name) && COMPANION.test(name);
   return { models: indexesFirst(rest.filter((given) => !isBeside(given)), ({ file }) => file.name), configs, beside: rest.filter(isBeside) };
 }
 

@@ -25,7 +25,7 @@ export async function chosen(repository: Repository, client: Client<Api>, tasks:
   if (choices.length === 0) {
     const where = repository.path === '' ? name : `${name}/${repository.path}`;
     const checked = `${cut ? 'the first ' : ''}${counted(entries, 'entry', 'entries')}`;
-    tasks.fail(`${where} contains no safetensors, GGUF, NPY, NPZ, zTensor, OINF, BinTensors, STB or IDV files (checked ${checked}${strange > 0 ? `; left out ${counted(strange, 'file')} with an invalid name or size` : ''}).`);
+    tasks.fail(`${where} contains no file of a known format (checked ${checked}${strange > 0 ? `; left out ${counted(strange, 'file')} with an invalid name or size` : ''}).`);
     return undefined;
   }
   return choices.length === 1 && !cut && strange === 0 ? choices[0] : await ask(repository, listing);

@@ -4,7 +4,7 @@ import './style/viewer.css';
 import './style/start.css';
 import { hashOf, isPlain, type Place } from './address.ts';
 import { isShard, mayShareFolder, passedOver, sortOut } from './given.ts';
-import { TENSORS } from './names.ts';
+import { isModel } from './names.ts';
 import { folderPicker, onDrop } from './drop.ts';
 import { OpenFile } from './file.ts';
 import { onKeys } from './shortcuts.ts';
@@ -307,7 +307,7 @@ async function openUrl(text: string, place?: Place): Promise<void> {
     const repository = repositoryOf(address);
     if (repository === undefined) {
       await open(address, { origin: isPlain(address) ? { url: address } : {}, link });
-    } else if (TENSORS.test(repository.path) && !/^https?:/.test(address)) {
+    } else if (isModel(repository.path) && !/^https?:/.test(address)) {
       const url = addressOf(repository, repository.path);
       await open(url, { origin: { url }, link });
     } else {

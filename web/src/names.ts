@@ -6,6 +6,16 @@ export const TENSORS = /\.(?:stb|oinf|zt|ztensor|idv|gguf|npy|npz|safetensors|sa
 /** Files that only the full module can read. */
 export const FULL = /\.(?:json|stb|oinf|zt|ztensor|idv|npy|npz|onnx|pt|pth|ckpt|tflite|bt)$|-of-\d{5}\.gguf$/i;
 
+/** The end of a shard's name: its number, how many there are, the extension. */
+export const SHARD = /-\d{5}-of-\d{5}(?=\.(?:safetensors|bin)$)/;
+/** Checkpoints of PyTorch whose extension is that of any binary file. */
+const WEIGHTS = /(?:^|[/_.-])model[^/]*\.bin$/i;
+
+/** Whether a file of a folder can be opened, by its name. */
+export function isModel(name: string): boolean {
+  return TENSORS.test(name) || WEIGHTS.test(name);
+}
+
 /** Sorts indexes first, because an index determines which files belong to it. */
 export function indexesFirst<T>(all: readonly T[], nameOf: (one: T) => string): T[] {
   const rank = (one: T) => Number(!nameOf(one).endsWith('.index.json'));

@@ -33,6 +33,7 @@ mod splits;
 mod stats;
 mod stores;
 mod survival;
+mod torch_shards;
 mod ztensor;
 
 use assert_cmd::Command;

@@ -117,7 +117,7 @@ fn transformers_in_shards() {
         &["m"],
         0,
         &[
-            "valid     m/model.safetensors.index.json  safetensors shards",
+            "valid     m/model.safetensors.index.json  shard index",
             "model     m  4 files: safetensors in 2 shards, complete, with index",
             "companion 1 file: settings, texts, tokenizers, media",
             "3 files: 3 valid; 0 findings",

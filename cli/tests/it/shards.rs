@@ -193,73 +193,10 @@ fn hundred_thousand_missing_shards_are_bounded() {
 fn index_is_recognised_by_its_name() {
     let folder = checkpoint(&Index::of(Some(32), &SOUND));
     folder.write("notes.json", br#"{"metadata": {"kernelspec": {}}, "cells": []}"#);
-    folder.write("pytorch_model.bin.index.json", br#"{"weight_map": {"a": "pytorch_model.bin"}}"#);
-    let walked = run(&folder, &["check", ".", "--skip-unknown"]);
+    let walked = run(&folder, &["check", "."]);
     assert_eq!(walked.code, 0, "{walked:?}");
-    assert!(walked.out.contains("skipped 1 file of no known format"), "{walked:?}");
+    assert!(walked.out.contains("companion 1 file"), "{walked:?}");
     // The name decides; if the name says nothing, the content decides.
     std::fs::rename(folder.path().join(INDEX), folder.path().join("INDEX")).expect("renamed");
     assert_eq!(run(&folder, &["check", "INDEX", "--json"]).lines()[0]["format"], "shards");
-}
-
-const PYTORCH: &str = "pytorch_model.bin.index.json";
-const PICKLES: [(&str, &str); 2] =
-    [("a", "pytorch_model-00001-of-00002.bin"), ("b", "pytorch_model-00002-of-00002.BIN")];
-
-/// Whether its shards are there or not: they are not opened.
-#[test]
-fn index_of_pickles_is_unsupported() {
-    let says = "an index of PyTorch shards, which are pickles: Weighbridge does not read them, \
-                and they can run code when they are loaded";
-    let folder = Folder::new();
-    folder.write(PYTORCH, &Index::of(Some(24), &PICKLES).encode());
-    for _ in 0..2 {
-        let human = run(&folder, &["check", PYTORCH]);
-        let words = format!("unsupported {PYTORCH}  unknown format, ");
-        assert!(human.code == 3 && human.out.starts_with(&words), "{human:?}");
-        assert!(human.out.contains(&format!("\n  diagnosis {says}\n")), "{human:?}");
-        assert!(!human.out.contains("SHARD-"), "{human:?}");
-        let json = run(&folder, &["check", PYTORCH, "--json"]).json();
-        assert_eq!((&json["verdict"], &json["format"]), (&"unsupported".into(), &Value::Null));
-        assert_eq!(json["diagnosis"], says);
-        assert_eq!(json["findings"][0]["rule"], "UNKNOWN-FORMAT");
-        for command in ["inspect", "digest", "stats"] {
-            assert_eq!(run(&folder, &[command, PYTORCH]).code, 3, "{command}");
-        }
-        let denied = ["check", ".", "--deny", "pickle", "--skip-unknown"];
-        assert_eq!(run(&folder, &denied).code, 1);
-        assert_eq!(run(&folder, &["check", PYTORCH, "--deny", "pickle"]).code, 1);
-        for (_, shard) in PICKLES {
-            folder.write(shard, b"\x80\x02}q\0.");
-        }
-    }
-    // In a folder, its pickles count themselves.
-    let walked = run(&folder, &["check", "."]);
-    assert!(walked.code == 3 && walked.out.contains(says), "{walked:?}");
-    folder.write(PICKLES[0].1, b"cposix\nsystem\n(tR.");
-    assert_eq!(run(&folder, &["check", "."]).code, 1);
-}
-
-/// Readers decide by the name of each shard, so one that is not a pickle makes it an index of
-/// safetensors files; so does its own name, and whoever chooses the format.
-#[test]
-fn index_with_some_pickles_is_checked() {
-    let folder = checkpoint(&Index::of(Some(32), &SOUND));
-    let mixed = [("a", ONE), ("b", ONE), ("c", PICKLES[0].1)];
-    folder.write(PYTORCH, &Index::of(None, &mixed).encode());
-    let json = run(&folder, &["check", PYTORCH, "--json"]);
-    assert_eq!((json.code, &json.json()["findings"][0]["rule"]), (1, &"SHARD-MISSING".into()));
-    assert_eq!(json.json()["findings"][0]["entry"], PICKLES[0].1);
-    folder.write(PYTORCH, &Index::of(Some(32), &SOUND).encode());
-    assert_eq!(run(&folder, &["check", PYTORCH]).code, 0);
-    folder.write(PYTORCH, &Index::of(None, &PICKLES).encode());
-    assert_eq!(run(&folder, &["check", PYTORCH, "--format", "shards"]).code, 1);
-    folder.write(INDEX, &Index::of(None, &PICKLES).encode());
-    assert_eq!(run(&folder, &["check", INDEX]).code, 1);
-    // A path, and an index of nothing.
-    folder.write(PYTORCH, &Index::of(None, &[("a", "../a.bin")]).encode());
-    let json = run(&folder, &["check", PYTORCH, "--json"]).json();
-    assert_eq!((&json["verdict"], &json["format"]), (&"invalid".into(), &"shards".into()));
-    folder.write(PYTORCH, br#"{"metadata": {}, "weight_map": {}}"#);
-    assert_eq!(run(&folder, &["check", PYTORCH, "--json"]).json()["format"], "shards");
 }

@@ -24,9 +24,9 @@ macro_rules! formats {
             /// safetensors, `.safetensors`. Its only magic is the brace after the header
             /// length.
             Safetensors = 6, safetensors, "safetensors", "safetensors", &["safetensors"];
-            /// The index of a sharded safetensors checkpoint,
-            /// `.safetensors.index.json`.
-            Shards = 8, shards, "shards", "safetensors shards", &["safetensors.index.json"];
+            /// The index of a sharded checkpoint, `.safetensors.index.json` or, of PyTorch,
+            /// `.bin.index.json`.
+            Shards = 8, shards, "shards", "shard index", &["safetensors.index.json", "bin.index.json"];
             /// ONNX, `.onnx`. It has no magic: a model begins with its IR version.
             Onnx = 14, onnx, "onnx", "ONNX", &["onnx"];
             /// A checkpoint of PyTorch, `.pt`, `.pth`, `.ckpt`. A host recognises it once it has

@@ -4,8 +4,6 @@
 use crate::check::checkpoint::Checkpoint;
 use crate::check::diagnosis::Diagnosis;
 use crate::check::diagnosis::archive::Members;
-#[cfg(feature = "shards")]
-use crate::check::diagnosis::pickles::ListedFiles;
 use crate::check::file_audit::FileAudit;
 use crate::check::naming::Naming;
 use crate::check::options::{Goal, Options};
@@ -38,9 +36,6 @@ pub(crate) struct Check {
     pub(crate) format: Option<Format>,
     pub(crate) file: Option<File>,
     opening: Opening,
-    /// An index that may list pickles, until that is known.
-    #[cfg(feature = "shards")]
-    listed: Option<Box<ListedFiles>>,
     audit: Option<Box<FileAudit>>,
     pub(crate) collected: Collected,
     /// The walk over the file as a pickle, and whether an open file has been walked.
@@ -72,8 +67,6 @@ enum Step {
     #[cfg(feature = "pytorch")]
     Index,
     Open,
-    #[cfg(feature = "shards")]
-    Examine,
     Refused,
     Opened,
 }
@@ -140,11 +133,6 @@ impl Check {
                     }
                 }
                 Step::Open => match self.open(source) {
-                    #[cfg(feature = "shards")]
-                    Ok(file) if may_list_pickles(&file, options) => {
-                        self.listed = Some(Box::new(ListedFiles::of(file)));
-                        self.step = Step::Examine;
-                    }
                     Ok(file) => {
                         self.file = Some(file);
                         self.step = Step::Opened;
@@ -152,8 +140,6 @@ impl Check {
                     Err(Stop::NeedBytes(absent)) => return Err(absent),
                     Err(_) => self.step = Step::Refused,
                 },
-                #[cfg(feature = "shards")]
-                Step::Examine => self.examine(source)?,
                 Step::Refused => return Ok(()),
                 Step::Opened => return self.proceed(source, goal, options),
             }
@@ -185,24 +171,6 @@ impl Check {
     fn open(&mut self, source: &Source<'_>) -> Result<File, Stop> {
         let Check { opening, collected, .. } = self;
         opening.step(source, &mut |finding| collected.push(finding))
-    }
-
-    /// Opens an index, or refuses it if all files that it lists are pickles.
-    #[cfg(feature = "shards")]
-    fn examine(&mut self, source: &Source<'_>) -> Result<(), Absent> {
-        let opened = match &mut self.listed {
-            Some(listed) => (!listed.are_pickles(source)?).then_some(listed.index),
-            None => None,
-        };
-        (self.file, self.listed, self.step) = (opened, None, Step::Opened);
-        if opened.is_none() {
-            self.step = Step::Refused;
-            self.format = None;
-            self.other = Some(Some(Diagnosis::PickleIndex));
-            self.collected = Collected::default();
-            self.collected.push(unknown_format(source.len()));
-        }
-        Ok(())
     }
 
     /// Audits an open file up to `goal`.
@@ -369,20 +337,6 @@ impl Check {
         };
         Report::new(outcome, &self.naming, options)
     }
-}
-
-/// Whether neither the options nor the name of an index say that its shards are safetensors files.
-#[cfg(feature = "shards")]
-fn may_list_pickles(file: &File, options: &Options) -> bool {
-    let shards = file.format() == Format::Shards;
-    shards && options.format.is_none() && options.named != Some(Format::Shards)
-}
-
-/// The finding on a file of `len` bytes that has no format of this build.
-#[cfg(feature = "shards")]
-fn unknown_format(len: u64) -> Finding {
-    // As many bytes as decide on a format.
-    finding(general::UNKNOWN_FORMAT, 0, len.min(9) as u32)
 }
 
 /// A finding on the file as a whole.

@@ -22,29 +22,13 @@ impl Walk {
         file: &File,
         mut take: impl FnMut(&Metadata) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        self.all(source, file, |meta| take(meta).map(|()| true)).map(|_| ())
-    }
-
-    /// Whether `is` returns true for all remaining entries. Stops at the first for which it does
-    /// not.
-    ///
-    /// # Errors
-    /// [`Stop::NeedBytes`]; call again when the bytes are available.
-    pub(crate) fn all(
-        &mut self,
-        source: &Source<'_>,
-        file: &File,
-        mut is: impl FnMut(&Metadata) -> Result<bool, Stop>,
-    ) -> Result<bool, Stop> {
         loop {
             if self.at_hand.is_none() {
                 let next = file.next_meta(source, &mut self.cursor, &mut |_| {})?;
                 self.at_hand = next.map(|entry| entry.metadata);
             }
-            let Some(meta) = &self.at_hand else { return Ok(true) };
-            if !is(meta)? {
-                return Ok(false);
-            }
+            let Some(meta) = &self.at_hand else { return Ok(()) };
+            take(meta)?;
             self.at_hand = None;
         }
     }

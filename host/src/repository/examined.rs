@@ -121,9 +121,9 @@ impl Examined {
         self.rule.into_iter().chain(self.also.iter().copied())
     }
 
-    /// A file that the check of tensor files found to be a pickle, or to have or list some. A pickle
-    /// that imports nothing off the list of `torch.load(weights_only=True)` runs no code, and an
-    /// index that lists pickles is no code itself, unless pickles are `denied`.
+    /// A file that the check of tensor files found to be a pickle, or to have some. A pickle
+    /// that imports nothing off the list of `torch.load(weights_only=True)` runs no code, unless
+    /// pickles are `denied`.
     ///
     /// ```
     /// use weighbridge::{Verdict, repository::Examined};
@@ -135,10 +135,6 @@ impl Examined {
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
     pub fn pickle(diagnosis: &Diagnosis, denied: bool) -> Self {
-        if *diagnosis == Diagnosis::PickleIndex && !denied {
-            let found = Examined::new(Class::Unknown, "index of pickles");
-            return found.because(diagnosis.to_string()).harmless();
-        }
         let found = Examined::new(Class::Code, PICKLE).because(diagnosis.to_string());
         let is_safe = diagnosis.pickles().is_some_and(|pickles| !pickles.can_run_code());
         if is_safe && !denied { found } else { found.runs() }

@@ -10,6 +10,7 @@ use crate::input::reader::FileInput;
 use crate::read::model::Model;
 use crate::read::parts::Parts;
 use crate::set::gate::report_on;
+use crate::set::open_shards::of_shard;
 use alloc::boxed::Box;
 use alloc::string::ToString as _;
 use alloc::vec;
@@ -59,13 +60,13 @@ impl Opened {
             let parts = vec![Part { path: place, model, report: report.clone() }];
             return Ok(Opened { report, parts, set: None });
         };
-        let format = match model.format() {
-            Format::Shards => Format::Safetensors,
-            format => format,
-        };
-        let options = options.clone().format(format);
+        let format = model.format();
         let mut parts = Vec::new();
         for file in set.files() {
+            let options = match format {
+                Format::Shards => of_shard(options, file),
+                format => options.clone().format(format),
+            };
             parts.push(Part::beside(path, file, &options)?);
         }
         Ok(Opened { report, parts, set: Some(set) })

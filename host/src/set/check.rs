@@ -2,14 +2,15 @@
 //! host that opens them itself.
 
 use super::found::{Found, SetFile, SetPlace};
-use super::{Member, ShardSet, SplitSet};
+use super::{Member, ShardSet, SplitSet, data};
 use crate::base::text::Text;
 use crate::check::diagnosis::Diagnosis;
 use crate::check::session::Session;
 use crate::list::areas::FileMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use weighbridge_core::{Chunks, File, Finding, Name, NameEncoding, Profile, Severity, Stop, Tally};
+use weighbridge_core::format::shards::may_be;
+use weighbridge_core::{File, Finding, Name, NameEncoding, Profile, Severity, Stop, Tally};
 
 /// Collects the findings of all files of a model, at offsets as if the files were concatenated.
 /// Each file is checked by a [`Session`] of its own, and compared with the others here.
@@ -176,12 +177,9 @@ impl SetCheck {
         if let Set::Shards(set) = set {
             let find = &mut found.taker(0);
             for (i, tensor) in file.index.tensors().iter().enumerate() {
-                let len = match tensor.chunks {
-                    Chunks::One(span) => span.len,
-                    _ => 0,
-                };
-                set.tensor(no as usize, &file.index.name(i), len, find);
+                set.tensor(no as usize, &file.index.name(i), data(&tensor.chunks), find);
             }
+            let valid = valid && opened.is_some_and(|file| may_be(file.format()));
             set.file(no as usize, member(valid), find);
             return;
         }

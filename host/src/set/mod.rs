@@ -31,6 +31,8 @@ use crate::base::text::Text;
 use crate::check::naming::MOST_NAME;
 use core::hash::Hasher as _;
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
+#[cfg(feature = "shards")]
+use weighbridge_core::{Chunks, Span};
 use weighbridge_core::{Finding, Name};
 
 /// The state of a file in a set.
@@ -50,6 +52,15 @@ pub enum Member {
 
 /// Receives a finding on a set, and a function that returns the name of its entry.
 pub type Find<'f> = &'f mut dyn FnMut(Finding, &dyn Fn() -> Option<Text>);
+
+/// The bytes of a file that hold a tensor; empty if they are in several places or none.
+#[cfg(feature = "shards")]
+fn data(chunks: &Chunks) -> Span {
+    match chunks {
+        Chunks::One(span) => *span,
+        _ => Span::default(),
+    }
+}
 
 /// The name of a tensor, cut to the length that is shown.
 fn named(name: &Name<'_>) -> Option<Text> {

@@ -4,16 +4,16 @@ use crate::base::error::{Error, ReadError};
 use crate::base::text::Text;
 use crate::check::access::Access;
 use crate::check::options::Options;
-use crate::check::report::{Report, Unchecked};
+use crate::check::report::{Report, Unchecked, Verdict};
 use crate::input::place::Place;
 use crate::list::walk::Walk;
-use crate::set::{Member, ShardSet};
+use crate::set::{self, Member, ShardSet};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use std::io;
-use weighbridge_core::format::shards::Header;
-use weighbridge_core::{Chunks, Cursor, File, Format, Metadata, Name, Source, Stop};
+use weighbridge_core::format::shards::{Header, format_named, may_be};
+use weighbridge_core::{Cursor, File, Metadata, Name, Source, Span, Stop};
 
 /// Opens every listed file beside the index, and compares its tensors with the list.
 ///
@@ -46,7 +46,7 @@ pub(crate) fn compare(
             continue;
         }
         let mut find = report.taker();
-        let mut take = |name: &Name<'_>, len: u64| set.tensor(i, name, len, &mut find);
+        let mut take = |name: &Name<'_>, data: Span| set.tensor(i, name, data, &mut find);
         match Shard::read(&*beside, options, &mut take) {
             Ok(read) => {
                 let member = if read.valid { Member::Valid } else { Member::Invalid };
@@ -91,6 +91,13 @@ fn is_no_file(error: &Error) -> bool {
     }
 }
 
+/// The options for a shard of this name. Those for the index say the format of the index.
+pub(crate) fn of_shard(options: &Options, name: &str) -> Options {
+    let mut options = options.clone().file_name(name);
+    options.format = format_named(name);
+    options
+}
+
 /// Calls `take` with every entry of the index.
 pub(crate) fn entries(
     access: &Access<'_>,
@@ -114,17 +121,18 @@ struct Shard {
 }
 
 impl Shard {
-    /// Checks a file, and calls `take` with the name of each tensor and the length of its data.
+    /// Checks a file, and calls `take` with the name of each tensor and the range of its data.
     fn read(
         place: &dyn Place,
         options: &Options,
-        take: &mut dyn FnMut(&Name<'_>, u64),
+        take: &mut dyn FnMut(&Name<'_>, Span),
     ) -> Result<Shard, Error> {
-        let options = options.clone().format(Format::Safetensors);
+        let options = of_shard(options, &place.name().lossy());
         let access = Access::new(place.open()?, Some(place.name()), &options);
         let report = access.report(options.goal)?;
         let mut shard = Shard {
-            valid: report.passes(),
+            valid: report.verdict_on_checked() == Verdict::Valid
+                && report.format().is_some_and(may_be),
             unchecked: Vec::new(),
             unchecked_more: report.unchecked_not_listed(),
             ignored: report.ignored_count(),
@@ -140,11 +148,7 @@ impl Shard {
                 let Some(entry) = found.inspect_err(|_| cursor = next)? else {
                     return Ok(());
                 };
-                let len = match entry.chunks {
-                    Chunks::One(span) => span.len,
-                    _ => 0,
-                };
-                take(&entry.name, len);
+                take(&entry.name, set::data(&entry.chunks));
                 cursor = next;
             }
         })?;

@@ -3,7 +3,7 @@
 use super::{Find, Member, hash, named};
 use crate::base::text::Text;
 use crate::list::walk::Walk;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -30,7 +30,7 @@ const FOUND: u32 = 1 << 31;
 /// itself.
 ///
 /// ```
-/// use weighbridge::core::{Name, NameEncoding};
+/// use weighbridge::core::{Name, NameEncoding, Span};
 /// use weighbridge::{Goal, Member, Options, Session, ShardSet};
 ///
 /// let json = br#"{"weight_map": {"a": "1.safetensors", "b": "1.safetensors"}}"#;
@@ -42,7 +42,7 @@ const FOUND: u32 = 1 << 31;
 ///
 /// let mut found = Vec::new();
 /// let mut find = |finding: weighbridge::Finding, _: &dyn Fn() -> _| found.push(finding.rule.id());
-/// set.tensor(0, &Name::new(b"a", NameEncoding::Plain), 4, &mut find);
+/// set.tensor(0, &Name::new(b"a", NameEncoding::Plain), Span::new(90, 4), &mut find);
 /// set.file(0, Member::Valid, &mut find);
 /// session.ask(|file, source| set.finish(source, file, &mut find))?;
 /// assert_eq!(found, ["TENSOR-MISSING"]);
@@ -62,6 +62,8 @@ pub struct ShardSet {
     absent: Vec<bool>,
     /// Total data bytes of all tensors.
     total: u64,
+    /// The ranges of the current file that the total contains.
+    counted: BTreeSet<(u64, u64)>,
     complete: bool,
     /// The entries of missing tensors, once all files were seen.
     missing: Option<Vec<u32>>,
@@ -84,6 +86,7 @@ impl ShardSet {
             numbers: BTreeMap::new(),
             absent: Vec::new(),
             total: 0,
+            counted: BTreeSet::new(),
             complete: true,
             missing: None,
         }
@@ -166,7 +169,8 @@ impl ShardSet {
         counts
     }
 
-    /// Records a tensor in a file, with `len` bytes of data.
+    /// Records a tensor in a file, with the range of its data. Tied weights share a range, which counts
+    /// once in the total.
     ///
     /// ```
     /// # use weighbridge::{Goal, Options, Session, ShardSet};
@@ -175,16 +179,18 @@ impl ShardSet {
     /// # session.advance(Goal::Header);
     /// # let mut set = ShardSet::new(7);
     /// # session.ask(|file, source| set.read(source, file))?;
-    /// use weighbridge::core::{Name, NameEncoding};
+    /// use weighbridge::core::{Name, NameEncoding, Span};
     ///
-    /// set.tensor(0, &Name::new(b"c", NameEncoding::Plain), 4, &mut |finding, name| {
+    /// set.tensor(0, &Name::new(b"c", NameEncoding::Plain), Span::new(90, 4), &mut |finding, name| {
     ///     assert_eq!(finding.rule.id(), "TENSOR-UNLISTED");
     ///     assert_eq!(name().unwrap(), "c");
     /// });
     /// # Ok::<(), weighbridge::core::Stop>(())
     /// ```
-    pub fn tensor(&mut self, file: usize, name: &Name<'_>, len: u64, find: Find<'_>) {
-        self.total = self.total.saturating_add(len);
+    pub fn tensor(&mut self, file: usize, name: &Name<'_>, data: Span, find: Find<'_>) {
+        if self.counted.insert((data.offset, data.len)) {
+            self.total = self.total.saturating_add(data.len);
+        }
         let key = hash(self.seed, name);
         let listed = self.tensors.binary_search_by_key(&key, |listed| listed.name);
         let rule = match listed.ok().and_then(|at| self.tensors.get_mut(at)) {
@@ -217,6 +223,7 @@ impl ShardSet {
     /// # Ok::<(), weighbridge::core::Stop>(())
     /// ```
     pub fn file(&mut self, file: usize, member: Member, find: Find<'_>) {
+        self.counted.clear();
         let rule = match member {
             Member::Valid => return,
             Member::Invalid => Some(rules::SHARD_INVALID),

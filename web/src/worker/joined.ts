@@ -2,6 +2,7 @@
 
 import { load, settle, type Document, type Goal, type JointDocument, type Metadata, type Profile, type Texts, type Verdict } from 'weighbridge';
 import type { Context } from './rpc.ts';
+import { SHARD } from '../names.ts';
 import { basesOf, concatenated, NotFound, type Source } from './sources.ts';
 
 /** A file of a model. It begins at `base` in the concatenation of all files. */
@@ -292,7 +293,7 @@ export interface Beside {
 const PART = /^(.*)-\d{5}-of-(\d{5})\.gguf$/;
 /** The common part of the names of an index's shards; any other name is returned unchanged. */
 function stemOf(name: string): string {
-  return name.replace(/-\d{5}-of-\d{5}(?=\.safetensors$)/, '-');
+  return name.replace(SHARD, '-');
 }
 
 /** Files of a set opened in parallel. */
@@ -317,7 +318,8 @@ export async function together(source: Source, document: Document, context: Cont
   const head = index?.document ?? new Document(0n);
   const names = split === null ? (await settle(document, source, () => head.listed(), { signal })).names : Array.from({ length: Number(split[2]) }, (_, i) => source.name.replace(/\d{5}(?=-of-\d{5}\.gguf$)/, String(i + 1).padStart(5, '0')));
   const parts = names.map((name): Member => ({ name, base: 0n, first: 0, firstEntry: 0 }));
-  const options = { format: isIndex ? 'safetensors' : 'gguf', budget: KEPT };
+  // As loaders do: a shard with another extension is a checkpoint of PyTorch, told by its content.
+  const formatOf = (name: string) => (!isIndex ? 'gguf' : name.toLowerCase().endsWith('.safetensors') ? 'safetensors' : undefined);
   let missing = 0;
   let done = 0;
   const open = async (part: Member) => {
@@ -328,7 +330,7 @@ export async function together(source: Source, document: Document, context: Cont
       part.source = part.name === source.name ? source : await beside.open(part.name);
       const { source: found } = part;
       if (found !== undefined) {
-        const own = new Document(found.size, { ...options, name: part.name });
+        const own = new Document(found.size, { format: formatOf(part.name), budget: KEPT, name: part.name });
         part.document = own;
         await settle(own, found, () => own.advance('index'), { signal });
       }

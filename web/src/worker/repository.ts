@@ -1,7 +1,7 @@
 /** Lists the tensor files of a hub repository. The hub's answers are as untrusted as the files. */
 
 import { HUB, addressOf, isWithin, quoted, type Repository } from './hubs.ts';
-import { TENSORS } from '../names.ts';
+import { SHARD, isModel } from '../names.ts';
 import { patiently } from './patience.ts';
 import { refusal, unreachable } from './refusals.ts';
 import type { Context } from './rpc.ts';
@@ -52,7 +52,7 @@ export async function list(context: Context, of: Repository): Promise<Listing> {
     const page = entriesOf(text);
     entries += page.length;
     for (const { type, path, size } of page) {
-      if (type !== 'file' || !TENSORS.test(path)) {
+      if (type !== 'file' || !isModel(path)) {
         continue;
       } else if (isWithin(path) && Number.isSafeInteger(size) && size! >= 0) {
         found.set(path, { path, size: size! });
@@ -103,7 +103,6 @@ function further(link: string | null, from: URL): URL | undefined {
 }
 
 /** Shards; their index has the same name without the numbers. */
-const SHARD = /-\d{5}-of-\d{5}(?=\.safetensors$)/;
 const INDEX = /\.index\.json$/;
 /** The number of a split GGUF's part; the first part stands for the set. */
 const PART = /-\d{5}(?=-of-\d{5}\.gguf$)/;

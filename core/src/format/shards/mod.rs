@@ -1,5 +1,5 @@
-//! The index of a sharded safetensors checkpoint
-//! (`model.safetensors.index.json`).
+//! The index of a sharded checkpoint of safetensors (`model.safetensors.index.json`) or PyTorch
+//! (`pytorch_model.bin.index.json`).
 //!
 //! ```json
 //! {"metadata": {"total_size": 24}, "weight_map": {"a": "model-00001-of-00002.safetensors"}}
@@ -20,12 +20,23 @@ mod json_scan;
 
 use super::safetensors::{json, metadata};
 use crate::base::{limits::JSON_DEPTH, widen, word};
-use crate::format::Container;
+use crate::format::{Container, Format};
 use crate::input::Span;
 use crate::model::{Chunk, Metadata, Name, Part, Region, Status, Tensor, Value, Version};
 use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
 use json_scan::Scan;
+
+/// The format that the name of a shard says: safetensors by its extension, `None` otherwise.
+/// `transformers` decides in the same way, and reads other names with `torch.load`.
+pub fn format_named(name: &str) -> Option<Format> {
+    Format::by_file_name(name).filter(|format| *format == Format::Safetensors)
+}
+
+/// Whether a shard may have this format.
+pub const fn may_be(format: Format) -> bool {
+    matches!(format, Format::Safetensors | Format::PyTorch)
+}
 
 /// Steps of opening.
 mod step {

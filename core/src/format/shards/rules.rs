@@ -65,8 +65,8 @@ rules! { Format::Shards.code();
         "the shard is missing, or is not a file",
         "Sharding checkpoints: the parameters are in the files that weight_map names";
     SHARD_INVALID = "SHARD-INVALID", Fatal, Implied,
-        "the shard is not a valid safetensors file; check it to see why",
-        "Sharding checkpoints: the parameters are in safetensors files that weight_map names";
+        "the shard is not a valid file of safetensors or PyTorch; check it to see why",
+        "Sharding checkpoints: the parameters are in files of safetensors or PyTorch that weight_map names";
     TENSOR_MISSING = "TENSOR-MISSING", Fatal, Implied,
         "the tensor is missing from the shard that is listed for it",
         "Sharding checkpoints: weight_map maps names of parameters to the files they are stored in";

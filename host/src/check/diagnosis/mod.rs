@@ -13,8 +13,6 @@ use weighbridge_core::{
 };
 
 pub(crate) mod archive;
-#[cfg(feature = "shards")]
-pub(crate) mod pickles;
 mod scanned;
 
 use archive::{Members, NPZ, ZIP};
@@ -25,8 +23,6 @@ const NPY: &str = "a NumPy array (.npy)";
 const ONNX: &str = "an ONNX model";
 const TFLITE: &str = "a TensorFlow Lite model";
 const TAR: &str = "a tar archive";
-const PICKLE_INDEX: &str = "an index of PyTorch shards, which are pickles: Weighbridge does not \
-                            read them, and they can run code when they are loaded";
 
 /// How much of the file is examined.
 const HEAD: u64 = 4 << 10;
@@ -49,8 +45,6 @@ pub enum Diagnosis {
     Pickle(&'static str),
     /// The same, after its pickles have been followed.
     Scanned(&'static str, Pickles),
-    /// An index of a PyTorch model, whose shards are pickles.
-    PickleIndex,
     /// A Git LFS pointer, with the size of the file it stands for, if it states one.
     LfsPointer(Option<u64>),
     /// A page or a message from a server in place of the file.
@@ -223,12 +217,11 @@ impl Diagnosis {
                 | Diagnosis::Other(_)
                 | Diagnosis::Pickle(_)
                 | Diagnosis::Scanned(..)
-                | Diagnosis::PickleIndex
                 | Diagnosis::Unknown
         )
     }
 
-    /// Whether the file is a pickle, or has or lists some.
+    /// Whether the file is a pickle, or has some.
     ///
     /// ```
     /// let report = weighbridge::check(b"\x80\x02}q\0.")?;
@@ -236,7 +229,7 @@ impl Diagnosis {
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
     pub const fn is_pickle(&self) -> bool {
-        matches!(self, Diagnosis::Pickle(_) | Diagnosis::Scanned(..) | Diagnosis::PickleIndex)
+        matches!(self, Diagnosis::Pickle(_) | Diagnosis::Scanned(..))
     }
 
     /// Whether the file is of another kind, rather than damaged.
@@ -280,7 +273,6 @@ impl Diagnosis {
             Diagnosis::Other(what) | Diagnosis::Message(what) => String::from(*what),
             Diagnosis::Pickle(what) => format!("{what}, which can run code when it is loaded"),
             Diagnosis::Scanned(what, pickles) => format!("{what}, {}", pickles.sentence()),
-            Diagnosis::PickleIndex => String::from(PICKLE_INDEX),
             Diagnosis::LfsPointer(size) => {
                 let mut text = String::from("a Git LFS pointer, not the file that it stands for");
                 if let Some(size) = size {

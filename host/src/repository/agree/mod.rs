@@ -28,20 +28,27 @@ pub(super) struct Contradiction {
 
 /// Compares the settings at a place, a file of this name, with the weights beside it.
 pub(super) fn compare(name: &str, json: &Json, place: &dyn Place) -> Vec<Contradiction> {
-    let (index, file) = match name {
-        "config.json" => (Some("model.safetensors.index.json"), "model.safetensors"),
-        "adapter_config.json" => (None, "adapter_model.safetensors"),
+    let compare: fn(&Json, &dyn Place, &mut Weights<'_>, &mut Vec<Contradiction>) = match name {
+        "config.json" => config::compare,
+        "adapter_config.json" => |json, _, weights, found| adapter::compare(json, weights, found),
         _ => return Vec::new(),
     };
+    let files = FILES.iter().filter(|(settings, ..)| *settings == name);
+    let mut weights = files.filter_map(|(_, file, index)| Weights::beside(place, file, *index));
     let mut found = Vec::new();
-    let weights = Weights::beside(place, file, index);
-    match (weights, index) {
-        (Some(mut weights), Some(_)) => config::compare(json, place, &mut weights, &mut found),
-        (Some(mut weights), None) => adapter::compare(json, &mut weights, &mut found),
-        (None, _) => {}
+    if let Some(mut weights) = weights.next() {
+        compare(json, place, &mut weights, &mut found);
     }
     found
 }
+
+/// Settings, the weights that they describe, and the index of their shards. Loaders prefer the first.
+const FILES: [(&str, &str, Option<&str>); 4] = [
+    ("config.json", "model.safetensors", Some("model.safetensors.index.json")),
+    ("config.json", "pytorch_model.bin", Some("pytorch_model.bin.index.json")),
+    ("adapter_config.json", "adapter_model.safetensors", None),
+    ("adapter_config.json", "adapter_model.bin", None),
+];
 
 /// The whole number of a key.
 fn number(json: &Json, key: &str) -> Option<u64> {
