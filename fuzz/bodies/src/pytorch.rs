@@ -1,7 +1,7 @@
 //! Indices of checkpoints as a host never makes them: the core trusts none.
 
 use std::vec::Vec;
-use weighbridge_core::format::pytorch::index::{BASE, Item, Storage, Summary};
+use weighbridge_core::format::pytorch::index::{BASE, Item, Storage, Summary, WORDS};
 use weighbridge_core::{Audit, Format, Opening, Slot, Source, Stop, Window};
 
 /// Most steps of an audit of such an index.
@@ -46,7 +46,9 @@ pub fn index(input: &[u8]) {
 pub fn seeds() -> Vec<(String, Vec<u8>)> {
     let mut bytes = Vec::new();
     let mut put = |word: [u8; 8]| bytes.extend(word);
-    let names = Summary::LEN + Storage::LEN + Item::LEN;
+    let words = WORDS.concat();
+    let tables = Summary::LEN + Storage::LEN + Item::LEN;
+    let names = tables + words.len() as u64;
     let summary = Summary {
         magic: Summary::MAGIC,
         kind: 1,
@@ -62,11 +64,12 @@ pub fn seeds() -> Vec<(String, Vec<u8>)> {
     storage.write(&mut put);
     let item = Item { name: names, name_len: 1, dims: names + 1, rank: 1, ..Item::default() };
     item.write(&mut put);
+    bytes.extend(words.as_bytes());
     bytes.push(b'w');
     bytes.extend(6_u64.to_le_bytes());
     bytes.extend(1_u64.to_le_bytes());
     let mut seeds = Vec::from([("one-tensor".to_owned(), bytes.clone())]);
-    for at in (0..names as usize).step_by(8) {
+    for at in (0..tables as usize).step_by(8) {
         let mut changed = bytes.clone();
         changed[at..at + 8].fill(0xFF);
         seeds.push((format!("number-at-{at}"), changed));

@@ -16,7 +16,7 @@ use alloc::string::ToString as _;
 use alloc::vec;
 use alloc::vec::Vec;
 use std::path::{Path, PathBuf};
-use weighbridge_core::{EntryKind, Format, Profile, Severity};
+use weighbridge_core::{EntryKind, Finding, Format, Profile, Severity};
 
 /// A file with tensors, and its report.
 #[derive(Debug)]
@@ -128,16 +128,38 @@ impl Part {
     /// # Errors
     /// [`Error::Unsupported`] if there are more findings than the report lists.
     pub(super) fn faulty(&self) -> Result<Vec<u32>, Error> {
+        self.found(|finding| finding.severity() == Severity::Fatal)
+    }
+
+    /// The tensors whose elements are not those that are stored, by their position in the index.
+    ///
+    /// # Errors
+    /// As for [`faulty`](Self::faulty).
+    pub(super) fn altered(&self) -> Result<Vec<u32>, Error> {
+        #[cfg(feature = "pytorch")]
+        {
+            let rule = weighbridge_core::format::pytorch::rules::T_STORED;
+            if !self.report.tally.rules().any(|it| it.rule == rule) {
+                return Ok(Vec::new());
+            }
+            self.found(|finding| finding.rule == rule)
+        }
+        #[cfg(not(feature = "pytorch"))]
+        Ok(Vec::new())
+    }
+
+    /// The tensors with such a finding.
+    fn found(&self, is: impl Fn(&Finding) -> bool) -> Result<Vec<u32>, Error> {
         if !self.report.findings_not_listed().is_empty() {
             let why = "it has more findings than are listed, so its faulty tensors are unknown";
             return Err(Error::Unsupported(why.to_string()));
         }
         let findings = self.report.findings().iter().map(|found| *found.finding());
-        let mut faulty: Vec<u32> = findings
-            .filter(|it| it.kind == EntryKind::Tensor && it.severity() == Severity::Fatal)
+        let mut found: Vec<u32> = findings
+            .filter(|it| it.kind == EntryKind::Tensor && is(it))
             .map(|it| it.entry)
             .collect();
-        faulty.sort_unstable();
-        Ok(faulty)
+        found.sort_unstable();
+        Ok(found)
     }
 }

@@ -68,6 +68,11 @@ impl Plan {
             true => opened.parts.iter().map(Part::faulty).collect::<Result<_, _>>()?,
             false => Vec::new(),
         };
+        let altered: Vec<Vec<u32>> =
+            opened.parts.iter().map(Part::altered).collect::<Result<_, _>>()?;
+        let is_among = |all: &[Vec<u32>], part: usize, tensor: u32| {
+            all.get(part).is_some_and(|all| all.binary_search(&tensor).is_ok())
+        };
         for part in &opened.parts {
             plan.read_metadata(part)?;
         }
@@ -76,11 +81,15 @@ impl Plan {
         let (mut names, mut shared) = (HashSet::new(), HashMap::<Shared, usize>::new());
         for place in places {
             let tensor = plan.tensor(opened, place);
-            let broken = faulty.get(place.part);
-            let broken = broken.is_some_and(|all| all.binary_search(&tensor.index()).is_ok());
-            let fit = match broken {
-                true => Err(Error::Unsupported("its data is faulty".to_owned())),
-                false => elements::fit(&tensor, to).and_then(|fit| {
+            let is_among = |all: &[Vec<u32>]| is_among(all, place.part, tensor.index());
+            let refused = match (is_among(&faulty), is_among(&altered)) {
+                (true, _) => Some("its data is faulty"),
+                (_, true) => Some("its elements are not those that are stored"),
+                _ => None,
+            };
+            let fit = match refused {
+                Some(why) => Err(Error::Unsupported(why.to_owned())),
+                None => elements::fit(&tensor, to).and_then(|fit| {
                     // Data that may not decode is decoded before anything is written.
                     if doubtful[place.part] && tensor.encoding() != Encoding::Raw {
                         elements::write(&tensor, fit.form, |_| Ok::<(), Error>(()))?;

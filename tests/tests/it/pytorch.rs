@@ -154,3 +154,26 @@ fn pytorch_numbers_of_the_object_are_metadata() {
     let names: Vec<_> = model.tensors().map(|it| it.unwrap().name().to_string()).collect();
     assert_eq!(names, ["w", "model.layer.b"]);
 }
+
+/// Keys and values of what a checkpoint says about its tensor "w".
+fn said(name: &str) -> Vec<(String, String)> {
+    let bytes = pytorch::all().into_iter().find(|it| it.name == name).unwrap().bytes;
+    let model = Model::from_bytes(&bytes).unwrap();
+    let tensor = model.tensor("w").unwrap();
+    let said = tensor.metadata().map(|entry| {
+        let entry = entry.unwrap();
+        (entry.key().to_string(), entry.value().to_string())
+    });
+    said.collect()
+}
+
+#[test]
+fn pytorch_tensor_names_its_storage_and_its_quantiser() {
+    let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    assert_eq!(said("one-tensor"), [pair("storage", "\"0\"")]);
+    let negative = [pair("storage", "\"0\""), pair("requires_grad", "true"), pair("neg", "true")];
+    assert_eq!(said("negative"), negative);
+    let scheme = pair("quantiser", "\"per_tensor_affine\"");
+    let whole = [pair("storage", "\"0\""), scheme, pair("scale", "0.5"), pair("zero_point", "0")];
+    assert_eq!(said("quantised"), whole);
+}

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`BASE`] | [`Summary`] |
 //! | then | one [`Storage`] each, one [`Item`] each, one [`Pair`] each, one [`Flaw`] each |
-//! | then | names, texts, and extents followed by strides |
+//! | then | [`WORDS`], names, texts, and extents followed by strides |
 //!
 //! All numbers are little-endian and take 8 bytes.
 
@@ -84,6 +84,10 @@ record! {
         is_deflated,
         /// CRC-32 of its bytes; 0 if it was not computed.
         crc,
+        /// Where its key is, counted from [`BASE`].
+        key,
+        /// Length of its key in bytes.
+        key_len,
         /// Offset of the bytes that belong to it in the file: a header or a count before the data.
         start,
         /// Offset of the operation that names it.
@@ -114,6 +118,29 @@ record! {
         at_len,
         /// 1 if a fault was found in what it is made of.
         is_flawed,
+        /// What is said about it: [`Item::GRADIENT`] and others, added.
+        marks,
+        /// Where its scale and zero point are, or the axis of those of its channels, counted from
+        /// [`BASE`].
+        quantiser,
+    }
+}
+
+impl Item {
+    /// Gradients are computed for it.
+    pub const GRADIENT: u64 = 1;
+    /// Its elements are the conjugates of those that are stored.
+    pub const CONJUGATE: u64 = 2;
+    /// Its elements are those that are stored with the other sign.
+    pub const NEGATIVE: u64 = 4;
+    /// It is quantised with one scale.
+    pub const QUANTISED: u64 = 8;
+    /// It is quantised with a scale for each channel.
+    pub const CHANNELS: u64 = 16;
+
+    /// The same with more marks.
+    pub fn marked(self, marks: u64) -> Self {
+        Item { marks: self.marks | marks, ..self }
     }
 }
 
@@ -124,7 +151,7 @@ record! {
         key,
         /// Length of its key in bytes.
         key_len,
-        /// 0 for a text, 1 for an `i64`, 2 for an `f64`, 3 for a Boolean.
+        /// [`Pair::TEXT`] or another.
         kind,
         /// Where its value is, counted from [`BASE`].
         value,
@@ -153,6 +180,56 @@ record! {
     }
 }
 
+impl Pair {
+    /// The kind of a text.
+    pub const TEXT: u64 = 0;
+    /// The kind of an `i64`.
+    pub const INTEGER: u64 = 1;
+    /// The kind of an `f64`.
+    pub const FLOAT: u64 = 2;
+    /// The kind of a Boolean.
+    pub const BOOL: u64 = 3;
+}
+
+/// Texts that many tensors share, in the order of [`Word`]. They follow the tables.
+pub const WORDS: [&str; 11] = [
+    "\u{1}",
+    "storage",
+    "requires_grad",
+    "conj",
+    "neg",
+    "quantiser",
+    "scale",
+    "zero_point",
+    "axis",
+    "per_tensor_affine",
+    "per_channel_affine",
+];
+
+/// One of [`WORDS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    True,
+    Storage,
+    RequiresGrad,
+    Conjugate,
+    Negative,
+    Quantiser,
+    Scale,
+    ZeroPoint,
+    Axis,
+    PerTensor,
+    PerChannel,
+}
+
+impl Word {
+    /// Where it begins among the words, and its length in bytes.
+    pub(super) fn place(self) -> (u64, u64) {
+        let before = WORDS.iter().take(self as usize).map(|word| widen(word.len())).sum();
+        (before, WORDS.get(self as usize).map_or(0, |word| widen(word.len())))
+    }
+}
+
 impl Summary {
     /// The first number of an index.
     pub const MAGIC: u64 = u64::from_le_bytes(*b"wb-index");
@@ -170,7 +247,9 @@ impl Index {
         let summary = Summary::read(source.all(Span::new(BASE, Summary::LEN))?);
         let index = Index { summary };
         let fits = source.run(BASE).len() >= usize::try_from(summary.len).ok()?;
-        (summary.magic == Summary::MAGIC && fits && index.end()? <= summary.len).then_some(index)
+        let words: u64 = WORDS.iter().map(|word| widen(word.len())).sum();
+        let end = index.words()?.checked_add(words)?;
+        (summary.magic == Summary::MAGIC && fits && end <= summary.len).then_some(index)
     }
 
     /// Where the tables begin, counted from [`BASE`], and where the last ends.
@@ -183,7 +262,8 @@ impl Index {
         Some([Summary::LEN, storages_end, tensors_end, pairs_end, flaws_end])
     }
 
-    fn end(&self) -> Option<u64> {
+    /// Where [`WORDS`] are, counted from [`BASE`].
+    pub(super) fn words(&self) -> Option<u64> {
         self.tables().map(|[.., end]| end)
     }
 

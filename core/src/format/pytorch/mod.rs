@@ -17,6 +17,7 @@ pub mod index;
 pub mod rules;
 pub mod storage;
 
+mod attribute;
 mod tensor;
 
 pub use rules::FLAWS;
@@ -32,7 +33,7 @@ use crate::model::{
 };
 use crate::parse::{self, Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
-use index::{BASE, Index, Storage, Summary};
+use index::{BASE, Index, Pair, Storage, Summary};
 
 /// The validated end of the archive, and the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,10 +126,10 @@ impl Container for Header {
     fn value(&self, _: &mut Reader<'_, '_>, meta: &Metadata) -> Result<Option<Value>, Halt> {
         let stored = meta.stored;
         let scalar = |dtype| Some(Value::Scalar { dtype, stored });
-        Ok(match meta.tag {
-            0 => Some(Value::Text(NameAt::plain(stored.offset, stored.len))),
-            1 => scalar(DType::I64),
-            2 => scalar(DType::F64),
+        Ok(match u64::from(meta.tag) {
+            Pair::TEXT => Some(Value::Text(NameAt::plain(stored.offset, stored.len))),
+            Pair::INTEGER => scalar(DType::I64),
+            Pair::FLOAT => scalar(DType::F64),
             _ => scalar(DType::Bool),
         })
     }
@@ -146,6 +147,23 @@ impl Container for Header {
         let tensor = tensor::read(self, r, &item, c.index);
         c.index = c.index.saturating_add(1);
         Ok(Some(tensor))
+    }
+
+    /// The storage, and what else the checkpoint says about a tensor.
+    fn attribute(
+        &self,
+        r: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+        c: &mut Cursor<State>,
+    ) -> Result<Option<Metadata>, Halt> {
+        let source = *r.source();
+        let item = self.index.item(&source, tensor.index.into());
+        let entry = item.and_then(|item| attribute::read(&self.index, &source, &item, c.index));
+        match entry {
+            Some(_) => c.index = c.index.saturating_add(1),
+            None => c.finish(),
+        }
+        Ok(entry)
     }
 
     fn chunk(

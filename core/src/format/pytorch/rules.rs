@@ -153,6 +153,10 @@ rules! { Format::PyTorch.code();
         "the tensor has {found} elements in a storage of {expected}: one element stands for many",
         "torch.Tensor.expand: a stride of 0",
         why "it is legal, and copying the tensor takes far more memory than the file";
+    T_STORED = "T-STORED", Lint, Silent,
+        "torch conjugates or negates the elements; they are listed as they are stored",
+        "torch._utils._rebuild_tensor_v2: the metadata conj and neg",
+        why "tools that read only the storage get other values than torch; `convert` leaves such a tensor out";
     T_DUPLICATE = "T-DUPLICATE", Lint, Silent,
         "the path, written with dots, is that of tensor {expected}",
         "names here join the keys of the dictionaries by dots",

@@ -102,6 +102,9 @@ fn view(
         return Err(Fault(rules::T_RANGE, storage.size, end.unwrap_or(u64::MAX)));
     };
     tensor.status = Status::Sound;
+    if item.marks & (Item::CONJUGATE | Item::NEGATIVE) != 0 {
+        r.flag(rules::T_STORED, item.at, item.at_len, 0, 0);
+    }
     if elements == 0 {
         tensor.chunks = Chunks::One(Span::new(storage.offset, 0));
         return Ok(());

@@ -166,12 +166,16 @@ impl Archived {
                     crc: member.crc,
                     start: member.offset,
                     at,
+                    ..Storage::default()
                 }
             });
             let is_missing = found.is_none();
             // A size that no tensor fits in.
-            self.storages.push(found.unwrap_or(Storage { stated: size, at, ..Storage::default() }));
-            if let Some(draft) = self.draft.as_mut().filter(|_| is_missing) {
+            let found = found.unwrap_or(Storage { stated: size, at, ..Storage::default() });
+            let Some(draft) = self.draft.as_mut() else { break };
+            let (key, key_len) = draft.key(self.storages.len());
+            self.storages.push(Storage { key, key_len, ..found });
+            if is_missing {
                 draft.flaw(rules::S_RECORD, Span::new(at, 1), None);
             }
         }

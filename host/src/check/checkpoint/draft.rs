@@ -2,7 +2,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use weighbridge_core::format::pytorch::index::{Flaw, Item, Pair, Storage, Summary};
+use weighbridge_core::format::pytorch::index::{Flaw, Item, Pair, Storage, Summary, WORDS};
 use weighbridge_core::format::pytorch::{FLAWS, rules};
 use weighbridge_core::{Rule, Span, limits};
 
@@ -64,6 +64,14 @@ impl Draft {
         let from = from.and_then(|from| usize::try_from(from).ok());
         let bytes = from.and_then(|from| self.heap.get(from..)).and_then(|rest| rest.first_chunk());
         bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    }
+
+    /// Keeps the key of a storage, and returns where it is and its length.
+    pub(super) fn key(&mut self, number: usize) -> (u64, u64) {
+        let at = self.heap.len() as u64;
+        let key = self.storages.get(number).map_or(&[][..], |named| &named.key);
+        self.heap.extend_from_slice(key);
+        (at, key.len() as u64)
     }
 
     /// Opens a place for a tensor.
@@ -165,7 +173,9 @@ impl Draft {
         summary.tensors = self.items.len() as u64;
         summary.pairs = self.pairs.len() as u64;
         summary.flaws = self.flaws.len() as u64;
-        let heap = Summary::LEN
+        let words = WORDS.concat();
+        let heap = words.len() as u64
+            + Summary::LEN
             + summary.storages * Storage::LEN
             + summary.tensors * Item::LEN
             + summary.pairs * Pair::LEN
@@ -174,6 +184,7 @@ impl Draft {
         for item in &mut self.items {
             item.name += heap;
             item.dims += heap;
+            item.quantiser += heap;
         }
         for pair in &mut self.pairs {
             pair.key += heap;
@@ -182,10 +193,13 @@ impl Draft {
         let mut bytes = Vec::with_capacity(usize::try_from(summary.len).unwrap_or(0));
         let mut put = |word: [u8; 8]| bytes.extend_from_slice(&word);
         summary.write(&mut put);
-        storages.iter().for_each(|it| it.write(&mut put));
+        for it in storages {
+            Storage { key: it.key + heap, ..*it }.write(&mut put);
+        }
         self.items.iter().for_each(|it| it.write(&mut put));
         self.pairs.iter().for_each(|it| it.write(&mut put));
         self.flaws.iter().for_each(|it| it.write(&mut put));
+        bytes.extend_from_slice(words.as_bytes());
         bytes.extend_from_slice(&self.heap);
         bytes
     }

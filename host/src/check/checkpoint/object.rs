@@ -163,12 +163,12 @@ impl<'a> Walk<'a> {
                 }
                 return;
             }
-            Value::Int(number) => return self.pair(id, path, 1, &number.to_le_bytes()),
-            Value::Float(number) => return self.pair(id, path, 2, &number.to_le_bytes()),
-            Value::Bool(value) => return self.pair(id, path, 3, &[u8::from(*value)]),
+            Value::Int(number) => return self.pair(id, path, Pair::INTEGER, &number.to_le_bytes()),
+            Value::Float(number) => return self.pair(id, path, Pair::FLOAT, &number.to_le_bytes()),
+            Value::Bool(value) => return self.pair(id, path, Pair::BOOL, &[u8::from(*value)]),
             Value::Text(..) => {
                 let text = self.text(id).unwrap_or_default();
-                return self.pair(id, path, 0, text);
+                return self.pair(id, path, Pair::TEXT, text);
             }
             _ if core::mem::replace(&mut self.seen[id as usize], true) => return,
             Value::Tuple(items) => listed(items),

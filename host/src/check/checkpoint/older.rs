@@ -153,7 +153,10 @@ impl Older {
                 (flaw.expected, flaw.found) = (count, stated.unwrap_or(0));
             }
             let left = file.len().saturating_sub(offset);
+            let (key, key_len) = draft.key(number);
             let storage = Storage {
+                key,
+                key_len,
                 offset: offset.min(file.len()),
                 stored: size.min(left),
                 size: if stated == Some(count) { size.min(left) } else { 0 },
@@ -179,9 +182,19 @@ impl Older {
         // One that the list lacks has no data.
         for (number, place) in places.iter_mut().enumerate().filter(|(_, it)| **it == usize::MAX) {
             *place = storages.len();
+            let (key, key_len) = draft.key(number);
             let named = &draft.storages[number];
             let (offset, stated, at) = (self.next.min(len), named.size, named.at);
-            storages.push(Storage { offset, start: offset, stated, at, ..Storage::default() });
+            let start = offset;
+            storages.push(Storage {
+                offset,
+                start,
+                stated,
+                at,
+                key,
+                key_len,
+                ..Storage::default()
+            });
         }
         for item in &mut draft.items {
             let place = usize::try_from(item.storage).ok().and_then(|at| places.get(at));

@@ -29,12 +29,7 @@ impl Walk<'_> {
         result
     }
 
-    pub(super) fn quantiser(
-        &mut self,
-        id: Id,
-        item: &Item,
-        path: &mut Vec<u8>,
-    ) -> Result<(), Rule> {
+    pub(super) fn quantiser(&mut self, id: Id, item: Item, path: &mut Vec<u8>) -> Found {
         let values = self.values;
         let no = rules::Q_ARGUMENT;
         let is_quantised =
@@ -42,10 +37,13 @@ impl Walk<'_> {
         let parts = values.tuple(id).filter(|_| is_quantised).ok_or(no)?;
         match parts {
             [scheme, scale, zero] => {
-                let is_scheme = matches!(values.get(*scheme), Value::Global(Known::PerTensor));
-                let fits = matches!(values.get(*scale), Value::Float(_))
-                    && matches!(values.get(*zero), Value::Int(_));
-                if is_scheme && fits { Ok(()) } else { Err(no) }
+                let (Value::Global(Known::PerTensor), Value::Float(scale), Value::Int(zero)) =
+                    (values.get(*scheme), values.get(*scale), values.get(*zero))
+                else {
+                    return Err(no);
+                };
+                let quantiser = self.draft.numbers([scale.to_bits(), *zero as u64].into_iter());
+                Ok(Item { quantiser, ..item.marked(Item::QUANTISED) })
             }
             [scheme, scales, zeros, axis] => {
                 let (Value::Global(Known::PerChannel), Value::Int(axis)) =
@@ -61,7 +59,8 @@ impl Walk<'_> {
                         return Err(no);
                     }
                 }
-                Ok(())
+                let quantiser = self.draft.numbers([axis].into_iter());
+                Ok(Item { quantiser, ..item.marked(Item::CHANNELS) })
             }
             _ => Err(no),
         }

@@ -107,31 +107,33 @@ impl Walk<'_> {
             (Rebuild::V2, [storage, first, size, stride, grad, hooks, rest @ ..])
                 if rest.len() <= 1 =>
             {
-                self.extras(*grad, *hooks, rest.first().copied())?;
-                let item = self.dense(Dense::of(*storage, *first, *size, *stride))?;
-                self.metadata(rest.first().copied(), &item)?;
+                let marks = self.extras(*grad, *hooks, rest.first().copied())?;
+                let mut item = self.dense(Dense::of(*storage, *first, *size, *stride))?;
+                item.marks |= marks;
+                self.metadata(rest.first().copied(), &mut item)?;
                 Ok(item)
             }
             (Rebuild::V3, [storage, first, size, stride, grad, hooks, kind, rest @ ..])
                 if rest.len() <= 1 =>
             {
-                self.extras(*grad, *hooks, rest.first().copied())?;
+                let marks = self.extras(*grad, *hooks, rest.first().copied())?;
                 let Value::Global(Known::Dtype(kind)) = self.values.get(*kind) else {
                     return Err(rules::P_CALL);
                 };
                 let dense = Dense::of(*storage, *first, *size, *stride);
-                let item = self.dense(Dense { dtype: Some(*kind), ..dense })?;
-                self.metadata(rest.first().copied(), &item)?;
+                let mut item = self.dense(Dense { dtype: Some(*kind), ..dense })?;
+                item.marks |= marks;
+                self.metadata(rest.first().copied(), &mut item)?;
                 Ok(item)
             }
             (Rebuild::Parameter, [tensor, grad, hooks]) => {
-                self.extras(*grad, *hooks, None)?;
-                self.inner(*tensor, path, depth)
+                let marks = self.extras(*grad, *hooks, None)?;
+                self.inner(*tensor, path, depth).map(|item| item.marked(marks))
             }
             (Rebuild::ParameterWithState, [tensor, grad, hooks, state]) => {
-                self.extras(*grad, *hooks, None)?;
+                let marks = self.extras(*grad, *hooks, None)?;
                 self.state(*state);
-                self.inner(*tensor, path, depth)
+                self.inner(*tensor, path, depth).map(|item| item.marked(marks))
             }
             (Rebuild::Meta, [kind, size, stride, grad]) => {
                 let (Value::Global(Known::Dtype(kind)), Value::Bool(_)) =
@@ -162,10 +164,10 @@ impl Walk<'_> {
                 }
             }
             (Rebuild::Quantised, [storage, first, size, stride, quantiser, grad, hooks]) => {
-                self.extras(*grad, *hooks, None)?;
+                let marks = self.extras(*grad, *hooks, None)?;
                 let item = self.dense(Dense::of(*storage, *first, *size, *stride))?;
-                self.quantiser(*quantiser, &item, path)?;
-                Ok(item)
+                let item = self.quantiser(*quantiser, item, path)?;
+                Ok(item.marked(marks))
             }
             (Rebuild::Sparse, [layout, parts]) => self.sparse(*layout, *parts, path),
             (Rebuild::Elsewhere, _) => Err(rules::W_UNCHECKED),
@@ -184,12 +186,11 @@ impl Walk<'_> {
         }
     }
 
-    /// Checks what comes after the strides.
-    fn extras(&self, grad: Id, hooks: Id, metadata: Option<Id>) -> Result<(), Rule> {
+    /// Checks what comes after the strides. Returns the mark of gradients.
+    fn extras(&self, grad: Id, hooks: Id, metadata: Option<Id>) -> Result<u64, Rule> {
         let values = self.values;
-        if !matches!(values.get(grad), Value::Bool(_)) {
-            return Err(rules::P_CALL);
-        }
+        let Value::Bool(is_trained) = values.get(grad) else { return Err(rules::P_CALL) };
+        let marks = if *is_trained { Item::GRADIENT } else { 0 };
         let is_dict =
             metadata.is_none_or(|it| matches!(values.get(it), Value::Dict(_) | Value::None));
         match values.get(hooks) {
@@ -200,18 +201,18 @@ impl Walk<'_> {
                 });
                 let is_empty = made.pairs.is_empty() && made.items.is_empty() && !given;
                 if is_empty {
-                    if is_dict { Ok(()) } else { Err(rules::P_CALL) }
+                    if is_dict { Ok(marks) } else { Err(rules::P_CALL) }
                 } else {
                     Err(rules::P_HOOKS)
                 }
             }
-            Value::None if is_dict => Ok(()),
+            Value::None if is_dict => Ok(marks),
             _ => Err(rules::P_HOOKS),
         }
     }
 
     /// Checks the bits of a tensor that is conjugated or negated when it is read.
-    fn metadata(&self, id: Option<Id>, item: &Item) -> Result<(), Rule> {
+    fn metadata(&self, id: Option<Id>, item: &mut Item) -> Result<(), Rule> {
         let Some(Value::Dict(pairs)) = id.map(|id| self.values.get(id)) else { return Ok(()) };
         let is_complex = dtype(item.dtype).is_some_and(|it| {
             use weighbridge_core::DType::{C64, C128, Void};
@@ -222,8 +223,9 @@ impl Walk<'_> {
         }
         for (key, value) in pairs {
             match (self.str(*key), self.values.get(*value)) {
-                (Some("neg"), Value::Bool(_)) => {}
-                (Some("conj"), Value::Bool(is)) if is_complex || !is => {}
+                (_, Value::Bool(false)) if matches!(self.str(*key), Some("neg" | "conj")) => {}
+                (Some("neg"), Value::Bool(_)) => item.marks |= Item::NEGATIVE,
+                (Some("conj"), Value::Bool(_)) if is_complex => item.marks |= Item::CONJUGATE,
                 _ => return Err(rules::P_CALL),
             }
         }
