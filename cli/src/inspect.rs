@@ -12,7 +12,7 @@ use crate::terminal::{self, Held};
 use std::io::{self, Write};
 use weighbridge::remote::shown;
 use weighbridge::{
-    Error, Goal, Model, Options, Particulars, Report, Status, Tensor, Text, Unchecked,
+    Error, Goal, Model, Options, Particulars, Pickles, Report, Status, Tensor, Text, Unchecked,
 };
 
 /// Maximum number of texts shown per list: a model's vocabulary has 100,000 and more.
@@ -106,6 +106,7 @@ fn inspect(
         object.optional("findings_not_listed", Some(more).filter(|more| !more.is_empty()))?;
         let more = report.unchecked_beyond();
         object.optional("unchecked_not_listed", Some(more).filter(|more| *more > 0))?;
+        object.optional("globals", report.pickles().map(Pickles::globals))?;
         let mut list = object.list("metadata")?;
         if let Some(model) = &model {
             let most = if args.full { usize::MAX } else { VOCABULARY };
@@ -129,6 +130,9 @@ fn inspect(
             found.survey(model, args, &mut |_| Ok(()))?;
         }
         human::report(out, name, &report, profile, &found.left)?;
+        if let Some(pickles) = report.pickles().filter(|_| !args.summary) {
+            globals(out, pickles)?;
+        }
         match &model {
             Some(model) if args.summary => summary::show(out, &model.summary()?)?,
             Some(model) => found.show(model, args, out)?,
@@ -142,6 +146,24 @@ fn inspect(
         model.verify_unchanged()?;
     }
     *outcome = human::verdict(&report, profile, &found.left).into();
+    Ok(())
+}
+
+/// What the pickles of a file import.
+fn globals(out: &mut dyn Write, pickles: &Pickles) -> io::Result<()> {
+    let all = pickles.globals();
+    if all.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{}", bold("imports of the pickle"))?;
+    for global in all {
+        let does = if global.is_called() { "called  " } else { "imported" };
+        let (standing, name, at) = (global.standing(), global.name(), global.offset());
+        writeln!(out, "  {standing:10}  {does}  {name}  at {at}")?;
+    }
+    if pickles.has_more_globals() {
+        writeln!(out, "  and more names")?;
+    }
     Ok(())
 }
 

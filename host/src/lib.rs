@@ -106,7 +106,7 @@ pub use base::text::Text;
 pub use base::value::Value;
 pub use check::diagnosis::Diagnosis;
 pub use check::options::{Goal, Options, Progress};
-pub use check::pickles::Pickles;
+pub use check::pickles::{Global, Pickles};
 #[cfg(feature = "policy")]
 pub use check::policy;
 pub use check::recognise::recognise;

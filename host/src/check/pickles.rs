@@ -4,7 +4,8 @@ use crate::base::text::Text;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
-use weighbridge_core::pickle::PICKLE_LIST;
+use alloc::vec::Vec;
+use weighbridge_core::pickle::{PICKLE_LIST, Standing};
 use weighbridge_core::{Rule, general};
 
 /// The pickles of a file, and what loading them would do.
@@ -18,6 +19,58 @@ pub struct Pickles {
     pub(crate) others: u64,
     pub(crate) broken: bool,
     pub(crate) left: bool,
+    pub(crate) globals: Vec<Global>,
+    pub(crate) more_globals: bool,
+}
+
+/// What a pickle imports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Global {
+    pub(crate) name: Arc<str>,
+    pub(crate) offset: u64,
+    pub(crate) standing: Standing,
+    pub(crate) called: bool,
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Global {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct as _;
+        let mut object = to.serialize_struct("Global", 4)?;
+        object.serialize_field("name", self.name())?;
+        object.serialize_field("standing", self.standing())?;
+        object.serialize_field("called", &self.called)?;
+        object.serialize_field("offset", &self.offset)?;
+        object.end()
+    }
+}
+
+impl Global {
+    /// Module and attribute, joined by a dot.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The offset of the first import in the file. In a compressed member of an archive, the offset
+    /// of the member.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Whether loading the pickle would call it, not only import it.
+    pub fn is_called(&self) -> bool {
+        self.called
+    }
+
+    /// "listed" if `torch.load(weights_only=True)` allows it, "plain data" if it is known to be
+    /// harmless, or else "not listed".
+    pub fn standing(&self) -> &'static str {
+        match self.standing {
+            Standing::Listed | Standing::Function => "listed",
+            Standing::Inert => "plain data",
+            _ => "not listed",
+        }
+    }
 }
 
 impl Pickles {
@@ -30,6 +83,30 @@ impl Pickles {
     /// ```
     pub fn count(&self) -> u64 {
         self.count
+    }
+
+    /// What they import, in the order of the file, each name once; at most 1,000 names.
+    ///
+    /// ```
+    /// let report = weighbridge::check(b"cposix\nsystem\n(S'true'\ntR.")?;
+    /// let [global] = report.pickles().unwrap().globals() else { panic!() };
+    /// assert_eq!((global.name(), global.standing()), ("posix.system", "not listed"));
+    /// assert!(global.is_called());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn globals(&self) -> &[Global] {
+        &self.globals
+    }
+
+    /// Whether they import more names than are [listed](Self::globals).
+    ///
+    /// ```
+    /// let report = weighbridge::check(b"\x80\x02}.")?;
+    /// assert!(!report.pickles().unwrap().has_more_globals());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn has_more_globals(&self) -> bool {
+        self.more_globals
     }
 
     /// Whether loading them would import or run what `torch.load(weights_only=True)` refuses, or

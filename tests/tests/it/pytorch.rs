@@ -168,12 +168,13 @@ fn said(name: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn pytorch_tensor_names_its_storage_and_its_quantiser() {
+fn pytorch_tensor_says_what_it_shares_and_its_quantiser() {
     let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-    assert_eq!(said("one-tensor"), [pair("storage", "\"0\"")]);
-    let negative = [pair("storage", "\"0\""), pair("requires_grad", "true"), pair("neg", "true")];
+    assert_eq!(said("one-tensor"), []);
+    assert_eq!(said("views-of-one-storage"), [pair("shared_storage", "\"0\"")]);
+    let negative = [pair("requires_grad", "true"), pair("neg", "true")];
     assert_eq!(said("negative"), negative);
     let scheme = pair("quantiser", "\"per_tensor_affine\"");
-    let whole = [pair("storage", "\"0\""), scheme, pair("scale", "0.5"), pair("zero_point", "0")];
+    let whole = [scheme, pair("scale", "0.5"), pair("zero_point", "0")];
     assert_eq!(said("quantised"), whole);
 }

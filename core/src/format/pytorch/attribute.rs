@@ -1,5 +1,5 @@
-//! What a checkpoint says about a tensor beyond its shape: the storage that it is a view of, whether
-//! gradients are computed, how it is quantised.
+//! What a checkpoint says about a tensor beyond its shape: a storage that others are views of too,
+//! whether gradients are computed, how it is quantised.
 
 use super::index::{BASE, Index, Item, Pair, Word};
 use crate::input::{Source, Span};
@@ -51,7 +51,8 @@ fn entries(index: &Index, source: &Source<'_>, item: &Item, words: u64) -> [Opti
         let is = item.marks & mark != 0;
         is.then(|| Entry { key, kind: Pair::BOOL, value: Span::new(word(Word::True).offset, 1) })
     };
-    let storage = index.storage(source, item.storage);
+    let is_shared = item.marks & Item::SHARED != 0;
+    let storage = index.storage(source, item.storage).filter(|_| is_shared);
     let is_channels = item.marks & Item::CHANNELS != 0;
     let is_quantised = item.marks & (Item::QUANTISED | Item::CHANNELS) != 0;
     // Scale and zero point of the tensor, or else the axis of those of its channels.

@@ -127,6 +127,8 @@ record! {
 }
 
 impl Item {
+    /// Other tensors are views of its storage too.
+    pub const SHARED: u64 = 32;
     /// Gradients are computed for it.
     pub const GRADIENT: u64 = 1;
     /// Its elements are the conjugates of those that are stored.
@@ -194,7 +196,7 @@ impl Pair {
 /// Texts that many tensors share, in the order of [`Word`]. They follow the tables.
 pub const WORDS: [&str; 11] = [
     "\u{1}",
-    "storage",
+    "shared_storage",
     "requires_grad",
     "conj",
     "neg",

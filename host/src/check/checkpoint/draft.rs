@@ -181,7 +181,17 @@ impl Draft {
             + summary.pairs * Pair::LEN
             + summary.flaws * Flaw::LEN;
         summary.len = heap + self.heap.len() as u64;
+        let mut tensors = alloc::vec![0_u64; storages.len()];
+        let place = |item: &Item| usize::try_from(item.storage).unwrap_or(usize::MAX);
+        for item in &self.items {
+            if let Some(count) = tensors.get_mut(place(item)) {
+                *count += 1;
+            }
+        }
         for item in &mut self.items {
+            if tensors.get(place(item)).is_some_and(|count| *count > 1) {
+                item.marks |= Item::SHARED;
+            }
             item.name += heap;
             item.dims += heap;
             item.quantiser += heap;

@@ -1,10 +1,12 @@
 //! What a scan has found: findings, with the names that they are about.
 
+use super::globals::Globals;
 use super::part::Part;
 use crate::base::text::Text;
 use crate::check::criteria::Criteria;
 use crate::check::pickles::{Pickles, Said, is_of_pickles};
 use crate::check::report::Collected;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
@@ -22,6 +24,8 @@ pub(crate) struct Results {
     pub(crate) findings: Vec<Finding>,
     pub(crate) said: Vec<Said>,
     pub(crate) pickles: Pickles,
+    /// The place of each name in the table of what they import.
+    known: BTreeMap<Arc<str>, usize>,
 }
 
 /// An import that is not on the list.
@@ -46,6 +50,7 @@ pub(super) struct Imports {
     /// Whether one has the names that programmers give.
     pub(super) is_plausible: bool,
     pub(super) is_joblib: bool,
+    globals: Globals,
 }
 
 impl Imports {
@@ -53,10 +58,11 @@ impl Imports {
         let (module, name) = (&import.module, &import.name);
         self.is_joblib |= module.as_str() == "joblib.numpy_pickle";
         self.is_plausible |= is_plausible(module) && is_plausible(name);
-        let shown = || Arc::from(Text::from(format!("{module}.{name}")).to_string());
+        let shown: Arc<str> = Text::from(format!("{module}.{name}")).to_string().into();
+        self.globals.add(import, &shown);
         if import.standing == Standing::Function {
             if (self.functions.len() as u64) < limits::FINDINGS_RULE {
-                self.functions.push((import.number, shown()));
+                self.functions.push((import.number, shown));
             }
             return;
         }
@@ -68,13 +74,14 @@ impl Imports {
             return;
         }
         let kept = (self.named as u64) < limits::FINDINGS_RULE;
-        let name = kept.then(|| (import.number, shown()));
+        let name = kept.then_some((import.number, shown));
         self.named += usize::from(kept);
         let Import { at, len, standing, .. } = *import;
         self.list.push(Pending { at, len, name, standing, called: false });
     }
 
     pub(super) fn call(&mut self, number: u32) {
+        self.globals.call(number);
         let named = self.list.get_mut(..self.named).unwrap_or_default();
         let found = named.binary_search_by_key(&Some(number), |it| it.name.as_ref().map(|it| it.0));
         if let Some(pending) = found.ok().and_then(|at| named.get_mut(at)) {
@@ -151,6 +158,7 @@ impl Results {
             self.report(rule, part, at, len, message);
         }
         self.layers(part, of_package);
+        imports.globals.join(part, &mut self.pickles, &mut self.known);
     }
 
     fn layers(&mut self, part: &Part, of_package: Option<(u64, Option<(u32, Arc<str>)>)>) {

@@ -3,6 +3,7 @@
 
 pub(in crate::check) mod follow;
 mod found;
+mod globals;
 mod inflate;
 mod kind;
 pub(in crate::check) mod memory;
