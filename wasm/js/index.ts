@@ -19,7 +19,7 @@ import { failure, learn, rulesOf, unpack, type Catalogue } from './unpack.js';
 export type * from './accumulators.js';
 export type { ChunkReport, Decoder } from './decoder.js';
 export type { Document } from './document.js';
-export type { JointDocument } from './joint.js';
+export type { Global, JointDocument } from './joint.js';
 export type { DocumentOptions, Goal } from './options.js';
 export type * from './entry.js';
 export type * from './models.js';

@@ -4,6 +4,21 @@ import { Document, forget, insides } from './document.js';
 import type { Profile } from './tables.js';
 import { unpack } from './unpack.js';
 
+/** Where a name stands that a pickle imports. */
+const STANDING = ['listed', 'plain data', 'not listed'] as const;
+
+/** A name that a pickle imports. */
+export interface Global {
+  /** Module and attribute, joined by a dot. */
+  name: string;
+  /** Offset of the first import, or of the compressed member that has it. */
+  offset: bigint;
+  /** Whether loading the pickle calls it. */
+  called: boolean;
+  /** `listed` names are those that `torch.load(weights_only=True)` allows; `plain data` makes nothing else. */
+  standing: (typeof STANDING)[number];
+}
+
 /**
  * A document of the full module, which may cover several files: the document of an index of shards,
  * or an empty one (of length 0) for the parts of a split GGUF. It then lists the tensors of all
@@ -14,6 +29,18 @@ export class JointDocument extends Document {
   /** The code of a word in the tables of this document. */
   code(word: string): number {
     return insides(this).raw.code(word);
+  }
+
+  /**
+   * What the pickles of the file import, each name once, in the order of the file. Empty before the
+   * goal `structure`, and for files without pickles.
+   */
+  globals(): Global[] {
+    return unpack(insides(this).raw.globals(), (fields) => {
+      const names = [...fields.texts()];
+      const [offsets, called, standing] = [fields.column(BigUint64Array), fields.column(Uint8Array), fields.column(Uint8Array)];
+      return names.map((name, i) => ({ name, offset: offsets[i]!, called: called[i] === 1, standing: STANDING[standing[i]!]! }));
+    });
   }
 
   /** Adds the tensors of a file that has reached the goal `index`. */

@@ -288,7 +288,7 @@ test('in words: a gated file, no tensor files, no network, no model', async ({ p
   const alert = page.getByRole('alert');
   await enter(page, 'org/model');
   await expect(alert).toContainText('This file requires sign-in and acceptance of its terms, and this page cannot sign in. Download it and open it from disk.');
-  answer = (route) => sendJson(route, listed({ 'pytorch_model.bin': { length: 9 }, 'config.json': { length: 9 } }));
+  answer = (route) => sendJson(route, listed({ 'flax_model.msgpack': { length: 9 }, 'config.json': { length: 9 } }));
   await enter(page, 'org/model');
   await expect(alert).toContainText('org/model contains no file of a known format (checked 2 entries).');
   answer = (route) => route.abort();

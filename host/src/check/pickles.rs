@@ -19,7 +19,8 @@ pub struct Pickles {
     pub(crate) others: u64,
     pub(crate) broken: bool,
     pub(crate) left: bool,
-    pub(crate) globals: Vec<Global>,
+    /// Shared, because reports are copied.
+    pub(crate) globals: Arc<Vec<Global>>,
     pub(crate) more_globals: bool,
 }
 

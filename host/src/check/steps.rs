@@ -304,6 +304,12 @@ impl Check {
         }
     }
 
+    /// The pickles that were followed.
+    pub(crate) fn pickles(&self) -> Option<&Pickles> {
+        let other = || self.other.as_ref()?.as_ref()?.pickles();
+        self.pickles.as_ref().or_else(other)
+    }
+
     /// Whether the file could not be opened because this build does not read its format or
     /// generation.
     pub(crate) fn is_unsupported(&self) -> bool {

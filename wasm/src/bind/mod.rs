@@ -17,6 +17,8 @@ mod entries;
 mod health;
 #[cfg(feature = "full")]
 mod joint;
+#[cfg(feature = "full")]
+mod pickles;
 #[cfg(feature = "summary")]
 mod summary;
 #[cfg(feature = "documents")]

@@ -11,6 +11,7 @@ mod data;
 mod gguf;
 mod idv;
 mod other;
+mod programs;
 mod shards;
 mod trials;
 
@@ -59,6 +60,9 @@ fn write_samples(folder: &Path) -> io::Result<()> {
         .chain(shards::samples())
         .chain(gguf::samples())
         .chain(other::npy())
+        .chain(programs::pytorch())
+        .chain(programs::onnx())
+        .chain(programs::tflite())
         .collect();
     let mut index = Vec::new();
     for sample in &all {

@@ -121,11 +121,22 @@ export class FileView {
     return this.#hex;
   }
 
+  /** Lists what the pickles of the file import, if it has any. */
+  async #imports(): Promise<void> {
+    const globals = await this.#file.api.globals(this.#file.id);
+    if (globals.length > 0) {
+      this.tabs.add({ id: 'imports', label: 'Imports', make: () => later('later', async () => new (await import('./imports.ts')).ImportsView(this.#file, globals)) });
+      this.tabs.badge('imports', count(globals.length));
+    }
+  }
+
   #validated(): void {
     const { verdict, checking } = this.#file;
     if (verdict === undefined) {
       return;
     }
+    // A file that is gone is reported elsewhere.
+    void this.#imports().catch(() => undefined);
     this.tabs.badge('findings', count(verdict.fatal + verdict.violation + verdict.lint + verdict.unchecked));
     if (isForeign(this.#file) && !this.tabs.ids.includes('about')) {
       // There is nothing of a model to show.

@@ -1,6 +1,6 @@
 /** One document for several files: the shards of an index or the parts of a split GGUF. */
 
-import { load, settle, type Document, type Goal, type JointDocument, type Metadata, type Profile, type Texts, type Verdict } from 'weighbridge';
+import { load, settle, type Document, type Global, type Goal, type JointDocument, type Metadata, type Profile, type Texts, type Verdict } from 'weighbridge';
 import type { Context } from './rpc.ts';
 import { SHARD } from '../names.ts';
 import { basesOf, concatenated, NotFound, type Source } from './sources.ts';
@@ -40,6 +40,8 @@ export interface Part {
 const APART = 2 ** 31;
 /** The parts of `Document` that are used here. */
 export interface Paper extends Omit<Document, 'find' | 'positionOf' | 'verdict'> {
+  /** What the pickles of the file import; the first module follows none. */
+  globals?(): Global[];
   /** Returns `undefined` if bytes are missing. */
   verdict(profile?: Profile): Verdict | undefined;
 }
@@ -82,6 +84,18 @@ export class Joined implements Paper {
     type Call = (...args: never[]) => unknown;
     const own = (name: string) => (tensor: number, ...args: never[]) => this.#ask(tensor, (document, local) => (document[name as 'values'] as (tensor: number, ...args: never[]) => unknown)(local, ...args));
     Object.assign(this, { format, title, version }, Object.fromEntries([...WHOLE.map((name) => [name, (...args: never[]) => (head[name] as Call)(...args)]), ...OWN.map((name) => [name, own(name)])]));
+  }
+
+  /** What the pickles of all files import, each name once. */
+  globals(): Global[] {
+    const all = new Map<string, Global>();
+    for (const { document, base } of this.#open) {
+      for (const global of document.globals()) {
+        const known = all.get(global.name);
+        all.set(global.name, known === undefined ? { ...global, offset: base + global.offset } : { ...known, called: known.called || global.called });
+      }
+    }
+    return [...all.values()];
   }
 
   /** The files, as the page shows them. */

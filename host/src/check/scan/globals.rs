@@ -62,15 +62,16 @@ impl Globals {
         known: &mut BTreeMap<Arc<str>, usize>,
     ) {
         pickles.more_globals |= self.is_cut;
+        let all = Arc::make_mut(&mut pickles.globals);
         for global in self.list {
-            let next = pickles.globals.len();
+            let next = all.len();
             let place = known.get(&global.name).copied().unwrap_or(next);
-            if let Some(known) = pickles.globals.get_mut(place) {
+            if let Some(known) = all.get_mut(place) {
                 known.called |= global.called;
             } else if (next as u64) < limits::FINDINGS_RULE {
                 known.insert(global.name.clone(), next);
                 let (offset, ..) = part.bytes.place(global.offset, 1);
-                pickles.globals.push(Global { offset, ..global });
+                all.push(Global { offset, ..global });
             } else {
                 pickles.more_globals = true;
             }

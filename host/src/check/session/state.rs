@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::check::diagnosis::Diagnosis;
-use crate::check::pickles::is_of_pickles;
+use crate::check::pickles::{Pickles, is_of_pickles};
 use crate::check::report::Report;
 use crate::list::entry::Catalog;
 use weighbridge_core::{File, Finding, Format, Profile, Rule, Tally};
@@ -175,6 +175,20 @@ impl Session<'_> {
     /// ```
     pub fn diagnosis(&self) -> Option<Diagnosis> {
         self.check.diagnosis(self.store.own_len())
+    }
+
+    /// The pickles of the file, once its structure was checked.
+    ///
+    /// ```
+    /// use weighbridge::{Goal, Options, Session};
+    ///
+    /// let mut session = Session::whole(b"cposix\nsystem\n(S'true'\ntR.", Options::new());
+    /// session.advance(Goal::Structure);
+    /// session.diagnose();
+    /// assert_eq!(session.pickles().unwrap().globals()[0].name(), "posix.system");
+    /// ```
+    pub fn pickles(&self) -> Option<&Pickles> {
+        self.check.pickles()
     }
 
     /// The number of bytes supplied.
