@@ -118,7 +118,7 @@ case ${1:-} in
     environment torch python/requirements-torch.txt
     install torch
     bin=$work/torch/bin
-    (cd python && "$bin/pytest" -p no:cacheprovider tests/with_torch.py "${@:2}")
+    (cd python && "$bin/pytest" -p no:cacheprovider tests/with_torch.py tests/with_checkpoints.py "${@:2}")
     # The tests are only in the source package, whose version pip reads with maturin.
     theirs=$work/safetensors
     rm -rf "$theirs"

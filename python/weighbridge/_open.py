@@ -103,6 +103,15 @@ def _open_alone(
     return _open_reader(found, options)
 
 
+def _of_part(model: _native.Model, name: str, options: Options) -> Options:
+    """Options for a file of a model's set, as they are when the set is checked."""
+    if model.format != INDEX:
+        return options._replace(format="gguf")
+    # Loaders read a shard with another name as a checkpoint of PyTorch.
+    is_safe = name.lower().endswith(".safetensors")
+    return options._replace(format="safetensors" if is_safe else None)
+
+
 def _with_parts(
     found: Source, model: _native.Model, options: Options, mmap: bool, before: Optional[State]
 ) -> _native.Model:
@@ -111,7 +120,6 @@ def _with_parts(
     own = file_name(found)
     if own is None or model.format not in (INDEX, "gguf"):
         return model
-    as_checked = options._replace(format="safetensors" if model.format == INDEX else "gguf")
     left, absent = WHOLE, 0
     # The check reopens files on disk.
     states = {found.path: before} if isinstance(found, Path) else {}
@@ -129,7 +137,7 @@ def _with_parts(
         elif absent == ABSENT:
             return full, None
         try:
-            opened = _open_alone(part, as_checked, mmap, left)
+            opened = _open_alone(part, _of_part(model, name, options), mmap, left)
         except FileNotFoundError as error:
             if isinstance(part, Remote):
                 not_there(part, name, error)
@@ -326,16 +334,16 @@ def _load_several(
     check_source(source, options).raise_for_status()
     is_index = model.format == INDEX
     listed: Dict[str, str] = model.metadata if is_index else {}
-    options = options._replace(format="safetensors" if is_index else "gguf")  # as checked
     own, loaded = file_name(source), {}
     for file in files:
+        as_checked = _of_part(model, file, options)
         if file == own and data is not None:
-            loaded[file] = _load_bytes(source, data, options, kind, alone=True)
+            loaded[file] = _load_bytes(source, data, as_checked, kind, alone=True)
             continue
         part = source if file == own else beside(source, file)
         if file != own and isinstance(part, Path) and _native.leaves(part.path):
             raise OSError(f"{part.path}: a link that points outside its folder")
-        loaded[file] = load_all(part, options, kind, progress, alone=True)
+        loaded[file] = load_all(part, as_checked, kind, progress, alone=True)
     if is_index:
         return {name: loaded[file][name] for name, file in listed.items()}
     tensors: Dict[str, T] = {}
