@@ -1,7 +1,7 @@
 //! Checks a file step by step, from its first bytes to the end of the audit.
 
 #[cfg(feature = "pytorch")]
-use crate::check::checkpoint::Checkpoint;
+use crate::check::checkpoint::{Checkpoint, indices::IndexCheck};
 use crate::check::diagnosis::Diagnosis;
 use crate::check::diagnosis::archive::Members;
 use crate::check::file_audit::FileAudit;
@@ -54,6 +54,9 @@ pub(crate) struct Check {
     /// The pickles of a file that was opened.
     pickles: Option<Pickles>,
     naming: Naming,
+    /// The check of indices of sparse tensors.
+    #[cfg(feature = "pytorch")]
+    indices: IndexCheck,
     tail: Tail,
     /// The goal reached so far, and the goal up to which names were looked for.
     reached: Option<Goal>,
@@ -201,6 +204,8 @@ impl Check {
                 self.scan(source, options)?;
             }
             if goal == Goal::Payloads {
+                #[cfg(feature = "pytorch")]
+                self.indices.enter(source, &file, &mut self.collected)?;
                 self.tail.enter(source, &file, &mut self.collected)?;
                 self.audit = None;
             }

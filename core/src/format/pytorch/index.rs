@@ -8,7 +8,7 @@
 //! | at | what |
 //! |---|---|
 //! | [`BASE`] | [`Summary`] |
-//! | then | one [`Storage`] each, one [`Item`] each, one [`Pair`] each, one [`Flaw`] each |
+//! | then | one [`Storage`], [`Item`], [`Pair`], [`Flaw`] and [`Indices`] each |
 //! | then | [`WORDS`], names, texts, and extents followed by strides |
 //!
 //! All numbers are little-endian and take 8 bytes.
@@ -62,6 +62,8 @@ record! {
         pairs,
         /// Number of faults.
         flaws,
+        /// Number of tensors of indices whose values are to be checked.
+        indices,
         /// Where the pickles of the older form end.
         pickles_end,
         /// Length of the index in bytes.
@@ -182,6 +184,48 @@ record! {
     }
 }
 
+record! {
+    /// Indices of a sparse tensor, whose values a host checks when it reads data: entries in rows,
+    /// each below a bound.
+    Indices {
+        /// The number of the tensor that has them.
+        tensor,
+        /// The number of their storage.
+        storage,
+        /// Position of the first in the storage.
+        first,
+        /// Bytes of an index: 4 or 8.
+        width,
+        /// Number of rows, and of indices in each.
+        rows,
+        /// See `rows`.
+        count,
+        /// Strides of rows and of indices in a row.
+        row_stride,
+        /// See `row_stride`.
+        stride,
+        /// [`Indices::BELOW`] or another.
+        rule,
+        /// What the rule needs: for [`Indices::BELOW`] where the bound of each row is, counted from
+        /// [`BASE`]; otherwise a bound.
+        bound,
+        /// For [`Indices::SORTED`], the number of the record of the pointers that divide each row. For
+        /// [`Indices::POINTERS`], the most by which neighbours differ.
+        pointers,
+    }
+}
+
+impl Indices {
+    /// Each index of a row is below the bound of that row: coordinates.
+    pub const BELOW: u64 = 0;
+    /// A row begins with 0, does not descend, and ends with the bound.
+    pub const POINTERS: u64 = 1;
+    /// Between two pointers, indices ascend, and are below the bound.
+    pub const SORTED: u64 = 2;
+    /// Coordinates, one of each row, ascend.
+    pub const ASCENDING: u64 = 3;
+}
+
 impl Pair {
     /// The kind of a text.
     pub const TEXT: u64 = 0;
@@ -255,13 +299,14 @@ impl Index {
     }
 
     /// Where the tables begin, counted from [`BASE`], and where the last ends.
-    fn tables(&self) -> Option<[u64; 5]> {
-        let Summary { storages, tensors, pairs, flaws, .. } = self.summary;
+    fn tables(&self) -> Option<[u64; 6]> {
+        let Summary { storages, tensors, pairs, flaws, indices, .. } = self.summary;
         let storages_end = storages.checked_mul(Storage::LEN)?.checked_add(Summary::LEN)?;
         let tensors_end = tensors.checked_mul(Item::LEN)?.checked_add(storages_end)?;
         let pairs_end = pairs.checked_mul(Pair::LEN)?.checked_add(tensors_end)?;
         let flaws_end = flaws.checked_mul(Flaw::LEN)?.checked_add(pairs_end)?;
-        Some([Summary::LEN, storages_end, tensors_end, pairs_end, flaws_end])
+        let indices_end = indices.checked_mul(Indices::LEN)?.checked_add(flaws_end)?;
+        Some([Summary::LEN, storages_end, tensors_end, pairs_end, flaws_end, indices_end])
     }
 
     /// Where [`WORDS`] are, counted from [`BASE`].
@@ -301,6 +346,11 @@ impl Index {
     pub(super) fn flaw(&self, source: &Source<'_>, number: u64) -> Option<Flaw> {
         let count = self.summary.flaws;
         self.record(source, 3, count, Flaw::LEN, number).map(Flaw::read)
+    }
+
+    pub(super) fn indices(&self, source: &Source<'_>, number: u64) -> Option<Indices> {
+        let count = self.summary.indices;
+        self.record(source, 4, count, Indices::LEN, number).map(Indices::read)
     }
 
     /// The numbers at `at`, counted from [`BASE`]: extents or strides.

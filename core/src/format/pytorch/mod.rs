@@ -33,7 +33,7 @@ use crate::model::{
 };
 use crate::parse::{self, Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
-use index::{BASE, Index, Pair, Storage, Summary};
+use index::{BASE, Index, Indices, Pair, Storage, Summary};
 
 /// The validated end of the archive, and the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -252,6 +252,21 @@ impl Header {
     /// What the host wrote about the file.
     pub const fn summary(&self) -> Summary {
         self.index.summary
+    }
+
+    /// Number `number` of the indices whose values a host checks.
+    pub fn indices(&self, source: &Source<'_>, number: u64) -> Option<Indices> {
+        self.index.indices(source, number)
+    }
+
+    /// The bound of row `row` of such indices, of coordinates.
+    pub fn bound(&self, source: &Source<'_>, indices: &Indices, row: u64) -> Option<u64> {
+        Index::numbers(source, indices.bound, indices.rows)?.nth(usize::try_from(row).ok()?)
+    }
+
+    /// A storage, by its number.
+    pub fn storage(&self, source: &Source<'_>, number: u64) -> Option<Storage> {
+        self.index.storage(source, number)
     }
 
     /// Validates the local header of the cursor's member.

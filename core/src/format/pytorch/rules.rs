@@ -167,9 +167,21 @@ rules! { Format::PyTorch.code();
     X_ARGUMENT = "X-ARGUMENT", Fatal, Implied,
         "the parts of the sparse tensor do not fit each other",
         "torch._utils._rebuild_sparse_tensor: a layout, indices of integers, values and a size";
+    X_BOUND = "X-BOUND", Fatal, Implied,
+        "an index of the sparse tensor is {found}; the extent is {expected}",
+        "torch.sparse: indices lie from 0 to the extent, which torch.load(weights_only=True) checks",
+        why "operations on the tensor read and write memory outside it";
+    X_POINTER = "X-POINTER", Fatal, Implied,
+        "a compressed index is {found}; {expected} is the most that may stand here",
+        "torch.sparse_csr: compressed indices begin with 0, do not descend, and end with the number of values",
+        why "operations on the tensor read memory outside it";
+    X_ORDER = "X-ORDER", Violation, Implied,
+        "an index is {found} after {expected}, where indices ascend",
+        "torch.sparse_csr: plain indices of a row are sorted and distinct; coordinates of a coalesced tensor are, too",
+        why "torch refuses the tensor; without its checks, results depend on the kernel";
     X_UNCHECKED = "X-UNCHECKED", Unchecked, Silent,
         "the indices of the sparse tensor were not checked against its size",
-        "a limit of this reader";
+        "a limit of this reader: indices that are compressed, or that share their bytes with many others";
     W_UNCHECKED = "W-UNCHECKED", Unchecked, Silent,
         "the tensor is built by a way of torch before 0.2, or by a subclass that keeps its data apart; it was not read",
         "a limit of this reader";

@@ -2,7 +2,9 @@
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use weighbridge_core::format::pytorch::index::{Flaw, Item, Pair, Storage, Summary, WORDS};
+use weighbridge_core::format::pytorch::index::{
+    Flaw, Indices, Item, Pair, Storage, Summary, WORDS,
+};
 use weighbridge_core::format::pytorch::{FLAWS, rules};
 use weighbridge_core::{Rule, Span, limits};
 
@@ -27,6 +29,7 @@ pub(super) struct Named {
 pub(super) struct Open {
     pub(super) number: u64,
     flaws: usize,
+    indices: usize,
 }
 
 /// What was found so far.
@@ -35,6 +38,7 @@ pub(super) struct Draft {
     pub(super) items: Vec<Item>,
     pub(super) pairs: Vec<Pair>,
     pub(super) flaws: Vec<Flaw>,
+    pub(super) indices: Vec<Indices>,
     pub(super) storages: Vec<Named>,
     keys: BTreeMap<Vec<u8>, usize>,
     /// Names, texts and numbers.
@@ -78,7 +82,7 @@ impl Draft {
     pub(super) fn open(&mut self) -> Open {
         let number = self.items.len() as u64;
         self.items.push(Item::default());
-        Open { number, flaws: self.flaws.len() }
+        Open { number, flaws: self.flaws.len(), indices: self.indices.len() }
     }
 
     /// Fills a place, or takes it away if its parts stand for the tensor.
@@ -91,6 +95,9 @@ impl Draft {
                 let later = self.flaws.get_mut(place.flaws..).unwrap_or_default();
                 for flaw in later.iter_mut().filter(|it| it.tensor != NONE) {
                     flaw.tensor -= u64::from(flaw.tensor > place.number);
+                }
+                for indices in self.indices.get_mut(place.indices..).unwrap_or_default() {
+                    indices.tensor -= u64::from(indices.tensor > place.number);
                 }
             }
             _ => {}
@@ -173,13 +180,15 @@ impl Draft {
         summary.tensors = self.items.len() as u64;
         summary.pairs = self.pairs.len() as u64;
         summary.flaws = self.flaws.len() as u64;
+        summary.indices = self.indices.len() as u64;
         let words = WORDS.concat();
         let heap = words.len() as u64
             + Summary::LEN
             + summary.storages * Storage::LEN
             + summary.tensors * Item::LEN
             + summary.pairs * Pair::LEN
-            + summary.flaws * Flaw::LEN;
+            + summary.flaws * Flaw::LEN
+            + summary.indices * Indices::LEN;
         summary.len = heap + self.heap.len() as u64;
         let mut tensors = alloc::vec![0_u64; storages.len()];
         let place = |item: &Item| usize::try_from(item.storage).unwrap_or(usize::MAX);
@@ -209,6 +218,10 @@ impl Draft {
         self.items.iter().for_each(|it| it.write(&mut put));
         self.pairs.iter().for_each(|it| it.write(&mut put));
         self.flaws.iter().for_each(|it| it.write(&mut put));
+        for it in &self.indices {
+            let bound = it.bound + if it.rule == Indices::BELOW { heap } else { 0 };
+            Indices { bound, ..*it }.write(&mut put);
+        }
         bytes.extend_from_slice(words.as_bytes());
         bytes.extend_from_slice(&self.heap);
         bytes

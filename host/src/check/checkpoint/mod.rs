@@ -7,11 +7,13 @@
 mod archive;
 mod call;
 mod draft;
+pub(crate) mod indices;
 mod known;
 mod object;
 mod older;
 mod parts;
 mod records;
+mod sparse;
 mod tensor;
 mod values;
 

@@ -200,6 +200,10 @@ impl Older {
             let place = usize::try_from(item.storage).ok().and_then(|at| places.get(at));
             item.storage = place.map_or(item.storage, |place| *place as u64);
         }
+        for indices in &mut draft.indices {
+            let place = usize::try_from(indices.storage).ok().and_then(|at| places.get(at));
+            indices.storage = place.map_or(indices.storage, |place| *place as u64);
+        }
         let pickles_end = self.ends.last().copied().unwrap_or(0);
         let summary = Summary { kind: 1, pickles_end, ..Summary::default() };
         Some(draft.encode(summary, &storages))

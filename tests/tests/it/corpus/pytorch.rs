@@ -13,10 +13,6 @@ fn names(report: &Report) -> Vec<String> {
     found.map(|it| it.message()).collect()
 }
 
-/// Sound files that are not checked to the end: the indices of sparse tensors are not compared with
-/// the size. `docs/formats/pytorch.md` says so.
-const SPARSE: [&str; 1] = ["valid/sparse_bsr_bsc.pt"];
-
 /// The types of torch by the names they have here.
 fn dtype(name: &str) -> &str {
     match name {
@@ -117,7 +113,7 @@ fn pytorch_files_are_refused_for_what_they_would_run() {
             _ if is_too("unsafe") => {}
             _ => assert!(names.is_empty(), "{file} is {expected}: {names:?}"),
         }
-        // A part of a sparse tensor is unchecked here, and what other kinds of archives hold.
+        // What other kinds of archives hold is unchecked here.
         let found = match verdict {
             Verdict::Invalid => "invalid",
             Verdict::Unsupported => "unchecked",
@@ -126,8 +122,7 @@ fn pytorch_files_are_refused_for_what_they_would_run() {
         };
         let fits = is_too(found)
             || found == "valid" && is_too("lint")
-            || found == "invalid" && is_too("unsafe")
-            || SPARSE.contains(&file);
+            || found == "invalid" && is_too("unsafe");
         assert!(fits, "{file} is {expected}: {verdict:?}, {:?}", report.findings());
     }
     assert!(counts["unsafe"] > 100 && counts["valid"] > 50, "{counts:?}");
