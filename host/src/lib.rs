@@ -127,6 +127,8 @@ pub use read::convert::{Conversion, Number};
 pub use read::data::{
     Block, ChunkStream, Decoding, Trouble, column_major, sparse_entries, sparse_len, strided,
 };
+#[cfg(feature = "npy")]
+pub use read::items::Items;
 pub use read::metadata::Meta;
 pub use read::model::Model;
 pub use read::npy::Npy;
