@@ -89,7 +89,7 @@ pub use analyse::difference::Difference;
 pub use analyse::digest;
 pub use analyse::feed::Feed;
 pub use analyse::gguf_names::gguf_names;
-pub use analyse::health::{Gauge, Health, Sign, Signs, Weights};
+pub use analyse::health::{Gauge, Health, Hole, Sign, Signs, Weights};
 pub use analyse::heatmap;
 pub use analyse::outline::{Outline, OutlinePair, Outlined};
 pub use analyse::preview::Preview;
