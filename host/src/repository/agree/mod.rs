@@ -4,6 +4,7 @@
 //! understood says nothing.
 
 mod adapter;
+mod base;
 mod config;
 mod weights;
 
@@ -12,6 +13,7 @@ use crate::input::place::Place;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
+use weighbridge_core::DType;
 use weights::Weights;
 
 /// Characters of a name that are shown.
@@ -37,7 +39,7 @@ pub(super) fn compare(name: &str, json: &Json, place: &dyn Place) -> Vec<Contrad
     let weights = Weights::beside(place, file, index);
     match (weights, index) {
         (Some(mut weights), Some(_)) => config::compare(json, place, &mut weights, &mut found),
-        (Some(mut weights), None) => adapter::compare(json, &mut weights, &mut found),
+        (Some(mut weights), None) => adapter::compare(json, place, &mut weights, &mut found),
         (None, _) => {}
     }
     found
@@ -49,6 +51,11 @@ fn number(json: &Json, key: &str) -> Option<u64> {
         Some(Json::Number(value)) => whole(*value),
         _ => None,
     }
+}
+
+/// Whether elements of this type are stored as they are, and not packed.
+fn float(dtype: DType) -> bool {
+    matches!(dtype, DType::BF16 | DType::F16 | DType::F32 | DType::F64)
 }
 
 /// A number that is whole and not negative.
