@@ -295,16 +295,23 @@ impl Task<'_> {
             return Ok(Seen::Sorted(Box::new(self.sorted(examined, report.size(), sha256))));
         }
         if !at.is_remote()
-            && let Some(control) = in_progress(path)
+            && let Some(control) = match is_found {
+                true => self.repository.in_progress(path),
+                false => in_progress(path),
+            }
         {
             report.interrupted(&control);
             // The control file may go, and the file stays as it is.
             *stamp = None;
         }
-        if !at.is_remote() && report.format() != Some(Format::Gguf) && is_shard(path) {
+        if report.format() != Some(Format::Gguf) && is_shard(path) {
             // The parts of a split GGUF were compared. Other sets are known by names alone.
             let all = is_found && self.whole || self.names_first(path);
-            if let Some(missing) = self.repository.missing_shards(path, all) {
+            let missing = match at.is_remote() {
+                true => self.repository.missing_shards_at(at.place(), all),
+                false => self.repository.missing_shards(path, all),
+            };
+            if let Some(missing) = missing {
                 report.incomplete(&missing);
             }
             *stamp = None;

@@ -64,10 +64,12 @@ fn human(out: &mut dyn Write, args: &StatsArgs, sweep: &Sweep) -> io::Result<()>
         });
         for (name, hole) in holes {
             let (from, last) = (hole.offset, hole.offset.saturating_add(hole.len) - 1);
-            writeln!(out, "  \"{name}\" has zeros from {from} to {last}, whole pages of a disk")?;
+            let what = if hole.zeros { "zeros" } else { "copies of one page" };
+            writeln!(out, "  \"{name}\" has {what} from {from} to {last}, whole pages of a disk")?;
         }
         if let Some(broken) = &sweep.broken_off {
-            writeln!(out, "  {broken}, as the data of a broken download does")?;
+            let who = if broken.zeros { "a broken download" } else { "a disk that fails" };
+            writeln!(out, "  {broken}, as the data of {who} does")?;
         }
     }
     Ok(())

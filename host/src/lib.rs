@@ -89,7 +89,7 @@ pub use analyse::difference::Difference;
 pub use analyse::digest;
 pub use analyse::feed::Feed;
 pub use analyse::gguf_names::gguf_names;
-pub use analyse::health::{Gauge, Health, Sign, Signs, Weights};
+pub use analyse::health::{Gauge, Health, Hole, Sign, Signs, Weights};
 pub use analyse::heatmap;
 pub use analyse::outline::{Outline, OutlinePair, Outlined};
 pub use analyse::preview::Preview;
@@ -127,6 +127,8 @@ pub use read::convert::{Conversion, Number};
 pub use read::data::{
     Block, ChunkStream, Decoding, Trouble, column_major, sparse_entries, sparse_len, strided,
 };
+#[cfg(feature = "npy")]
+pub use read::items::Items;
 pub use read::metadata::Meta;
 pub use read::model::Model;
 pub use read::npy::Npy;

@@ -103,6 +103,13 @@ impl Tensor {
         self.it().dtype.unit()
     }
 
+    /// The element type as the header of a NumPy array spells it, if only the header says what the
+    /// elements are: text, bytes, dates, time spans, records and long floats. None for others.
+    #[getter]
+    fn descr(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.ask(py, |tensor| tensor.descr())
+    }
+
     /// The metadata of this tensor.
     #[getter]
     fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

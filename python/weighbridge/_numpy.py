@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import io
+import tokenize
 import warnings
-from typing import TYPE_CHECKING, Any, Dict, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Tuple
 
 import numpy as np
+import numpy.lib.format as npy
 import numpy.typing as npt
 
 from ._errors import RawElementsWarning, Unsupported
@@ -121,6 +125,10 @@ def _array(tensor: Tensor, dequantize: bool, rows: Any) -> Array:
         if rows is not None and blocks.ndim < 2:
             raise Unsupported("a block holds several elements: pass dequantize=True")
         return _cut(blocks, rows)
+    descr = tensor.descr
+    if descr is not None:
+        stored = _described(tensor, descr)
+        return _cut(_stored(tensor, stored).astype(stored.newbyteorder("=")), rows)
     # Raises the reason why there are no numbers.
     tensor.read_as("f64", rows)
     raise Unsupported(f"NumPy has no type for {dtype} data")
@@ -157,8 +165,38 @@ def _narrow(dtype: str) -> np.dtype[Any]:
     return np.dtype(raw)
 
 
+def _described(tensor: Tensor, descr: str) -> np.dtype[Any]:
+    """The type that the header of a NumPy array describes, as `numpy.load` reads it."""
+    try:
+        try:
+            literal = ast.literal_eval(descr)
+        except SyntaxError:
+            literal = ast.literal_eval(_without_longs(descr))
+        dtype = npy.descr_to_dtype(literal)
+    except (MemoryError, RecursionError, SyntaxError, TypeError, ValueError) as error:
+        # Long floats, for one, are other types on other machines.
+        raise Unsupported(f"NumPy has no type for {tensor.dtype} data here: {error}") from error
+    if dtype.hasobject or tensor.nbytes != dtype.itemsize * tensor.elements:
+        raise Unsupported(f"NumPy reads {tensor.dtype} data of this type in another way")
+    return dtype
+
+
+def _without_longs(descr: str) -> str:
+    """The text without the letter that Python 2 puts behind some numbers, as in `3L`."""
+    kept: List[Tuple[int, str]] = []
+    try:
+        for kind, text, *_ in tokenize.generate_tokens(io.StringIO(descr).readline):
+            if not (text == "L" and kept and kept[-1][0] == tokenize.NUMBER):
+                kept.append((kind, text))
+    except tokenize.TokenError as error:
+        raise SyntaxError(str(error)) from error
+    return tokenize.untokenize(kept).strip()
+
+
 def _stored(tensor: Tensor, dtype: np.dtype[Any]) -> Array:
     """The elements as stored in the file."""
+    if dtype.itemsize == 0:
+        return np.ndarray(_shape(tensor), dtype)
     flat = np.frombuffer(tensor.tobytes(), dtype)[: tensor.elements]
     if tensor.layout == "column-major":
         return _frozen(flat, _shape(tensor)[::-1]).T

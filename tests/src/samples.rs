@@ -2,7 +2,7 @@
 
 use crate::encode::idv::{self, Cell, Codec, Number};
 use crate::encode::safetensors::{File, Tensor};
-use crate::encode::{gguf, ztensor};
+use crate::encode::{gguf, npy, ztensor};
 
 fn file(tensor: Tensor) -> Vec<u8> {
     let metadata = vec![("format".to_owned(), "pt".to_owned())];
@@ -55,4 +55,13 @@ pub fn part() -> Vec<u8> {
     let numbers = [("split.no", 2, 0), ("split.count", 2, 3), ("split.tensors.count", 5, 1)];
     let metadata = numbers.map(|(key, kind, n)| (key.into(), gguf::Value::Number(kind, n)));
     gguf::File { metadata: metadata.into(), ..gguf::File::default() }.encode().bytes
+}
+
+/// A NumPy array of two records: a name of three code points, and a number of legs.
+pub fn records() -> Vec<u8> {
+    let mut file = npy::Npy::new("[('name', '<U3'), ('legs', '|u1')]", 13, &[2]);
+    let text = |text: &str| text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+    let records: [(Vec<u8>, u8); 2] = [(text("cat"), 4), (text("emu"), 2)];
+    file.data = records.into_iter().flat_map(|(name, legs)| [name, vec![legs]].concat()).collect();
+    file.encode()
 }

@@ -38,6 +38,11 @@ export function values(dtype: string, data: Numbers): Values {
   };
 }
 
+/** Elements that are no numbers, as texts. */
+export function textValues(dtype: string, texts: Texts): Values {
+  return { ...values(dtype, new Uint8Array(0)), texts };
+}
+
 /** Rows of a column, an annotation's value, or entries of a sparse tensor. */
 export function cells(dtype: string, fields: Unpack): Values {
   const given = <T>(there: boolean, value: T) => (there ? value : undefined);
@@ -193,6 +198,9 @@ export function tensorDetails(index: number) {
     const dtypeRaw = code === undefined ? spelling : String(code);
     const codec = fields.optionalText();
     const checksum = fields.optionalText();
+    const descr = fields.optionalText();
+    const names = [...fields.texts()];
+    const shown = fields.flag();
     const kind = fields.optionalText();
     let quantization: Quantization | undefined;
     if (kind !== undefined) {
@@ -231,6 +239,9 @@ export function tensorDetails(index: number) {
       at,
       codec,
       checksum,
+      descr,
+      fields: names,
+      hasItems: shown,
       quantization,
     };
   };

@@ -4,7 +4,7 @@ import type * as full from './full.js';
 import type { Chunks, Metadata, MetaValue, Tensor, Values } from './entry.js';
 import type { RawDocument, Reading } from './glue.js';
 import type { Filter, Findings, Format, Groups, Layout, Profile, Progress, Rows, Rule, Severity, Sort, Totals, Verdict } from './tables.js';
-import { cells, factsOf, groupTable, layoutTable, metadataTable, metaValue, notListed, rowTable, tensorDetails, validity, values, type Facts } from './answers.js';
+import { cells, factsOf, groupTable, layoutTable, metadataTable, metaValue, notListed, rowTable, tensorDetails, textValues, validity, values, type Facts } from './answers.js';
 import { lent } from './blocks.js';
 import { Decoder } from './decoder.js';
 import { npy, type Npy } from './npy.js';
@@ -410,7 +410,8 @@ export class Document {
     const packed = this.#raw.grid(index, BigInt(from), rows, ...steps);
     return unpack(packed, (fields) => {
       const dtype = fields.text();
-      return fields.flag() ? this.#decoded(dtype, fields) : values(dtype, fields.numbers());
+      const kind = fields.u32();
+      return kind === 2 ? textValues(dtype, fields.texts()) : kind === 1 ? this.#decoded(dtype, fields) : values(dtype, fields.numbers());
     });
   }
 

@@ -36,6 +36,12 @@ export interface Tensor {
   /** The codec with its parameters (data views). */
   codec: string | undefined;
   checksum: string | undefined;
+  /** NumPy's `descr`, if only the header of the array says what its elements are: text, dates, records. */
+  descr: string | undefined;
+  /** The names of a record's fields, safe to show. `values` returns a text for each of them. */
+  fields: string[];
+  /** Whether elements with a `descr` have values that can be shown. */
+  hasItems: boolean;
   quantization: Quantization | undefined;
 }
 
@@ -110,7 +116,7 @@ export interface Values {
   width: number;
   /** Positions of missing elements, ascending. */
   missing: Uint32Array;
-  /** Texts of a text column; an empty text if missing. */
+  /** Texts of a text column; an empty text if missing. Elements of NumPy arrays that are no numbers. */
   texts: Texts | undefined;
   /** For rows that are vectors: end of each row in the elements. */
   ends: Uint32Array | undefined;

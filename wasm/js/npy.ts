@@ -47,26 +47,29 @@ function widened(dtype: string): [string, typeof Uint8Array | typeof Int8Array |
   return /^[it][124]$/.test(dtype) ? ['|i1', Int8Array] : ['<f4', Float32Array];
 }
 
-/** Magic, version, length and text, padded to a multiple of 64 bytes. */
+/** Magic, version, length and text, padded to a multiple of 64 bytes. `descr` is a Python literal. */
 function header(descr: string, shape: readonly bigint[], fortran: boolean): Uint8Array {
   if (shape.length > MOST_AXES) {
     throw failure(`it has ${shape.length} dimensions, but NumPy arrays have at most ${MOST_AXES}`);
   }
   const tuple = `(${shape.join(', ')}${shape.length === 1 ? ',' : ''})`;
-  const text = `{'descr': '${descr}', 'fortran_order': ${fortran ? 'True' : 'False'}, 'shape': ${tuple}, }`;
+  const dictionary = `{'descr': ${descr}, 'fortran_order': ${fortran ? 'True' : 'False'}, 'shape': ${tuple}, }`;
+  const text = new TextEncoder().encode(dictionary);
+  // Names of fields need not be ASCII in version 3.
+  const ascii = text.length === dictionary.length;
   const padded = (prefix: number) => Math.ceil((prefix + text.length + 1) / 64) * 64;
-  const long = padded(10) - 10 > 0xffff;
+  const long = !ascii || padded(10) - 10 > 0xffff;
   const prefix = long ? 12 : 10;
   const total = padded(prefix);
   const bytes = new Uint8Array(total).fill(0x20);
-  bytes.set([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, long ? 2 : 1, 0]);
+  bytes.set([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, !ascii ? 3 : long ? 2 : 1, 0]);
   const view = new DataView(bytes.buffer);
   if (long) {
     view.setUint32(8, total - prefix, true);
   } else {
     view.setUint16(8, total - prefix, true);
   }
-  bytes.set(new TextEncoder().encode(text), prefix);
+  bytes.set(text, prefix);
   bytes[total - 1] = 0x0a;
   return bytes;
 }
@@ -77,20 +80,22 @@ function header(descr: string, shape: readonly bigint[], fortran: boolean): Uint
  * @internal
  */
 export function npy(glue: Compute | Reading, tensor: Tensor): Npy {
-  const { dtype, endianness, elements, layout } = tensor;
+  const { dtype, endianness, elements, layout, descr: given } = tensor;
   const big = endianness === 'big';
   if (layout === 'coo' || layout === 'csr' || layout === 'sparse') {
     throw failure(`NumPy has no arrays in ${layout} layout`);
   }
   const copied = Object.hasOwn(COPIED, dtype) ? COPIED[dtype] : undefined;
   // Bytes of a unit: an element, a group of packed elements, or a block.
-  const [, width, numeric] = glue.rawUnit(dtype) as unknown as [number, number, number];
-  if (copied === undefined && !numeric) {
+  const [, unit, numeric] = glue.rawUnit(dtype) as unknown as [number, number, number];
+  const width = given === undefined ? unit : elements === 0n ? 0 : Number((tensor.bytes ?? 0n) / elements);
+  if (given === undefined && copied === undefined && !numeric) {
     throw failure(`NumPy has no type for ${dtype} data`);
   }
   const [wide, Elements] = widened(dtype);
   const mark = width === 1 ? '|' : big ? '>' : '<';
-  const descr = copied === undefined ? wide : `${mark}${copied}${width}`;
+  const isCopied = given !== undefined || copied !== undefined;
+  const descr = given ?? (copied === undefined ? `'${wide}'` : `'${mark}${copied}${width}'`);
   // If the file does not store the extents, the array has one axis.
   const known = Array.from(tensor.shape).every((extent) => extent !== MOST);
   const shape = known ? Array.from(tensor.shape) : [elements];
@@ -125,6 +130,9 @@ export function npy(glue: Compute | Reading, tensor: Tensor): Npy {
     // The first axis is the fastest in column-major layout.
     header: () => header(descr, shape, known && layout === 'column-major' && shape.length > 1),
     push(bytes) {
+      if (width === 0) {
+        return;
+      }
       let all = bytes;
       if (carry.length > 0) {
         all = new Uint8Array(carry.length + bytes.length);
@@ -134,7 +142,7 @@ export function npy(glue: Compute | Reading, tensor: Tensor): Npy {
       const whole = all.length - (all.length % width);
       carry = all.slice(whole);
       const piece = all.subarray(0, whole);
-      done.push(copied === undefined ? convert(piece) : copy(piece));
+      done.push(isCopied ? copy(piece) : convert(piece));
     },
     take() {
       const bytes = new Uint8Array(done.reduce((sum, piece) => sum + piece.length, 0));

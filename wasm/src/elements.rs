@@ -2,6 +2,7 @@
 
 use crate::blocks::{self, Blocks};
 use crate::document::Document;
+use crate::text::Texts;
 use crate::values::{Numbers, place};
 use alloc::vec::Vec;
 use weighbridge::column_major;
@@ -62,6 +63,8 @@ pub enum Elements {
     Numbers(Numbers),
     /// In blocks, which are still to be decoded.
     Blocks(Blocks),
+    /// As texts: those of NumPy arrays that are no numbers. Several for a record with fields.
+    Texts(Texts),
 }
 
 /// Why elements are not available.
@@ -101,12 +104,20 @@ impl Document {
         if tensor.dtype.block().is_some() {
             return self.blocks(tensor, &runs).map(Elements::Blocks);
         }
-        if !tensor.dtype.is_numeric() {
+        #[cfg(feature = "full")]
+        let items = self.items(tensor)?;
+        #[cfg(not(feature = "full"))]
+        let items: Option<()> = None;
+        if items.is_none() && !tensor.dtype.is_numeric() {
             return Err(Refusal::Unsupported);
         }
         if tensor.layout == Layout::ColumnMajor {
             let extents = self.index.shape(tensor.index as usize);
             runs = stored(&runs, extents).ok_or(Refusal::Unsupported)?;
+        }
+        #[cfg(feature = "full")]
+        if let Some(items) = items {
+            return self.item_texts(tensor, &items, &runs).map(Elements::Texts);
         }
         #[cfg(feature = "full")]
         if let Some(span) = range(tensor) {

@@ -26,6 +26,8 @@ pub mod document;
 pub mod elements;
 #[cfg(feature = "documents")]
 pub mod findings;
+#[cfg(feature = "documents")]
+pub mod items;
 #[cfg(feature = "full")]
 pub mod joint;
 #[cfg(feature = "documents")]

@@ -22,14 +22,14 @@ export function accessOf({ dtype, layout }: { dtype: string; layout: string }): 
   return NUMERIC.test(dtype) ? ACCESS[layout] : undefined;
 }
 
-/** Whether values can be shown: numbers in a dense layout, anything in rows and entries. */
-export function hasValues(tensor: { dtype: string; layout: string }): boolean {
-  return ACCESS[tensor.layout] !== 'dense' || accessOf(tensor) !== undefined;
+/** Whether values can be shown: numbers and NumPy's texts in a dense layout, anything in rows and entries. */
+export function hasValues(tensor: { dtype: string; layout: string; hasItems?: boolean }): boolean {
+  return ACCESS[tensor.layout] !== 'dense' || tensor.hasItems === true || accessOf(tensor) !== undefined;
 }
 
-/** How to access the elements that a .npy file can hold: numbers, including complex ones. */
-export function savedAs({ dtype, layout }: { dtype: string; layout: string }): Access | undefined {
-  return dtype === 'c64' && ACCESS[layout] === 'dense' ? 'dense' : accessOf({ dtype, layout });
+/** How to access the elements that a .npy file can hold: numbers, including complex ones, and what NumPy itself described. */
+export function savedAs({ dtype, layout, descr }: { dtype: string; layout: string; descr?: string }): Access | undefined {
+  return (dtype === 'c64' || descr !== undefined) && ACCESS[layout] === 'dense' ? 'dense' : accessOf({ dtype, layout });
 }
 
 /** Whether the elements come in quantised blocks that can be decoded (ggml). */

@@ -317,6 +317,65 @@ fn adapters_that_contradict_their_settings_are_named() {
     assert!(found.out.contains(words), "{found:?}");
 }
 
+/// A base of the same or another architecture, where its path leads, or beside the adapter.
+#[test]
+fn adapters_that_do_not_fit_a_base_in_their_folder_are_named() {
+    let (fits, narrow): (Tensors<'_>, Tensors<'_>) = (
+        &[("model.layers.0.self_attn.q_proj.weight", "F32", &[16, 16])],
+        &[("layers.0.self_attn.q_proj.weight", "BF16", &[16, 12])],
+    );
+    let other: Tensors<'_> = &[("transformer.h.0.attn.c_attn.weight", "F32", &[16, 48])];
+    let packed: Tensors<'_> = &[("model.layers.0.self_attn.q_proj.qweight", "I32", &[2, 16])];
+    let shape = || vec!["ADAPTER-SHAPE".to_owned()];
+    for (path, config, base, expected) in [
+        ("./base", "base", fits, vec![]),
+        ("base", "base", narrow, shape()),
+        ("./base/", "base", other, shape()),
+        ("me/base", "me/base", narrow, shape()),
+        ("./base", "base", packed, vec!["CONFIG-QUANTISED".to_owned()]),
+        // The model beside the adapter, if it says that it is the base.
+        ("me/base", ".", narrow, shape()),
+        ("me/other", ".", narrow, vec![]),
+        (".", ".", narrow, shape()),
+        // Not in the folder.
+        ("../base", "base", narrow, vec!["ADAPTER-BASE".to_owned()]),
+        ("base/../base", "base", narrow, vec![]),
+    ] {
+        let folder = adapter(&PEFT.replace("me/base", path), &LORA[..2]);
+        std::fs::create_dir_all(folder.path().join(config)).expect("a folder");
+        folder.write(&format!("{config}/config.json"), br#"{"_name_or_path": "me/base"}"#);
+        folder.write(&format!("{config}/model.safetensors"), &weights(base));
+        let code = i32::from(expected == shape());
+        assert_eq!(broken(&folder, &[]), (code, expected), "{path} {config}");
+    }
+    let folder = adapter(&PEFT.replace("me/base", "base"), LORA);
+    std::fs::create_dir(folder.path().join("base")).expect("a folder");
+    folder.write("base/config.json", b"{}");
+    folder.write("base/model.safetensors", &weights(narrow));
+    for (base, words) in [
+        (
+            narrow,
+            "q_proj.lora_A.weight is 8 × 16, but layers.0.self_attn.q_proj of the base is 16 × 12",
+        ),
+        (other, "the base has no module model.layers.0.self_attn.q_proj, and 3 more"),
+    ] {
+        folder.write("base/model.safetensors", &weights(base));
+        let found = run(&folder, &["check", "."]);
+        assert!(found.out.contains(words), "{found:?}");
+    }
+    // GPT-2 stores the input of a module first.
+    let gpt2: Tensors<'_> = &[("h.0.attn.c_attn.weight", "F32", &[16, 48])];
+    let lora: Tensors<'_> = &[
+        ("base_model.model.transformer.h.0.attn.c_attn.lora_A.weight", "F32", &[8, 16]),
+        ("base_model.model.transformer.h.0.attn.c_attn.lora_B.weight", "F32", &[48, 8]),
+    ];
+    folder.write("base/model.safetensors", &weights(gpt2));
+    folder.write("adapter_model.safetensors", &weights(lora));
+    let config = PEFT.replace("me/base", "base").replace("q_proj", "c_attn");
+    folder.write("adapter_config.json", config.as_bytes());
+    assert_eq!(broken(&folder, &[]), (0, vec![]));
+}
+
 /// A file outside of the folder is not read for the comparison.
 #[cfg(unix)]
 #[test]

@@ -217,6 +217,57 @@ fn pages_of_zeros_in_the_middle_are_found_by_a_sweep() {
     );
 }
 
+/// As a disk or a cache leaves them that fails: copies of one page, up to the end or in the middle.
+#[test]
+fn copies_of_one_page_are_found() {
+    let folder = Folder::new();
+    let repeated = |from: usize, end: usize| {
+        broken_off(
+            |bytes| {
+                let page = bytes[from * 4096..][..4096].to_vec();
+                let end = bytes.len().min(end.saturating_mul(4096));
+                bytes[from * 4096..end].chunks_mut(4096).for_each(|to| {
+                    to.copy_from_slice(&page[..to.len()]);
+                });
+            },
+            8,
+        )
+    };
+    let len = repeated(5, 5).len();
+    for (page, name) in [(2, "a"), (5, "a"), (6, "b"), (9, "b")] {
+        folder.write("w.safetensors", &repeated(page, usize::MAX));
+        let line = run(&folder, &["check", "w.safetensors", "--json"]).json();
+        let found = &line["findings"][0];
+        let expected = json!(["DATA-REPEATED", "lint", page * 4096, name, len]);
+        let fields = ["rule", "severity", "offset", "entry", "found"].map(|key| found[key].clone());
+        assert_eq!(json!(fields), expected, "{line}");
+        assert_eq!(run(&folder, &["check", "w.safetensors", "--deny", "lint"]).code, 1);
+        let stats = run(&folder, &["stats", "w.safetensors"]);
+        let words = format!("\"{name}\" breaks off in copies of one page at {}", page * 4096);
+        assert!(stats.out.contains(&words) && !stats.out.contains("nothing"), "{stats:?}");
+        let json = run(&folder, &["stats", "w.safetensors", "--json"]).json();
+        let expected = json!({"name": name, "offset": page * 4096, "repeated": true});
+        assert_eq!(json["broken_off"], expected);
+    }
+    folder.write("w.safetensors", &repeated(2, 4));
+    assert_eq!(run(&folder, &["check", "w.safetensors", "--json"]).json()["findings"], json!([]));
+    let json = run(&folder, &["stats", "w.safetensors", "--json"]).json();
+    let hole = json!({"offset": 8192, "len": 8192, "repeated": true});
+    assert_eq!(json["tensors"][0]["hole"], hole, "{json}");
+    let human = run(&folder, &["stats", "w.safetensors"]);
+    assert!(human.out.contains("\"a\" has copies of one page from 8192 to 16383"), "{human:?}");
+    assert!(human.out.contains("1 tensor repeats a page"), "{human:?}");
+    // One page is no copy, and equal elements that begin with a tensor may be real.
+    let ones = vec![("a", &[3, 300][..], ramp(900)), ("b", &[40, 300], vec![1.0; 12_000])];
+    for bytes in [repeated(2, 3), file(&ones)] {
+        folder.write("w.safetensors", &bytes);
+        let line = run(&folder, &["check", "w.safetensors", "--json"]).json();
+        assert_eq!(line["findings"], json!([]), "{line}");
+        let stats = run(&folder, &["stats", "w.safetensors"]);
+        assert!(!stats.out.contains("page"), "{stats:?}");
+    }
+}
+
 /// Zeros that a model has, and zeros of other kinds.
 #[test]
 fn real_zeros_do_not_break_off() {

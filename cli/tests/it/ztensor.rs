@@ -183,3 +183,21 @@ fn second_opinion_accepts_large_tensor() {
     assert_eq!((checked.code, &checked.json()["verdict"]), (0, &"valid".into()));
     assert_eq!(run(&folder, &["check", "a.zt", "--second-opinion", "--structure"]).code, 2);
 }
+
+/// A fault that is found at the end of the data tells the size of the data.
+#[test]
+fn sparse_data_of_a_wrong_size_is_told_with_its_numbers() {
+    let all = fixtures::all();
+    let (_, all) = all.iter().find(|(format, _)| *format == "ztensor").expect("fixtures");
+    let folder = Folder::new();
+    for (name, words) in [
+        ("coo-cut-in-an-entry", "size 79 is not a whole number of entries of 20 bytes"),
+        ("coo-twice-then-cut", "size 79 is not a whole number of entries of 20 bytes"),
+        ("csr-cut-in-a-value", "the last row pointer is 4; by the size of the data it should be 3"),
+    ] {
+        let fixture = all.iter().find(|it| it.name == name).expect(name);
+        folder.write("a.zt", &fixture.bytes);
+        let found = run(&folder, &["check", "a.zt"]);
+        assert!(found.out.contains(words), "{name}: {found:?}");
+    }
+}

@@ -63,4 +63,8 @@ rules! { 0;
         "zeros begin here, inside a row and at a multiple of 4,096 bytes, and the file ends in zeros",
         "the data of a tensor does not break off",
         why "a download that was preallocated and broke off, and a disk that lost pages, leave zeros from a page on, in a file of the right length. Real zeros begin with a tensor or with one of its rows, which is not reported";
+    DATA_REPEATED = "DATA-REPEATED", Lint, Silent,
+        "from here to {found}, the end of the file, one page of 4,096 bytes is repeated, and it begins inside a row",
+        "the data of a tensor does not end in copies of a page",
+        why "a cache or a disk that fails repeats a page in a file of the right length. Equal elements and equal rows begin with a tensor or with one of its rows, which is not reported";
 }

@@ -4,6 +4,7 @@ use weighbridge_core::{Basis, RuleInfo, Severity};
 
 pub(crate) const ADAPTER_BASE: &str = "ADAPTER-BASE";
 pub(crate) const ADAPTER_RANK: &str = "ADAPTER-RANK";
+pub(crate) const ADAPTER_SHAPE: &str = "ADAPTER-SHAPE";
 pub(crate) const ADAPTER_TARGETS: &str = "ADAPTER-TARGETS";
 pub(crate) const BLOB_DIGEST: &str = "BLOB-DIGEST";
 pub(crate) const CODE: &str = "CODE";
@@ -43,6 +44,18 @@ pub const RULES: &[RuleInfo] = &[
         why: Some(
             "PEFT makes matrices of the stated rank and refuses others; programs that scale by \
              lora_alpha / r without making any apply the adapter with the wrong strength",
+        ),
+    },
+    RuleInfo {
+        id: ADAPTER_SHAPE,
+        severity: Severity::Violation,
+        basis: Basis::Implied,
+        message: "the adapter does not fit its base, a model of another architecture or size",
+        spec: "lora_A is as wide as the input of the module that it changes, and lora_B is as long as \
+               its output",
+        why: Some(
+            "PEFT refuses such an adapter. Compared with a base in the folder of the adapter: one that \
+             base_model_name_or_path leads to, or whose `_name_or_path` is the same",
         ),
     },
     RuleInfo {

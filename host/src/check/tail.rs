@@ -1,12 +1,13 @@
-//! Whether the data of a tensor breaks off in zeros.
+//! Whether the data of a tensor breaks off in zeros, or in copies of one page.
 //!
 //! A download that was preallocated and broke off has the right length and ends in zeros, from a
-//! page in the middle of a tensor on. Real zeros begin with a tensor or with a row of one, such
-//! as the rows that pad a vocabulary, and seldom at a multiple of the page size.
+//! page in the middle of a tensor on. A disk or a cache that fails may repeat a page instead. Real
+//! zeros begin with a tensor or with a row of one, such as the rows that pad a vocabulary, and
+//! seldom at a multiple of the page size; so do equal elements and equal rows.
 //!
 //! Few pages are read: the last one, and pages before it at distances that double, until one is
-//! not zero. Between the two a page that is not zero and is followed by a page of zeros is
-//! searched by halving.
+//! another. Between the two a page that differs and is followed by one that does not is searched by
+//! halving.
 
 use crate::check::report::Collected;
 use crate::list::entry::read_extents;
@@ -18,28 +19,34 @@ use weighbridge_core::{
 
 /// Bytes of a page: what disks allocate, and what downloads and archives align to.
 const PAGE: u64 = 4 << 10;
-/// Elements before the zeros are not zero themselves: their last bytes are looked at.
+/// The bytes before the first page do not continue it: so many of them are looked at.
 const EDGE: u64 = 8;
 
-/// The search for a tensor that breaks off in zeros. Between steps it is plain data.
+/// The search for a tensor that breaks off. Between steps it is plain data.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tail(State);
+pub(crate) struct Tail {
+    state: State,
+    /// The page that the file ends with.
+    page: Vec<u8>,
+}
 
 #[derive(Clone, Debug, Default)]
 enum State {
     #[default]
     Begin,
-    /// Page `zero` is zero; the page `step` before it is looked at next.
+    /// This page is the last one. It is not zero, so the page before it must be equal.
+    Pair(u64),
+    /// Page `equal` is equal to the last one; the page `step` before it is looked at next.
     Back {
-        zero: u64,
+        equal: u64,
         step: u64,
     },
-    /// Page `live` is not zero, and page `zero` after it is.
+    /// Page `live` is another, and page `equal` after it is not.
     Between {
         live: u64,
-        zero: u64,
+        equal: u64,
     },
-    /// Zeros begin at this offset; the tensor there is searched.
+    /// Equal pages begin at this offset; the tensor there is searched.
     Entries(u64, Box<Cursor>),
     Done(Option<Broken>),
 }
@@ -47,8 +54,10 @@ enum State {
 /// A tensor that breaks off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Broken {
-    /// Where the zeros begin.
+    /// Where the zeros, or the copies of a page, begin.
     pub(crate) at: u64,
+    /// Whether they are zeros.
+    pub(crate) zeros: bool,
     /// Position of the tensor in the index.
     pub(crate) entry: u32,
 }
@@ -61,10 +70,10 @@ impl Tail {
         file: &File,
         collected: &mut Collected,
     ) -> Result<(), Absent> {
-        let before = matches!(self.0, State::Done(_));
+        let before = matches!(self.state, State::Done(_));
         let found = self.find(source, file)?;
         if let Some(broken) = found.filter(|_| !before) {
-            collected.push(broken.finding());
+            collected.push(broken.finding(source.len()));
         }
         Ok(())
     }
@@ -75,78 +84,107 @@ impl Tail {
         source: &Source<'_>,
         file: &File,
     ) -> Result<Option<Broken>, Absent> {
+        let Tail { state, page } = self;
+        let is_equal = |at: u64, page: &[u8]| -> Result<bool, Absent> {
+            Ok(source.get(Span::new(at * PAGE, PAGE))? == page)
+        };
         loop {
-            self.0 = match &mut self.0 {
-                State::Begin => begin(source)?,
-                State::Back { zero, step } => {
-                    let before = zero.saturating_sub(*step);
-                    match is_zero(source, Span::new(before * PAGE, PAGE))? {
-                        // All of it is zero, so that nothing breaks off.
+            *state = match state {
+                State::Begin => begin(source, page)?,
+                State::Pair(last) => match is_equal(*last - 1, page)? {
+                    // All of it is equal, so that nothing breaks off.
+                    true if *last == 1 => State::Done(None),
+                    true => State::Back { equal: *last - 1, step: 1 },
+                    false => State::Done(None),
+                },
+                State::Back { equal, step } => {
+                    let (equal, step) = (*equal, *step);
+                    let before = equal.saturating_sub(step);
+                    match is_equal(before, page)? {
                         true if before == 0 => State::Done(None),
-                        true => State::Back { zero: before, step: step.saturating_mul(2) },
-                        false => State::Between { live: before, zero: *zero },
+                        true => State::Back { equal: before, step: step.saturating_mul(2) },
+                        false => State::Between { live: before, equal },
                     }
                 }
-                State::Between { live, zero } if *zero - *live > 1 => {
-                    let middle = *live + (*zero - *live) / 2;
-                    match is_zero(source, Span::new(middle * PAGE, PAGE))? {
-                        true => State::Between { live: *live, zero: middle },
-                        false => State::Between { live: middle, zero: *zero },
+                State::Between { live, equal } if *equal - *live > 1 => {
+                    let (live, equal) = (*live, *equal);
+                    let middle = live + (equal - live) / 2;
+                    match is_equal(middle, page)? {
+                        true => State::Between { live, equal: middle },
+                        false => State::Between { live: middle, equal },
                     }
                 }
-                State::Between { zero, .. } => {
-                    let at = *zero * PAGE;
-                    match is_zero(source, Span::new(at - EDGE, EDGE))? {
+                State::Between { equal, .. } => {
+                    let at = *equal * PAGE;
+                    let before = source.get(Span::new(at - EDGE, EDGE))?;
+                    match page.ends_with(before) {
                         true => State::Done(None),
                         false => State::Entries(at, Box::default()),
                     }
                 }
-                State::Entries(at, cursor) => State::Done(cut(source, file, *at, cursor)?),
+                State::Entries(at, cursor) => {
+                    let entry = cut(source, file, *at, cursor)?;
+                    let (at, zeros) = (*at, is_zero(page));
+                    State::Done(entry.map(|entry| Broken { at, zeros, entry }))
+                }
                 State::Done(found) => return Ok(*found),
             };
         }
     }
 }
 
-impl Broken {
-    fn finding(self) -> Finding {
-        Finding {
-            offset: self.at,
-            expected: 0,
-            found: 0,
-            len: PAGE as u32,
-            entry: self.entry,
-            part: Subject::NO_PART,
-            rule: general::DATA_ZEROS,
-            kind: EntryKind::Tensor,
-        }
-    }
-}
-
-/// The last whole page and what follows it are zero, or there is nothing to search.
-fn begin(source: &Source<'_>) -> Result<State, Absent> {
+/// What follows the last whole page continues it, or there is nothing to search. Keeps the page.
+fn begin(source: &Source<'_>, kept: &mut Vec<u8>) -> Result<State, Absent> {
     let pages = source.len() / PAGE;
     let Some(last) = pages.checked_sub(1).filter(|last| *last > 0) else {
         return Ok(State::Done(None));
     };
     let from = last * PAGE;
-    Ok(match is_zero(source, Span::new(from, source.len() - from))? {
-        true => State::Back { zero: last, step: 1 },
-        false => State::Done(None),
+    let bytes = source.get(Span::new(from, source.len() - from))?;
+    let (page, rest) = bytes.split_at_checked(PAGE as usize).unwrap_or_default();
+    if !page.starts_with(rest) {
+        return Ok(State::Done(None));
+    }
+    *kept = page.to_vec();
+    Ok(match is_zero(page) {
+        true => State::Back { equal: last, step: 1 },
+        false if is_even(page) => State::Done(None),
+        false => State::Pair(last),
     })
 }
 
-fn is_zero(source: &Source<'_>, span: Span) -> Result<bool, Absent> {
-    Ok(source.get(span)?.iter().all(|byte| *byte == 0))
+impl Broken {
+    /// The finding in a file that ends at `end`.
+    fn finding(self, end: u64) -> Finding {
+        Finding {
+            offset: self.at,
+            expected: 0,
+            found: if self.zeros { 0 } else { end },
+            len: PAGE as u32,
+            entry: self.entry,
+            part: Subject::NO_PART,
+            rule: if self.zeros { general::DATA_ZEROS } else { general::DATA_REPEATED },
+            kind: EntryKind::Tensor,
+        }
+    }
 }
 
-/// The tensor that this offset cuts inside a row.
+/// Whether a page holds equal elements, as a layer of ones does.
+pub(crate) fn is_even(page: &[u8]) -> bool {
+    page.get(EDGE as usize..).is_some_and(|rest| page.starts_with(rest))
+}
+
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte == 0)
+}
+
+/// The position of the tensor that this offset cuts inside a row.
 fn cut(
     source: &Source<'_>,
     file: &File,
     at: u64,
     cursor: &mut Cursor,
-) -> Result<Option<Broken>, Absent> {
+) -> Result<Option<u32>, Absent> {
     loop {
         let mut next = *cursor;
         let tensor = match file.next_tensor(source, &mut next, &mut |_| {}) {
@@ -164,7 +202,7 @@ fn cut(
                 row => row.unwrap_or_default(),
             };
             let is_cut = row.is_some_and(|row| into % row != 0);
-            return Ok(is_cut.then_some(Broken { at, entry: tensor.index }));
+            return Ok(is_cut.then_some(tensor.index));
         }
         *cursor = next;
     }

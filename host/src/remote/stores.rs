@@ -194,6 +194,10 @@ fn whole(url: Url<'_>) -> Result<(), String> {
     let end = url.rest.find(['?', '#']).unwrap_or(url.rest.len());
     match url.rest[..end].split_once('/') {
         Some(("", _)) => Err("it names no server".to_owned()),
+        Some((_, path)) if path.is_empty() || path.ends_with('/') => {
+            let why = "it names a folder, and web servers do not list folders: name its files";
+            Err(why.to_owned())
+        }
         Some(_) => Ok(()),
         None => Err("it names no file: its path is missing".to_owned()),
     }
@@ -207,7 +211,9 @@ mod tests {
     fn ambiguous_url_is_refused() {
         for (text, is_whole) in [
             ("https://host/a.gguf?sig=a/b", true),
-            ("https://me@host:1/", true),
+            ("https://me@host:1/a", true),
+            ("https://me@host:1/", false),
+            ("https://host/models/?list=1", false),
             ("https://host", false),
             ("https://cdn.example?sig=a/b", false),
             ("https://cdn.example#a/b", false),

@@ -38,31 +38,32 @@ impl BlobDigest {
     /// assert_eq!(BlobDigest::of(name.as_ref()), Some(BlobDigest::Sha256("0".repeat(64))));
     /// ```
     pub fn of(path: &Path) -> Option<Self> {
+        let is_link = |it: std::fs::Metadata| it.is_symlink();
+        let linked = std::fs::symlink_metadata(path).is_ok_and(is_link) && super::is_hub_link(path);
         let target;
-        let path = match super::is_hub_link(path) {
+        let path = match linked {
             true => {
                 target = std::fs::canonicalize(path).ok()?;
                 &target
             }
             false => path,
         };
+        // Few names look like a digest, so folders are looked at last.
         let name = path.file_name()?.to_str()?;
+        let hex = |text: &str| text.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'));
+        let prefixed = name.strip_prefix("sha256-").or_else(|| name.strip_prefix("sha256:"));
+        let (digest, of_store) = match prefixed {
+            Some(digest) => (digest, true),
+            None => (name, false),
+        };
+        let found = match digest.len() {
+            64 if hex(digest) => BlobDigest::Sha256(digest.into()),
+            40 if hex(digest) && !of_store => BlobDigest::GitSha1(digest.into()),
+            _ => return None,
+        };
         let whole = std::path::absolute(path).ok()?;
         let blobs = whole.parent().filter(|it| it.file_name() == Some("blobs".as_ref()))?;
-        let hex = |text: &str| text.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'));
-        if let Some(digest) = name.strip_prefix("sha256-").or_else(|| name.strip_prefix("sha256:"))
-        {
-            let sound = digest.len() == 64 && hex(digest);
-            return sound.then(|| BlobDigest::Sha256(digest.into()));
-        }
-        if !super::is_hub_repository(blobs.parent()?) || !hex(name) {
-            return None;
-        }
-        match name.len() {
-            64 => Some(BlobDigest::Sha256(name.into())),
-            40 => Some(BlobDigest::GitSha1(name.into())),
-            _ => None,
-        }
+        (of_store || super::is_hub_repository(blobs.parent()?)).then_some(found)
     }
 
     /// The digest in hexadecimal.

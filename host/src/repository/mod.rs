@@ -109,6 +109,9 @@ pub struct Repository {
     /// The sets of shards in the last folders.
     #[cfg(feature = "std")]
     sets: siblings::Folders,
+    /// Those in folders that cannot be listed.
+    #[cfg(feature = "std")]
+    tried: siblings::Tried,
 }
 
 impl Repository {

@@ -1,12 +1,13 @@
 //! Shards that lie in a folder without their siblings.
 //!
 //! A shard does not say that it is one: its name does. The folder is listed once for all shards
-//! in it.
+//! in it. Where folders cannot be listed, as on web servers, the names of the others are tried once.
 
 use super::Repository;
-use super::names::shard_of;
+use super::names::{controlled, controls, locked, shard_of};
 use crate::base::lock::Lock;
-use crate::base::text::plural;
+use crate::base::text::{Text, plural, thousands};
+use crate::input::place::Place;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -18,14 +19,29 @@ use std::path::{Path, PathBuf};
 /// Folders that are remembered. Files of one folder are checked one after another, or a few at
 /// a time.
 const FOLDERS: usize = 8;
+/// Most missing shards that are looked for one after another.
+const TRIED: usize = 1_000;
 /// Missing shards that are named.
 const NAMED: usize = 3;
 
 /// The sets of the last folders.
 pub(super) type Folders = Lock<Vec<(PathBuf, Arc<Sets>)>>;
 
+/// The sets that were looked for one name after another, with their folders.
+pub(super) type Tried = Lock<Vec<(Text, Key, Arc<Set>)>>;
+
+/// A set in a folder that cannot be listed.
+#[derive(Debug, Default)]
+pub(super) struct Set {
+    /// The numbers of the shards that are there.
+    present: BTreeSet<u64>,
+    is_indexed: bool,
+    /// Whether the search ended before the last number.
+    is_cut: bool,
+}
+
 /// The name before the number, the number of shards as written, and what follows it.
-type Key = (String, String, String);
+pub(super) type Key = (String, String, String);
 
 /// The sets of shards in one folder.
 #[derive(Debug, Default)]
@@ -34,6 +50,8 @@ pub(super) struct Sets {
     sets: BTreeMap<Key, BTreeSet<u64>>,
     /// Names of indexes.
     indexes: Vec<String>,
+    /// Names of the files that downloaders keep beside others.
+    controls: BTreeSet<String>,
 }
 
 impl Repository {
@@ -60,11 +78,7 @@ impl Repository {
     pub fn missing_shards(&self, path: &Path, all: bool) -> Option<String> {
         let name = path.file_name()?.to_str()?;
         let (_, no, count) = shard_of(name).filter(|(_, _, count)| *count > 1)?;
-        let folder = match path.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
-        let sets = self.sets_in(folder)?;
+        let sets = self.sets_in(folder_of(path))?;
         let key = key(name)?;
         let present = sets.sets.get(&key)?;
         let missing = count.checked_sub(present.len() as u64).filter(|missing| *missing > 0)?;
@@ -72,16 +86,92 @@ impl Repository {
         if all && answered {
             return None;
         }
-        let (stem, digits, rest) = &key;
-        let width = digits.len();
-        let absent = (1..=count).filter(|no| !present.contains(no)).take(NAMED);
-        let names: Vec<_> =
-            absent.map(|no| format!("{stem}-{no:0width$}-of-{digits}{rest}")).collect();
-        let more = missing.saturating_sub(names.len() as u64);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let are = if missing == 1 { "is" } else { "are" };
-        let shards = plural(count, "shard");
-        Some(format!("{missing} of {shards} {are} missing: {}{more}", names.join(", ")))
+        let (shards, names) = (plural(count, "shard"), absent(&key, count, present));
+        Some(format!("{missing} of {shards} {are} missing: {names}"))
+    }
+
+    /// As [`missing_shards`](Self::missing_shards) where folders cannot be listed: the names of all
+    /// shards are tried, once for each set, until 1,000 are missing, or as many as the place allows.
+    ///
+    /// ```
+    /// use weighbridge::repository::Repository;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("model-00002-of-00003.safetensors");
+    /// std::fs::write(&path, "")?;
+    /// let missing = Repository::default().missing_shards_at(&path, true).unwrap();
+    /// assert!(missing.starts_with("2 of 3 shards were not found: model-00001-of-00003"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn missing_shards_at(&self, place: &dyn Place, all: bool) -> Option<String> {
+        let name = place.file_name();
+        let name = name.as_str()?;
+        let (_, no, count) = shard_of(name).filter(|(_, _, count)| *count > 1)?;
+        let key = key(name)?;
+        let set = self.tried(place, &key, no, count);
+        let missing = count.checked_sub(set.present.len() as u64).filter(|missing| *missing > 0)?;
+        let answered = set.is_indexed || set.present.first() != Some(&no);
+        if all && answered {
+            return None;
+        }
+        let were = if missing == 1 { "was" } else { "were" };
+        let (shards, names) = (plural(count, "shard"), absent(&key, count, &set.present));
+        let most = thousands(TRIED.min(place.most_missing()) as u64);
+        let cut = if set.is_cut { format!("; {most} were looked for") } else { String::new() };
+        Some(format!("{missing} of {shards} {were} not found: {names}{cut}"))
+    }
+
+    /// The set of a shard that is there.
+    fn tried(&self, place: &dyn Place, key: &Key, own: u64, count: u64) -> Arc<Set> {
+        let folder = place.beside("x").name();
+        self.tried.with(|known| {
+            let same = known.iter().find(|(of, named, _)| *of == folder && named == key);
+            if let Some((.., set)) = same {
+                return Arc::clone(set);
+            }
+            let is_there = |name: &str| place.beside(name).open().is_ok();
+            let mut set = Set { is_indexed: is_there(&index(key)), ..Set::default() };
+            let mut left = TRIED.min(place.most_missing());
+            for no in 1..=count {
+                if no == own || is_there(&shard(key, no)) {
+                    set.present.insert(no);
+                } else if left == 0 {
+                    set.is_cut = true;
+                    set.present.insert(own);
+                    break;
+                } else {
+                    left -= 1;
+                }
+            }
+            let set = Arc::new(set);
+            if known.len() >= FOLDERS {
+                known.remove(0);
+            }
+            known.push((folder, key.clone(), Arc::clone(&set)));
+            set
+        })
+    }
+
+    /// As [`in_progress`](super::in_progress), for many files of a folder: it is listed only once.
+    ///
+    /// ```
+    /// use weighbridge::repository::Repository;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("model.gguf");
+    /// std::fs::write(folder.path().join("model.gguf.aria2"), "")?;
+    /// let control = Repository::default().in_progress(&path);
+    /// assert_eq!(control.as_deref(), Some("model.gguf.aria2"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn in_progress(&self, path: &Path) -> Option<String> {
+        let Some(sets) = self.sets_in(folder_of(path)) else { return super::in_progress(path) };
+        if sets.controls.is_empty() {
+            return None;
+        }
+        let name = path.file_name()?.to_str()?;
+        controls(name).find(|control| sets.controls.contains(control))
     }
 
     /// The sets in a folder, which is listed only once.
@@ -110,16 +200,48 @@ impl Sets {
                 found.sets.entry(key).or_default().insert(no);
             } else if name.ends_with(".json") && name.contains(".index.") {
                 found.indexes.push(name.to_string());
+            } else if controlled(name).or_else(|| locked(name)).is_some() {
+                found.controls.insert(name.to_string());
             }
         }
         Some(found)
     }
 
     /// Whether an index lists the shards of this set, by its name: `model.safetensors.index.json`.
-    fn is_indexed(&self, (stem, _, rest): &Key) -> bool {
-        let extension = rest.rsplit('.').next().unwrap_or_default();
-        let start = format!("{stem}.{extension}.index.");
-        self.indexes.iter().any(|index| index.starts_with(&start))
+    fn is_indexed(&self, key: &Key) -> bool {
+        let index = index(key);
+        let start = index.strip_suffix("json").unwrap_or_default();
+        self.indexes.iter().any(|index| index.starts_with(start))
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// The name of a shard of this set.
+fn shard((stem, digits, rest): &Key, no: u64) -> String {
+    let width = digits.len();
+    format!("{stem}-{no:0width$}-of-{digits}{rest}")
+}
+
+/// The name of the set's index.
+fn index((stem, _, rest): &Key) -> String {
+    let extension = rest.rsplit('.').next().unwrap_or_default();
+    format!("{stem}.{extension}.index.json")
+}
+
+/// The names of the shards that are not `present`, a few of them.
+fn absent(key: &Key, count: u64, present: &BTreeSet<u64>) -> String {
+    let absent = (1..=count).filter(|no| !present.contains(no)).take(NAMED);
+    let names: Vec<_> = absent.map(|no| shard(key, no)).collect();
+    let missing = count.saturating_sub(present.len() as u64);
+    match missing.saturating_sub(names.len() as u64) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
     }
 }
 
@@ -187,5 +309,27 @@ mod tests {
         fs::write(path(2), "").expect("room");
         assert!(repository.missing_shards(&path(1), true).is_some());
         assert!(Repository::default().missing_shards(&path(1), true).is_none());
+    }
+
+    #[test]
+    fn a_set_in_a_folder_that_cannot_be_listed_is_tried_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        for no in [2, 3] {
+            fs::write(path(&name(no, 4)), "").expect("room");
+        }
+        let repository = Repository::default();
+        let missing = |no, all| repository.missing_shards_at(&path(&name(no, 4)), all);
+        let expected = "2 of 4 shards were not found: m-00001-of-00004.fp16.safetensors, \
+                        m-00004-of-00004.fp16.safetensors";
+        assert_eq!(missing(2, true).as_deref(), Some(expected));
+        assert_eq!(missing(3, true), None, "the first one answers");
+        fs::write(path("m.safetensors.index.json"), "{}").expect("room");
+        assert!(missing(2, true).is_some(), "it is not tried again");
+        assert_eq!(Repository::default().missing_shards_at(&path(&name(2, 4)), true), None);
+        // Whoever names a file decides about the number of others.
+        let huge = path("m-07000-of-18446744073709551615.safetensors");
+        let missing = Repository::default().missing_shards_at(&huge, false).expect("most are");
+        assert!(missing.ends_with(" more; 1,000 were looked for"), "{missing}");
     }
 }

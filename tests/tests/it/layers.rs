@@ -68,7 +68,7 @@ const WASM: Layers = Layers {
         "blocks cells json pack",
         "meta",
         "decode document elements listing rows",
-        "joint sparse",
+        "items joint sparse",
         "bind",
     ],
     together: &[(

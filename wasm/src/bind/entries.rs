@@ -4,6 +4,7 @@ use super::thrown::error;
 use super::{Answer, RawDocument, answer};
 use crate::document::Document;
 use crate::elements::{Elements, Grid, Refusal};
+use crate::items::Described;
 use crate::meta::{self, Shown};
 use crate::pack::{NONE, Pack};
 use crate::text::{SHOWN, Texts};
@@ -95,9 +96,12 @@ impl RawDocument {
     /// All about one tensor.
     pub fn tensor(&mut self, index: u32) -> Answer {
         let tensor = self.tensor_at(index)?;
-        let result = self.inner.session.ask(|file, source| Particulars::of(source, file, &tensor));
+        let result = self.inner.session.ask(|file, source| {
+            let described = Described::of(source, file, &tensor)?;
+            Ok((Particulars::of(source, file, &tensor)?, described))
+        });
         let table = &self.inner.index;
-        answer(&self.inner, result, |it, pack| {
+        answer(&self.inner, result, |(it, described), pack| {
             let i = index as usize;
             raw_text(table.name_bytes(i), pack);
             pack.label(&table.name(i));
@@ -126,6 +130,9 @@ impl RawDocument {
             for text in [&it.codec, &it.checksum] {
                 pack.optional_text(text.as_deref());
             }
+            pack.optional_text(described.descr.as_deref());
+            pack.texts(&described.fields);
+            pack.u32(described.shown.into());
             let kind = |it: &Quantization| if it.symmetric { "symmetric" } else { "asymmetric" };
             pack.optional_text(it.quantization.as_ref().map(kind));
             if let Some(it) = it.quantization {
@@ -234,6 +241,10 @@ impl RawDocument {
                     pack.text(tensor.endianness.name());
                     pack.bytes(&blocks.bytes);
                     pack.words(blocks.runs.iter().copied());
+                }
+                Elements::Texts(texts) => {
+                    pack.u32(2);
+                    pack.texts(&texts);
                 }
             }
         })

@@ -47,6 +47,8 @@ export class ValuesView {
   #blocks = new Map<number, string[] | undefined>();
   /** Each row shows one stored element in full: text, vectors, sparse layouts. */
   readonly #whole: boolean;
+  /** Each row shows a record, and each column one of these fields; empty if elements are no records. */
+  readonly #fields: readonly string[];
   #slice: Slice;
   #columns = 0;
   /** Number of characters that fit into a cell. */
@@ -61,8 +63,9 @@ export class ValuesView {
   constructor(file: OpenFile, tensor: TensorDetails) {
     this.#file = file;
     this.#tensor = tensor;
-    this.#whole = file.isTable || (tensor.layout !== 'row-major' && tensor.layout !== 'column-major') || tensor.shape.includes(VARIABLE) || tensor.dtype === 'text';
-    this.#controls = new SliceControls(this.#whole ? new BigUint64Array() : tensor.shape, (slice) => {
+    this.#whole = file.isTable || (tensor.layout !== 'row-major' && tensor.layout !== 'column-major') || tensor.shape.includes(VARIABLE) || tensor.dtype === 'text' || (tensor.hasItems && tensor.fields.length === 0 && tensor.shape.length < 2);
+    this.#fields = tensor.fields;
+    this.#controls = new SliceControls(this.#whole || this.#isRecord ? new BigUint64Array() : tensor.shape, (slice) => {
       this.#slice = slice;
       this.#first = 0n;
       this.#reset();
@@ -96,8 +99,12 @@ export class ValuesView {
     new ResizeObserver(([entry]) => this.#fit(entry.contentRect.width)).observe(this.element);
   }
 
+  get #isRecord(): boolean {
+    return this.#fields.length > 0;
+  }
+
   get #flat(): boolean {
-    return this.#whole || this.#tensor.shape.length < 2;
+    return this.#whole || this.#isRecord || this.#tensor.shape.length < 2;
   }
 
   /** Only the data tells how many entries a sparse tensor has. */
@@ -133,16 +140,21 @@ export class ValuesView {
     if (width > 0 && columns !== this.#columns) {
       this.#columns = columns;
       // Lists are wrapped at a power of two where possible.
-      this.#wrap = BigInt(columns >= 16 ? 16 : columns >= 8 ? 8 : columns >= 4 ? 4 : columns);
+      this.#wrap = this.#isRecord ? 1n : BigInt(columns >= 16 ? 16 : columns >= 8 ? 8 : columns >= 4 ? 4 : columns);
       this.#reset();
     }
+  }
+
+  /** Number of columns that pages show in turn; 0 if there are no pages. */
+  get #turned(): bigint {
+    return this.#isRecord ? BigInt(this.#fields.length) : this.#flat ? 0n : this.#slice.columns;
   }
 
   get #shown(): number {
     if (this.#whole) {
       return 1;
     }
-    const all = this.#flat ? (this.#wrap < this.#tensor.elements ? this.#wrap : this.#tensor.elements) : this.#slice.columns - this.#first;
+    const all = this.#isRecord ? this.#turned - this.#first : this.#flat ? (this.#wrap < this.#tensor.elements ? this.#wrap : this.#tensor.elements) : this.#slice.columns - this.#first;
     return Number(all < BigInt(this.#columns) ? all : BigInt(this.#columns));
   }
 
@@ -155,27 +167,34 @@ export class ValuesView {
     this.#blocks = new Map();
     this.#unread.hidden = true;
     this.#head.replaceChildren(
-      h('div', { role: 'columnheader', class: 'value-at' }, this.#flat ? 'from' : 'row'),
-      ...Array.from({ length: this.#shown }, (_, i) =>
-        h('div', { role: 'columnheader', class: this.#whole ? 'value whole' : 'value' }, this.#whole ? 'value' : `${this.#flat ? '+' : ''}${count(this.#first + BigInt(i))}`),
-      ),
+      h('div', { role: 'columnheader', class: 'value-at' }, this.#flat && !this.#isRecord ? 'from' : 'row'),
+      ...Array.from({ length: this.#shown }, (_, i) => this.#heading(i)),
     );
-    const total = this.#flat ? 0n : this.#slice.columns;
+    const total = this.#turned;
     this.#pager.hidden = total <= BigInt(this.#columns);
     setText(this.#range, `columns ${count(this.#first)}–${count(this.#first + BigInt(this.#shown) - 1n)} of ${count(total)}`);
     this.#list.count = Number(this.#rows);
   }
 
+  #heading(column: number): HTMLElement {
+    if (this.#isRecord) {
+      const name = this.#fields[Number(this.#first) + column];
+      return h('div', { role: 'columnheader', class: 'value', title: name }, h('bdi', {}, name));
+    }
+    const text = this.#whole ? 'value' : `${this.#flat ? '+' : ''}${count(this.#first + BigInt(column))}`;
+    return h('div', { role: 'columnheader', class: this.#whole ? 'value whole' : 'value' }, text);
+  }
+
   #turn(by: number): void {
     const step = BigInt(this.#columns) * BigInt(by);
-    const last = this.#slice.columns - BigInt(this.#columns);
+    const last = this.#turned - BigInt(this.#columns);
     const next = this.#first + step;
     this.#first = next < 0n ? 0n : next > last ? (last < 0n ? 0n : last) : next;
     this.#reset();
   }
 
   #key(event: KeyboardEvent): void {
-    if (!this.#flat && (event.key === 'ArrowRight' || event.key === 'ArrowLeft') && (event.target as HTMLElement).classList.contains('value-grid')) {
+    if (this.#turned > 0n && (event.key === 'ArrowRight' || event.key === 'ArrowLeft') && (event.target as HTMLElement).classList.contains('value-grid')) {
       event.preventDefault();
       this.#turn(event.key === 'ArrowRight' ? 1 : -1);
     }
@@ -202,11 +221,13 @@ export class ValuesView {
     setText(row.children[0], count(at));
     const block = Math.floor(index / BLOCK);
     const values = this.#block(block);
+    const [width, first] = this.#isRecord ? [this.#fields.length, Number(this.#first)] : [shown, 0];
+    const { dtype, hasItems } = this.#tensor;
     for (let i = 0; i < shown; i++) {
       const cell = row.children[i + 1];
-      const text = values?.[(index % BLOCK) * shown + i] ?? '';
+      const text = values?.[(index % BLOCK) * width + first + i] ?? '';
       cell.className = this.#whole ? 'value whole' : /^-?(nan|infinity)/i.test(text) ? 'value special' : 'value';
-      showWhole(cell, this.#tensor.dtype === 'text' ? text : fit(text, this.#room), text);
+      showWhole(cell, dtype === 'text' || hasItems ? text : fit(text, this.#room), text);
     }
   }
 
@@ -223,7 +244,7 @@ export class ValuesView {
       const { from, rowStep, columnStep } = this.#slice;
       const fetched =
         this.#flat
-          ? api.values(id, index, BigInt(start) * (this.#whole ? 1n : this.#wrap), rows * shown)
+          ? api.values(id, index, BigInt(start) * (this.#whole ? 1n : this.#wrap), this.#isRecord ? rows : rows * shown)
           : api.grid(id, index, from + BigInt(start) * rowStep + this.#first * columnStep, rows, rowStep, shown, columnStep);
       fetched.then(
         (values) => {

@@ -21,8 +21,8 @@ export async function npy(
   target: FileSystemFileHandle | undefined,
 ): Promise<Blob | undefined> {
   const file = session(id);
-  const { dtype, layout, shape, elements } = await details(file, tensor, context);
-  const access = savedAs({ dtype, layout });
+  const { dtype, layout, shape, elements, descr } = await details(file, tensor, context);
+  const access = savedAs({ dtype, layout, descr });
   if (access !== 'dense' && access !== 'rows') {
     throw new Error(`.npy cannot hold ${dtype} data in ${layout} layout`);
   }

@@ -203,6 +203,7 @@ fn unsupported_url_is_error() {
         (&*long, "its name is too long"),
         ("https://cdn.example?sig=a/b", "its path is missing"),
         ("https:///index.json", "names no server"),
+        ("https://cdn.example/models/", "web servers do not list folders: name its files"),
         ("https://cdn.example\\a/b", "backslash"),
         ("s3://a\u{1B}[1m/b", "the store s3://a\\u{1b}[1m"),
     ] {

@@ -79,6 +79,63 @@ fn repository_is_listed_page_by_page() {
     assert_eq!((none.code, verdicts(&none)), (0, expected[..2].to_vec()));
 }
 
+/// A hub with these files in one repository.
+fn repository(files: Vec<(&'static str, Vec<u8>)>) -> Server {
+    Server::new(move |request| {
+        let path = request.target.split('?').next().unwrap_or_default();
+        if path == REPOSITORY {
+            let nodes: Vec<_> = files.iter().map(|(name, _)| node("file", name)).collect();
+            return Answer::text(json!(nodes).to_string());
+        }
+        let name = path.strip_prefix("/me/model/resolve/main/").unwrap_or_default();
+        match files.iter().find(|(known, _)| *known == name) {
+            Some((_, bytes)) => Answer::of(bytes, request),
+            None => Answer::status(404),
+        }
+    })
+}
+
+/// Each file of a repository is told what it is, as in a folder on disk.
+#[test]
+fn files_of_a_repository_are_what_their_content_says() {
+    let files = || {
+        vec![
+            ("README.md", b"# A model".to_vec()),
+            ("config.json", b"{}".to_vec()),
+            ("model.safetensors", tensors(&["a"])),
+            ("tokenizer.json", b"{}".to_vec()),
+        ]
+    };
+    let classes = |run: &Run| -> Vec<(String, String)> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let of = |line: &Value| {
+            (text(&line["file"]).replace("hf://me/model/", ""), text(&line["class"]))
+        };
+        run.lines().iter().map(of).filter(|(_, class)| class != "companion").collect()
+    };
+    let plain = check_hub(&repository(files()), &["hf://me/model"]);
+    assert_eq!(plain.code, 0, "{plain:?}");
+    assert_eq!(classes(&plain), [("model.safetensors".into(), "model".into())]);
+    let auto_map = br#"{"auto_map": {"AutoModel": "modeling_x.Model"}}"#.to_vec();
+    let pickle = b"\x80\x02cposix\nsystem\nX\x01\0\0\0x\x85R.".to_vec();
+    let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n".to_vec();
+    for (name, bytes, code, class) in [
+        ("custom/config.json", auto_map, 1, "code"),
+        ("training_args.bin", pickle, 1, "code"),
+        ("tool.py", b"print()".to_vec(), 3, "code"),
+        ("tokenizer.model", pointer.clone(), 3, "download"),
+        // Under the name of a model it is a model that cannot be read.
+        ("other.safetensors", pointer, 1, "model"),
+        ("table.xyz", vec![255; 300], 3, "unknown"),
+        ("model-00001-of-00002.safetensors", tensors(&["b"]), 3, "model"),
+    ] {
+        let all = [files(), vec![(name, bytes)]].concat();
+        let run = check_hub(&repository(all), &["hf://me/model"]);
+        assert_eq!(run.code, code, "{name}: {run:?}");
+        assert!(classes(&run).contains(&(name.into(), class.into())), "{name}: {run:?}");
+    }
+}
+
 #[test]
 fn files_and_folders_of_a_revision() {
     let content = content();

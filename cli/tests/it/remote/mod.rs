@@ -214,6 +214,29 @@ fn remote_index_is_checked_with_its_shards() {
     assert_eq!(line["findings"][0]["entry"], TWO);
 }
 
+/// A server lists no folder, so the other shards are looked for by their names.
+#[test]
+fn remote_shard_of_an_incomplete_set_is_not_valid() {
+    let serve = |present: &'static [u64]| {
+        Server::new(move |request| {
+            let no = present.iter().find(|no| request.target.contains(&format!("-{no:05}-of-")));
+            match no {
+                Some(no) => Answer::of(&tensors(&[&format!("t{no}")]), request),
+                None => Answer::status(404),
+            }
+        })
+    };
+    let name = "m/model-00002-of-00003.safetensors";
+    let (code, line) = check_json(&[&serve(&[1, 2, 3]).url(name)]);
+    assert_eq!((code, &line["verdict"]), (0, &json!("valid")), "{line}");
+    let server = serve(&[2, 3]);
+    let (code, line) = check_json(&[&server.url(name)]);
+    let why = "1 of 3 shards was not found: model-00001-of-00003.safetensors";
+    assert!(code == 3 && line["unchecked"].to_string().contains(why), "{line}");
+    let asked = server.requests();
+    assert_eq!(asked.len(), 4, "itself, an index and two shards: {asked:?}");
+}
+
 #[test]
 fn remote_model_is_read_with_its_data() {
     let mut model = onnx::Model::new(&[]);

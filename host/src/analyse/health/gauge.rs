@@ -1,6 +1,6 @@
 //! Measures the elements of tensors.
 
-use super::holes::Holes;
+use super::holes::{Hole, Holes};
 use super::{Sign, Signs};
 use crate::base::error::Error;
 use crate::check::access::Access;
@@ -9,7 +9,7 @@ use crate::list::entry::Shape;
 use crate::read::data;
 use core::hash::Hasher as _;
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
-use weighbridge_core::{DType, Element, Endianness, File, Layout, Span, Stats, Tensor};
+use weighbridge_core::{DType, Element, Endianness, File, Layout, Stats, Tensor};
 
 /// Bytes summed, hashed and searched for zeros in turn, while they are in the cache.
 const PIECE: usize = 64 << 10;
@@ -167,12 +167,12 @@ pub struct Weights {
     rows: u64,
     zero_rows: u64,
     digest: [u64; 2],
-    hole: Option<Span>,
+    hole: Option<Hole>,
 }
 
 impl Weights {
-    /// Where zeros cut the data at the edges of pages of 4,096 bytes, inside a row: the first such
-    /// run in the file. `None` if there is none, or if the data is not stored in one piece.
+    /// Where zeros, or copies of one page, cut the data at the edges of pages of 4,096 bytes, inside a
+    /// row: the first such run in the file. `None` if there is none, or if the data is not stored in one piece.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -180,7 +180,7 @@ impl Weights {
     /// assert_eq!(model.tensor("emb")?.weights(0)?.unwrap().hole(), None);
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
-    pub fn hole(&self) -> Option<Span> {
+    pub fn hole(&self) -> Option<Hole> {
         self.hole
     }
 

@@ -1,16 +1,30 @@
-//! Runs of zeros that cut a tensor at the edges of pages.
+//! Runs of zeros, and of copies of one page, that cut a tensor at the edges of pages.
 //!
 //! A page that a disk lost, or a piece that a download never wrote, is zero from a multiple of
-//! 4,096 bytes to another. Real zeros begin and end with rows, and seldom there.
+//! 4,096 bytes to another; a cache that fails repeats a page instead. Real zeros, equal elements and
+//! equal rows begin and end with rows, and seldom there.
 
-use weighbridge_core::Span;
+use crate::check::tail;
+use alloc::vec::Vec;
 
 /// Bytes of a page.
 const PAGE: u64 = 4 << 10;
-/// Bytes beside a run that are looked at: those of an element are not all zero.
-const EDGE: u64 = 8;
+/// Bytes beside a run that are looked at: those of an element do not continue it.
+const EDGE: usize = 8;
 
-/// Finds the first such run in the data of a tensor, which arrives in pieces of any length.
+/// Where zeros, or copies of one page, cut the data of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Hole {
+    /// Offset of the first page, a multiple of 4,096.
+    pub offset: u64,
+    /// Number of bytes, a multiple of 4,096.
+    pub len: u64,
+    /// Whether they are zeros. Otherwise at least two pages are equal.
+    pub zeros: bool,
+}
+
+/// Finds the first hole in the data of a tensor, which arrives in pieces of any length.
 #[derive(Clone, Debug)]
 pub(super) struct Holes {
     /// Where the data begins, and the offset of the next byte.
@@ -18,45 +32,29 @@ pub(super) struct Holes {
     at: u64,
     /// Bytes of a row.
     row: u64,
-    page: Page,
-    /// The page before this one; `None` if there is none.
-    before: Option<Page>,
+    /// The bytes of this page so far.
+    page: Vec<u8>,
+    /// The page before this one, or the part of it that the data has; empty if there is none.
+    before: Vec<u8>,
     run: Option<Run>,
-    found: Option<Span>,
+    found: Option<Hole>,
 }
 
-/// What is known of a page, or of its part that the data has.
-#[derive(Clone, Copy, Debug)]
-struct Page {
-    /// Where its part begins.
-    from: u64,
-    zero: bool,
-    /// Whether its first and its last bytes are zero.
-    head: bool,
-    tail: bool,
-}
-
-/// A run of whole pages of zeros.
+/// A run of whole pages, all equal to the page before this one.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     from: u64,
-    /// Whether it begins with other bytes than zeros before it, inside a row.
+    /// Whether it begins inside a row, and the bytes before it do not continue it.
     sharp: bool,
-    /// Whether there are only zeros before it.
+    /// Whether all bytes before it continue it.
     first: bool,
-}
-
-impl Page {
-    fn new(from: u64) -> Self {
-        Page { from, zero: true, head: true, tail: true }
-    }
 }
 
 impl Holes {
     /// A search in data of rows of this length that begins at this offset.
     pub(super) fn new(start: u64, row: u64) -> Self {
-        let page = Page::new(start);
-        Holes { start, at: start, row, page, before: None, run: None, found: None }
+        let (page, before) = (Vec::new(), Vec::new());
+        Holes { start, at: start, row, page, before, run: None, found: None }
     }
 
     /// Adds the next bytes.
@@ -65,7 +63,7 @@ impl Holes {
             let left = PAGE - self.at % PAGE;
             let len = usize::try_from(left).map_or(bytes.len(), |left| left.min(bytes.len()));
             let (now, later) = bytes.split_at(len);
-            self.look(now);
+            self.page.extend_from_slice(now);
             bytes = later;
             self.at = self.at.saturating_add(len as u64);
             if self.at.is_multiple_of(PAGE) {
@@ -74,64 +72,45 @@ impl Holes {
         }
     }
 
-    /// The first run that cuts the data, after its last bytes.
-    pub(super) fn finish(mut self) -> Option<Span> {
-        if self.found.is_none() && self.page.from < self.at {
-            // A part of a page is no page of zeros, but may be zero.
-            self.close(self.page.head, self.page.zero);
-        } else if self.found.is_none() {
-            self.close(true, true);
+    /// The first hole, after the last bytes.
+    pub(super) fn finish(mut self) -> Option<Hole> {
+        if self.found.is_none() {
+            self.close(self.at - self.page.len() as u64, self.before.starts_with(&self.page));
         }
         self.found
     }
 
-    /// Looks at bytes of the current page.
-    fn look(&mut self, bytes: &[u8]) {
-        let is_zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
-        let into = self.at % PAGE;
-        let near = |from: u64, bytes: &[u8]| {
-            let first = usize::try_from(from.saturating_sub(into)).unwrap_or(usize::MAX);
-            bytes.get(first..).is_none_or(is_zero)
-        };
-        let Page { zero, head, tail, .. } = &mut self.page;
-        *zero &= is_zero(bytes);
-        if into < EDGE {
-            let most = usize::try_from(EDGE - into).unwrap_or(bytes.len()).min(bytes.len());
-            *head &= bytes.get(..most).is_none_or(is_zero);
-        }
-        *tail &= near(PAGE - EDGE, bytes);
-    }
-
     /// Begins the next page.
     fn turn(&mut self) {
-        let page = core::mem::replace(&mut self.page, Page::new(self.at));
-        let whole = page.from.is_multiple_of(PAGE);
-        if whole && page.zero {
-            let before = self.before;
+        let from = self.at - self.page.len() as u64;
+        let whole = self.page.len() as u64 == PAGE;
+        if self.run.is_none() || self.page != self.before {
+            self.close(from, false);
+            let sharp = !self.before.is_empty() && !continues(&self.before, &self.page);
             let run = Run {
-                from: page.from,
-                sharp: before.is_some_and(|before| !before.tail) && self.cuts(page.from),
-                first: before.is_none_or(|before| before.zero && before.from == self.start),
+                from,
+                sharp: sharp && self.cuts(from),
+                first: from.saturating_sub(self.before.len() as u64) == self.start
+                    && self.page.ends_with(&self.before),
             };
-            self.run.get_or_insert(run);
-        } else {
-            self.page_ends_run(page);
+            self.run = whole.then_some(run);
         }
-        self.before = Some(page);
+        core::mem::swap(&mut self.page, &mut self.before);
+        self.page.clear();
     }
 
-    fn page_ends_run(&mut self, page: Page) {
-        if let Some(run) = self.run.take() {
-            self.decide(run, page.from, !page.head && self.cuts(page.from), false);
-        }
-    }
-
-    /// Ends the run with the data: the part of a page after it begins with zeros, or is zero.
-    fn close(&mut self, head: bool, zero: bool) {
-        if let Some(run) = self.run.take() {
-            let end = self.page.from;
-            let sharp = !head && self.cuts(end);
-            self.decide(run, end, sharp, zero);
+    /// Ends the run, if there is one, before the bytes of this page. `last`: they are the last ones
+    /// and continue it.
+    fn close(&mut self, end: u64, last: bool) {
+        let Some(run) = self.run.take() else { return };
+        let head = self.page.get(..EDGE).unwrap_or(&self.page);
+        let sharp = !head.is_empty() && !self.before.starts_with(head) && self.cuts(end);
+        let edges = (run.sharp || run.first) && (sharp || last);
+        let zeros = self.before.iter().all(|byte| *byte == 0);
+        let len = end.saturating_sub(run.from);
+        let copies = len > PAGE && !tail::is_even(&self.before);
+        if edges && (run.sharp || sharp) && (zeros || copies) {
+            self.found = Some(Hole { offset: run.from, len, zeros });
         }
     }
 
@@ -139,13 +118,11 @@ impl Holes {
     fn cuts(&self, at: u64) -> bool {
         !at.saturating_sub(self.start).is_multiple_of(self.row.max(1))
     }
+}
 
-    fn decide(&mut self, run: Run, end: u64, sharp: bool, last: bool) {
-        let edges = (run.sharp || run.first) && (sharp || last);
-        if edges && (run.sharp || sharp) {
-            self.found = Some(Span::new(run.from, end.saturating_sub(run.from)));
-        }
-    }
+/// Whether the end of `before` is the end of `page`, as if copies of the page had begun earlier.
+fn continues(before: &[u8], page: &[u8]) -> bool {
+    page.ends_with(&before[before.len().saturating_sub(EDGE)..])
 }
 
 #[cfg(test)]
@@ -165,7 +142,7 @@ mod tests {
             .map(|len| {
                 let mut holes = Holes::new(start, row);
                 bytes.chunks(len).for_each(|piece| holes.push(piece));
-                holes.finish().map(|span| (span.offset, span.offset + span.len))
+                holes.finish().map(|hole| (hole.offset, hole.offset + hole.len))
             })
             .collect();
         assert!(answers.iter().all(|it| *it == answers[0]), "{answers:?}");
@@ -199,6 +176,41 @@ mod tests {
             (100, 1000, vec![], None),
         ] {
             assert_eq!(found(start, row, &zeros), expected, "{start} {row} {zeros:?}");
+        }
+    }
+
+    #[test]
+    fn copies_of_a_page_are_holes() {
+        const P: usize = PAGE as usize;
+        // Bytes of a period that divides no page.
+        let plain: Vec<u8> = (0..6 * P).map(|i| (i % 251) as u8).collect();
+        let found = |start: usize, row: u64, copies: core::ops::Range<usize>| {
+            let mut bytes = plain.clone();
+            let page = bytes[copies.start * P..][..P].to_vec();
+            copies.for_each(|at| bytes[at * P..][..P].copy_from_slice(&page));
+            let mut holes = Holes::new(start as u64, row);
+            bytes[start..].chunks(1000).for_each(|piece| holes.push(piece));
+            holes.finish().map(|hole| (hole.offset as usize / P, hole.len as usize / P, hole.zeros))
+        };
+        assert_eq!(found(100, 1000, 2..4), Some((2, 2, false)));
+        assert_eq!(found(100, 1000, 3..6), Some((3, 3, false)));
+        // One page, and rows that are pages.
+        assert_eq!(found(100, 1000, 2..3), None);
+        assert_eq!(found(0, PAGE, 2..4), None);
+        // Equal elements that begin and end elsewhere.
+        let mut bytes = plain.clone();
+        bytes[P - 20..5 * P + 20].fill(7);
+        let mut holes = Holes::new(100, 1000);
+        holes.push(&bytes[100..]);
+        assert_eq!(holes.finish(), None);
+        // They end inside a row at a page, and begin with the tensor.
+        for (bytes, expected) in [
+            (plain[..P].repeat(3), Some(Hole { offset: PAGE, len: 2 * PAGE, zeros: false })),
+            (vec![7; 3 * P], None),
+        ] {
+            let mut holes = Holes::new(100, 1000);
+            holes.push(&[&bytes[100..], &plain[..3 * P][7..]].concat());
+            assert_eq!(holes.finish(), expected);
         }
     }
 }

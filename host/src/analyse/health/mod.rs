@@ -4,6 +4,7 @@ mod gauge;
 mod holes;
 
 pub use gauge::{Gauge, Weights};
+pub use holes::Hole;
 
 use crate::base::error::Error;
 use crate::read::tensor::Tensor;
@@ -191,6 +192,8 @@ pub struct Health {
     broken_off: u64,
     /// Tensors that zeros cut elsewhere.
     pierced: u64,
+    /// Tensors that copies of one page cut.
+    repeated: u64,
 }
 
 impl Health {
@@ -247,6 +250,20 @@ impl Health {
     /// ```
     pub fn pierce(&mut self) {
         self.pierced += 1;
+    }
+
+    /// Records that copies of one page cut the data of a tensor, which was added.
+    ///
+    /// ```
+    /// use weighbridge::{Health, Signs};
+    ///
+    /// let mut health = Health::default();
+    /// health.add(Signs::default());
+    /// health.repeat();
+    /// assert_eq!(health.to_string(), "1 tensor repeats a page");
+    /// ```
+    pub fn repeat(&mut self) {
+        self.repeated += 1;
     }
 
     /// Number of tensors that were measured, and that were not.
@@ -306,6 +323,10 @@ impl fmt::Display for Health {
         if self.pierced > 0 {
             let have = if self.pierced == 1 { "has" } else { "have" };
             parts.push(format!("{} {have} pages of zeros", plural(self.pierced, "tensor")));
+        }
+        if self.repeated > 0 {
+            let repeat = if self.repeated == 1 { "repeats" } else { "repeat" };
+            parts.push(format!("{} {repeat} a page", plural(self.repeated, "tensor")));
         }
         match (parts.is_empty(), self.tensors) {
             (true, 0) => f.write_str("no weights to scan")?,

@@ -57,25 +57,28 @@ pub struct Sweep {
     pub health: Health,
     /// Whether every stored tensor that was read could be decoded.
     pub decodes: bool,
-    /// The tensor whose data breaks off in zeros, as that of a download does.
+    /// The tensor whose data breaks off in zeros, as that of a download does, or in copies of a page.
     pub broken_off: Option<BrokenOff>,
 }
 
-/// A tensor whose data breaks off in zeros: they begin inside a row, at a multiple of 4,096 bytes,
-/// and the file ends in zeros.
+/// A tensor whose data breaks off in zeros, or in copies of one page: they begin inside a row, at a
+/// multiple of 4,096 bytes, and the file ends in them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BrokenOff {
     /// The name of the tensor.
     pub name: Text,
-    /// The offset where the zeros begin.
+    /// The offset where the zeros, or the copies, begin.
     pub offset: u64,
+    /// Whether they are zeros.
+    pub zeros: bool,
 }
 
 impl core::fmt::Display for BrokenOff {
     /// One sentence, such as `"w" breaks off in zeros at 8192`.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "\"{}\" breaks off in zeros at {}", self.name, self.offset)
+        let how = if self.zeros { "zeros" } else { "copies of one page" };
+        write!(f, "\"{}\" breaks off in {how} at {}", self.name, self.offset)
     }
 }
 
@@ -148,16 +151,22 @@ impl Sweep {
                 Ok(measured) => {
                     sweep.health.add(measured.signs);
                     // The end of a file that breaks off is said once.
-                    let hole = measured.weights.hole().map(|hole| hole.offset);
-                    if hole.is_some() && hole != broken.map(|it| it.at) {
-                        sweep.health.pierce();
+                    match measured.weights.hole() {
+                        Some(hole) if Some(hole.offset) == broken.map(|it| it.at) => {}
+                        Some(hole) if hole.zeros => sweep.health.pierce(),
+                        Some(_) => sweep.health.repeat(),
+                        None => {}
                     }
                 }
                 Err(_) => sweep.health.skip(),
             }
             if let Some(broken) = broken.filter(|it| it.entry == tensor.index()) {
-                sweep.health.break_off();
-                sweep.broken_off = Some(BrokenOff { name: name.clone(), offset: broken.at });
+                match broken.zeros {
+                    true => sweep.health.break_off(),
+                    false => sweep.health.repeat(),
+                }
+                let (name, offset, zeros) = (name.clone(), broken.at, broken.zeros);
+                sweep.broken_off = Some(BrokenOff { name, offset, zeros });
             }
             let (dtype, shape) = (tensor.dtype(), tensor.shape().clone());
             sweep.tensors.push(TensorWeights { name, dtype, shape, measured });

@@ -2,7 +2,7 @@
 //! members are part of the interface.
 
 use super::{BrokenOff, Measured, Sweep, TensorWeights};
-use crate::analyse::health::{Health, Sign};
+use crate::analyse::health::{Health, Hole, Sign};
 use crate::base::text::Text;
 use crate::base::tool::TOOL;
 use crate::base::value::Value;
@@ -12,7 +12,6 @@ use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
-use weighbridge_core::Span;
 
 /// The schema of a sweep, `docs/schema/stats-1.json` in the repository. Members may be added;
 /// existing ones keep their meaning.
@@ -23,9 +22,9 @@ impl Serialize for Sweep {
         let mut map = to.serialize_map(None)?;
         self.report.write_head(&mut map)?;
         map.serialize_entry("weights", &self.health)?;
-        if let Some(BrokenOff { name, offset }) = &self.broken_off {
-            let name = name.lossy();
-            map.serialize_entry("broken_off", &Broken { name: &name, offset: *offset })?;
+        if let Some(BrokenOff { name, offset, zeros }) = &self.broken_off {
+            let (name, offset, repeated) = (&*name.lossy(), *offset, !zeros);
+            map.serialize_entry("broken_off", &Broken { name, offset, repeated })?;
         }
         map.serialize_entry("tensors", &self.tensors)?;
         map.serialize_entry("schema", SCHEMA_STATS)?;
@@ -34,11 +33,13 @@ impl Serialize for Sweep {
     }
 }
 
-/// Zeros that cut a tensor.
+/// Zeros, or copies of one page, that cut a tensor.
 #[derive(serde::Serialize)]
-struct Hole {
+struct Cut {
     offset: u64,
     len: u64,
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    repeated: bool,
 }
 
 /// A tensor that breaks off.
@@ -46,6 +47,8 @@ struct Hole {
 struct Broken<'a> {
     name: &'a str,
     offset: u64,
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    repeated: bool,
 }
 
 impl Serialize for Health {
@@ -115,8 +118,8 @@ impl Serialize for Measured {
         map.serialize_entry("zero_rows", &zero_rows)?;
         map.serialize_entry("outlier", &self.weights.outlier().map(Value::Float))?;
         map.serialize_entry("signs", &signs)?;
-        if let Some(Span { offset, len }) = self.weights.hole() {
-            map.serialize_entry("hole", &Hole { offset, len })?;
+        if let Some(Hole { offset, len, zeros }) = self.weights.hole() {
+            map.serialize_entry("hole", &Cut { offset, len, repeated: !zeros })?;
         }
         if let Some(first) = self.duplicate_of.as_ref().map(Text::lossy) {
             map.serialize_entry("duplicate_of", &first)?;

@@ -2,6 +2,7 @@
 //!
 //! The core has checked the header of an array. Here its `descr` is read again, for its parts.
 
+mod described;
 mod header;
 mod literal;
 mod time;
@@ -11,6 +12,7 @@ use crate::base::value::Value;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+pub use described::Items;
 pub(crate) use header::descr;
 use literal::Literal;
 use time::Unit;

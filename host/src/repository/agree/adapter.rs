@@ -1,26 +1,41 @@
 //! `adapter_config.json` of PEFT, compared with the tensors of the adapter.
 
+use super::base::{self, more_of};
 use super::weights::{Shaped, Weights};
 use super::{Contradiction, number, shape, short};
-use crate::base::text::thousands;
 use crate::check::folders;
+use crate::input::place::Place;
 use crate::repository::json::Json;
 use alloc::collections::BTreeSet;
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The matrices of an adapter, and the axis of each that is as long as its rank.
-const MATRICES: &[(&str, usize)] =
-    &[(".lora_A.", 0), (".lora_B.", 1), (".lora_embedding_A", 0), (".lora_embedding_B", 1)];
+/// The matrices of an adapter, the axis of each that is as long as its rank, and the axis of the
+/// module's weight that is as long as the other one.
+const MATRICES: &[(&str, usize, usize)] = &[
+    (".lora_A.", 0, 1),
+    (".lora_B.", 1, 0),
+    (".lora_embedding_A", 0, 0),
+    (".lora_embedding_B", 1, 1),
+];
 /// Longest name of a module that is compared.
 const LONG: usize = 1_000;
 /// What wrappers of PEFT put before the name of a module.
 const BASE: &str = "base_model.model.";
+const BASE_PATH: &str = "base_model_name_or_path";
 
-/// Compares the settings of an adapter with its weights.
-pub(super) fn compare(config: &Json, weights: &mut Weights<'_>, found: &mut Vec<Contradiction>) {
-    base(config, found);
+/// Compares the settings of an adapter with its weights, and with its base.
+pub(super) fn compare(
+    config: &Json,
+    place: &dyn Place,
+    weights: &mut Weights<'_>,
+    found: &mut Vec<Contradiction>,
+) {
+    let path = config.get(BASE_PATH).and_then(Json::text).unwrap_or_default();
+    let base = base::beside(path, place);
+    if base.is_none() {
+        is_named(path, found);
+    }
     // Other kinds of adapter use the same names for other matrices.
     if config.get("peft_type").and_then(Json::text) != Some("LORA") {
         return;
@@ -28,32 +43,41 @@ pub(super) fn compare(config: &Json, weights: &mut Weights<'_>, found: &mut Vec<
     let matrices: Vec<_> = weights.opened().filter_map(Matrix::of).collect();
     ranks(config, &matrices, found);
     targets(config, &matrices, found);
+    // Experts in one tensor have other shapes.
+    let parameters = config.get("target_parameters").is_some_and(|it| !it.items().is_empty());
+    if let Some(base) = base.filter(|_| !parameters) {
+        let turned = config.get("fan_in_fan_out") == Some(&Json::Bool(true));
+        base::compare(&matrices, &*base, turned, found);
+    }
 }
 
 /// A matrix of an adapter.
-struct Matrix<'w> {
-    name: &'w str,
-    module: &'w str,
-    axis: usize,
-    shaped: Shaped,
+pub(super) struct Matrix<'w> {
+    pub(super) name: &'w str,
+    /// The module that it changes.
+    pub(super) module: &'w str,
+    /// The axis that is as long as the rank.
+    pub(super) axis: usize,
+    /// The axis of the module's weight that is as long as the other one.
+    pub(super) base_axis: usize,
+    pub(super) shaped: Shaped,
 }
 
 impl<'w> Matrix<'w> {
     fn of((name, shaped): (&'w str, Shaped)) -> Option<Self> {
-        let found = MATRICES.iter().find_map(|(part, axis)| {
+        let found = MATRICES.iter().find_map(|(part, axis, base_axis)| {
             let (module, _) = name.split_once(part)?;
-            Some((module, *axis))
+            Some((module, *axis, *base_axis))
         });
-        let (module, axis) = found?;
+        let (module, axis, base_axis) = found?;
         let module = module.strip_prefix(BASE).unwrap_or(module);
-        Some(Matrix { name, module, axis, shaped })
+        Some(Matrix { name, module, axis, base_axis, shaped })
     }
 }
 
 /// The base is named so that others find it.
-fn base(config: &Json, found: &mut Vec<Contradiction>) {
-    let key = "base_model_name_or_path";
-    let path = config.get(key).and_then(Json::text).unwrap_or_default();
+fn is_named(path: &str, found: &mut Vec<Contradiction>) {
+    let key = BASE_PATH;
     let drive = path.as_bytes().get(1) == Some(&b':');
     let is_local = path.starts_with(['/', '.', '~']) || path.contains('\\') || drive;
     let why = match path {
@@ -112,9 +136,4 @@ fn targets(config: &Json, matrices: &[Matrix<'_>], found: &mut Vec<Contradiction
     let more = more_of(others.count());
     let why = format!("target_modules does not name {}{more}", short(first.module));
     found.push(Contradiction { rule: folders::ADAPTER_TARGETS, why });
-}
-
-/// The text about further ones.
-fn more_of(count: usize) -> String {
-    if count == 0 { String::new() } else { format!(", and {} more", thousands(count as u64)) }
 }

@@ -5,7 +5,7 @@
 //! two embeddings, or two stacks of layers, contradicts its settings only if none of them fits.
 
 use super::weights::{Shaped, Weights};
-use super::{Contradiction, number, shape, short, whole};
+use super::{Contradiction, float, number, shape, short, whole};
 use crate::base::text::plural;
 use crate::check::folders;
 use crate::input::place::Place;
@@ -122,7 +122,7 @@ impl<'j> Config<'j> {
             let [rows, columns] = table.shape[..] else { return true };
             let is_wide = || self.any(MAYBE_WIDTHS).any(|width| width == columns);
             // Packed elements have another shape.
-            !is_float(table.dtype) || rows >= least && (width.is_none() || is_wide())
+            !float(table.dtype) || rows >= least && (width.is_none() || is_wide())
         };
         let Some((name, table)) = tables.first() else { return };
         let stated = match width {
@@ -139,7 +139,7 @@ impl<'j> Config<'j> {
         // Rows that pad the table to a round number.
         let most = self.any(&["vocab_size", "embedding_size"]).max().unwrap_or(tokens);
         let padded = |table: &Shaped| {
-            is_float(table.dtype) && matches!(table.shape[..], [rows, _] if rows > most)
+            float(table.dtype) && matches!(table.shape[..], [rows, _] if rows > most)
         };
         if tables.iter().all(|(_, table)| padded(table)) {
             found.push(Contradiction { rule: folders::CONFIG_VOCABULARY, why: why() });
@@ -203,7 +203,7 @@ impl<'j> Config<'j> {
         types.sort_unstable_by_key(|it| it.name());
         types.dedup();
         if let [other] = types[..]
-            && is_float(other)
+            && float(other)
             && other != *dtype
         {
             let why = format!("{key} is {name}, but the weights are {}", other.name());
@@ -249,8 +249,4 @@ fn embeddings(weights: &Weights<'_>) -> Vec<Embedding> {
         Some(Embedding { name: name.to_string(), prefix: prefix.to_string(), layers })
     };
     weights.names().filter_map(of).take(EMBEDDINGS).collect()
-}
-
-fn is_float(dtype: DType) -> bool {
-    DTYPES.iter().any(|(_, known)| *known == dtype)
 }

@@ -4,6 +4,7 @@
 //! understood says nothing.
 
 mod adapter;
+mod base;
 mod config;
 mod weights;
 
@@ -12,6 +13,7 @@ use crate::input::place::Place;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
+use weighbridge_core::DType;
 use weights::Weights;
 
 /// Characters of a name that are shown.
@@ -30,7 +32,7 @@ pub(super) struct Contradiction {
 pub(super) fn compare(name: &str, json: &Json, place: &dyn Place) -> Vec<Contradiction> {
     let compare: fn(&Json, &dyn Place, &mut Weights<'_>, &mut Vec<Contradiction>) = match name {
         "config.json" => config::compare,
-        "adapter_config.json" => |json, _, weights, found| adapter::compare(json, weights, found),
+        "adapter_config.json" => adapter::compare,
         _ => return Vec::new(),
     };
     let files = FILES.iter().filter(|(settings, ..)| *settings == name);
@@ -56,6 +58,11 @@ fn number(json: &Json, key: &str) -> Option<u64> {
         Some(Json::Number(value)) => whole(*value),
         _ => None,
     }
+}
+
+/// Whether elements of this type are stored as they are, and not packed.
+fn float(dtype: DType) -> bool {
+    matches!(dtype, DType::BF16 | DType::F16 | DType::F32 | DType::F64)
 }
 
 /// A number that is whole and not negative.

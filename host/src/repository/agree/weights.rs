@@ -14,6 +14,9 @@ const INDEX: u64 = 32 << 20;
 /// Memory for the tensors of one file. A file with more says nothing.
 const MEMORY: u64 = 256 << 20;
 
+/// Most files of a model that are opened.
+const FILES: usize = 256;
+
 /// The tensors of a model, in one file or in shards.
 pub(super) struct Weights<'p> {
     place: &'p dyn Place,
@@ -106,6 +109,15 @@ impl<'p> Weights<'p> {
         let (_, index) = self.opened.as_ref()?;
         let at = (0..index.len()).find(|at| self::name(index, *at) == Some(name))?;
         shaped(index, at)
+    }
+
+    /// Calls `take` with the sound tensors of all files that can be opened, at most 256.
+    pub(super) fn each(&mut self, mut take: impl FnMut(&str, Shaped)) {
+        for no in 0..self.files.len().min(FILES) {
+            if self.open(no) {
+                self.opened().for_each(|(name, shaped)| take(name, shaped));
+            }
+        }
     }
 
     /// The sound tensors of the file that was opened last, with their names.

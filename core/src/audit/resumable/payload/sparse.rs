@@ -183,8 +183,8 @@ impl Sparse {
         while !bytes.is_empty() {
             if self.step == Step::Over && self.skip == 0 {
                 if self.rows {
-                    let found = self.at.saturating_add(widen(bytes.len()));
-                    self.give_up(Fault::Count, self.at, found, report);
+                    let len = self.at.saturating_add(widen(bytes.len()));
+                    self.miscounted(self.at, len, report);
                 }
                 return;
             }
@@ -214,9 +214,14 @@ impl Sparse {
     pub(super) fn finish(&mut self, report: &mut Report<'_>) {
         let inside = self.carried > 0 || self.skip > 0 || self.words > 0;
         match self.step {
-            Step::Coordinates if inside => self.give_up(Fault::Partial, self.at, 0, report),
-            Step::Pointers | Step::Columns => self.give_up(Fault::Count, self.at, self.at, report),
-            Step::Over if self.skip > 0 => self.give_up(Fault::Count, self.at, self.at, report),
+            Step::Coordinates if inside => {
+                let (at, found) = (self.at, self.at.saturating_add(widen(self.carried)));
+                let entry = widen(self.rank).saturating_mul(WORD).saturating_add(self.width);
+                self.over();
+                report(Fault::Partial, at, entry, found);
+            }
+            Step::Pointers | Step::Columns => self.miscounted(self.at, self.at, report),
+            Step::Over if self.skip > 0 => self.miscounted(self.at, self.at, report),
             _ => {}
         }
     }
@@ -338,10 +343,20 @@ impl Sparse {
         self.step = if word == 0 { Step::Over } else { Step::Columns };
     }
 
-    /// Reports a wrong data length: `found` bytes, more or fewer than the indices imply.
-    fn give_up(&mut self, fault: Fault, at: u64, found: u64, report: &mut Report<'_>) {
+    /// Reports data of `len` bytes or more that has more or fewer entries than the row pointers say.
+    fn miscounted(&mut self, at: u64, len: u64, report: &mut Report<'_>) {
+        let [rows, ..] = self.dims;
+        let pointers = rows.saturating_add(1).saturating_mul(WORD);
+        let entry = WORD.saturating_add(self.width);
+        let found = match self.step {
+            Step::Pointers => self.before.unwrap_or(0),
+            _ => self.entries,
+        };
+        let whole = len.saturating_sub(pointers).checked_div(entry).unwrap_or(0);
+        // A part of a further entry is one too many.
+        let room = if whole == found { found.saturating_add(1) } else { whole };
         self.over();
-        report(fault, at, at, found);
+        report(Fault::Count, at, room, found);
     }
 
     /// Ends validation after the first fault: the meaning of what follows is unknown.
