@@ -106,7 +106,7 @@ mod stats;
 pub use audit::Audit;
 pub use audit::{MappedAudit, NumberedAudit, Stage};
 #[cfg(feature = "payloads")]
-pub use audit::{Paused, Scratch};
+pub use audit::{Scratch, ScratchIn};
 pub use base::limits;
 pub use codec::checksum;
 pub use file::{Count, Cursor, File, Index, Opening, Slot, Tally};

@@ -10,6 +10,6 @@ mod stage;
 #[cfg(feature = "windows")]
 pub use resumable::Audit;
 #[cfg(feature = "payloads")]
-pub use resumable::{Paused, Scratch};
+pub use resumable::{Scratch, ScratchIn};
 pub use single_pass::{MappedAudit, NumberedAudit};
 pub use stage::Stage;

@@ -4,7 +4,7 @@
 use crate::check::options::{Goal, Options};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use weighbridge_core::{Absent, Audit, File, Finding, Paused, Scratch, Slot, Source, Stage, Stop};
+use weighbridge_core::{Absent, Audit, File, Finding, ScratchIn, Slot, Source, Stage, Stop};
 
 /// The most slots for the entries of a sparse tensor, unless the file itself is large: a few
 /// bytes may decompress to many entries.
@@ -18,8 +18,8 @@ const PIECE: usize = 256 << 10;
 pub(crate) struct FileAudit {
     audit: Audit,
     slots: Vec<Slot>,
-    buffer: Vec<u8>,
-    paused: Option<Box<Paused>>,
+    /// Made when the first payload is read. It is large, so that it stays in its place.
+    scratch: Option<Box<ScratchIn<Vec<u8>>>>,
     /// Zstd streams are decoded by a second decoder as well.
     second: bool,
     /// It cannot continue, and another step would return the same error.
@@ -43,14 +43,7 @@ impl FileAudit {
         }
         let audit = audit.seeded(options.seed_or_random());
         let second = options.second_opinion;
-        FileAudit {
-            audit,
-            slots: Vec::new(),
-            buffer: Vec::new(),
-            paused: None,
-            second,
-            over: false,
-        }
+        FileAudit { audit, slots: Vec::new(), scratch: None, second, over: false }
     }
 
     /// Number of entries that the current stage has passed.
@@ -81,7 +74,6 @@ impl FileAudit {
                 }
                 // The tensor is restarted with a larger buffer, or skipped.
                 Err(Stop::NeedBuffer { needed }) => {
-                    self.paused = None;
                     if !self.make_buffer(needed, options) {
                         self.audit.skip(&mut sink);
                     }
@@ -108,17 +100,12 @@ impl FileAudit {
         goal: Goal,
         sink: &mut dyn FnMut(Finding),
     ) -> Result<(), Stop> {
-        let FileAudit { audit, slots, buffer, paused, second, .. } = self;
-        if goal == Goal::Payloads {
-            buffer.resize(buffer.len().max(PIECE), 0);
+        if goal < Goal::Payloads {
+            return self.audit.step(source, &mut self.slots, sink);
         }
-        let mut scratch = match paused.take() {
-            Some(paused) => paused.resume(buffer),
-            None => scratch(buffer, *second),
-        };
-        let result = audit.step_with(source, slots, &mut scratch, sink);
-        *paused = Some(Box::new(scratch.pause()));
-        result
+        let FileAudit { audit, slots, scratch, second, .. } = self;
+        let scratch = scratch.get_or_insert_with(|| scratch_in(alloc::vec![0; PIECE], *second));
+        audit.step_with(source, slots, scratch, sink)
     }
 
     /// The remaining formats, such as OINF and STB, store raw data: nothing is decoded.
@@ -152,7 +139,11 @@ impl FileAudit {
 
     /// Gives the audit a larger buffer, if the limits allow.
     fn make_buffer(&mut self, needed: u64, options: &Options) -> bool {
-        needed <= options.buffer && grow(&mut self.buffer, needed, 0)
+        let scratch = self.scratch.take();
+        let mut buffer = scratch.map_or_else(Vec::new, |scratch| scratch.into_buffer());
+        let grows = needed <= options.buffer && grow(&mut buffer, needed, 0);
+        self.scratch = Some(scratch_in(buffer, self.second));
+        grows
     }
 }
 
@@ -168,12 +159,12 @@ fn grow<T: Copy>(memory: &mut Vec<T>, needed: u64, fill: T) -> bool {
 }
 
 /// A scratch that decodes into `buffer`, with a second decoder if one is asked for.
-fn scratch(buffer: &mut [u8], second: bool) -> Scratch<'_> {
-    let scratch = Scratch::new(buffer);
+fn scratch_in(buffer: Vec<u8>, second: bool) -> Box<ScratchIn<Vec<u8>>> {
+    let scratch = ScratchIn::new(buffer);
     #[cfg(feature = "second-opinion")]
     if second {
-        return scratch.with_second_opinion();
+        return Box::new(scratch.with_second_opinion());
     }
     _ = second;
-    scratch
+    Box::new(scratch)
 }

@@ -26,7 +26,7 @@ use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, general::SHARED_UNCHECKED};
 use compare_names::NamePair;
 #[cfg(feature = "payloads")]
-pub use payload::{Paused, Scratch};
+pub use payload::{Scratch, ScratchIn};
 
 /// Validates a file step by step; plain numbers, to be kept between calls. Requires the feature
 /// `windows`; for mapped flash, use [`MappedAudit`](crate::MappedAudit).

@@ -9,7 +9,7 @@
 use super::super::Audit;
 use super::Pause;
 use super::Work;
-use super::stream::Scratch;
+use super::stream::ScratchIn;
 use crate::base::{limits, widen};
 use crate::codec::{self, Decoder, Size, Step};
 use crate::file::{Cursor, File};
@@ -18,6 +18,7 @@ use crate::input::{Absent, Span};
 use crate::model::{Chunk, Encoding, Status, Tensor};
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, Rule, general};
+use core::ops::DerefMut;
 
 /// Length of a block's entry in the lookup table.
 const ENTRY: u64 = 16;
@@ -61,7 +62,7 @@ enum State {
     Proved(u64),
 }
 
-impl Scratch<'_> {
+impl<B: DerefMut<Target = [u8]>> ScratchIn<B> {
     /// Checks blocks and annotations of a column.
     pub(super) fn blocks(
         &mut self,
@@ -193,7 +194,7 @@ impl Scratch<'_> {
             let left = stored.len.saturating_sub(read);
             let run = r.source().run(at);
             let run = run.get(..usize::try_from(left).unwrap_or(usize::MAX)).unwrap_or(run);
-            match self.decoder.step(run, self.buffer) {
+            match self.decoder.step(run, &mut self.buffer) {
                 Ok(Step { done: true, .. }) => return Ok(Ok(())),
                 Ok(Step { read: 0, written, .. }) if written.is_empty() => {
                     return Err(r.lack(Absent { offset: at, need: 1, want: left.max(1) }).into());

@@ -13,7 +13,7 @@ mod stream;
 mod watchdog;
 mod work;
 
-pub use stream::{Paused, Scratch};
+pub use stream::{Scratch, ScratchIn};
 use watchdog::Watchdog;
 use work::Work;
 
@@ -27,6 +27,7 @@ use crate::model::{Chunks, Encoding, Layout, Status, Tensor};
 use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, Rule, general};
 use core::hash::{Hash, Hasher};
+use core::ops::DerefMut;
 
 /// Whether any format of this build stores more than raw elements, or has checksums: a build
 /// without one does not link their decoders.
@@ -233,11 +234,11 @@ impl Audit {
     /// As [`step`](Self::step). While payloads are checked, [`Stop::NeedSlots`] and
     /// [`skip`](Self::skip) concern only the current tensor, and [`Stop::NeedBuffer`] requests a
     /// scratch with a larger buffer.
-    pub fn step_with(
+    pub fn step_with<B: DerefMut<Target = [u8]>>(
         &mut self,
         source: &Source<'_>,
         slots: &mut [Slot],
-        scratch: &mut Scratch<'_>,
+        scratch: &mut ScratchIn<B>,
         sink: &mut dyn FnMut(Finding),
     ) -> Result<(), Stop> {
         let streams: &mut dyn Streams = if ENCODED { scratch } else { &mut NoStreams };

@@ -17,6 +17,7 @@ use crate::input::Absent;
 use crate::model::{Chunk, DType, Encoding, Layout, Status, Tensor, sparse};
 use crate::parse::Reader;
 use crate::rule::{Rule, general};
+use core::ops::DerefMut;
 
 /// The memory of a payload audit: a decoder and the state of the checks (27 KiB together, with
 /// every codec), and the caller's buffer for decoded bytes.
@@ -24,19 +25,22 @@ use crate::rule::{Rule, general};
 /// The buffer needs at least [`WINDOW`](crate::codec::WINDOW) bytes. A larger one means fewer
 /// calls, and zstd frames need room for their window ([`ring`](crate::codec::ring)). A scratch
 /// can serve several audits in sequence.
+pub type Scratch<'b> = ScratchIn<&'b mut [u8]>;
+
+/// A [`Scratch`] with a buffer of any kind: a host may have it owned.
 #[derive(Debug)]
-pub struct Scratch<'b> {
+pub struct ScratchIn<B> {
     pub(crate) decoder: Decoder,
     hasher: Option<Hasher>,
     progress: Progress,
     results: Results,
-    pub(crate) buffer: &'b mut [u8],
+    pub(crate) buffer: B,
 }
 
-impl<'b> Scratch<'b> {
+impl<B: DerefMut<Target = [u8]>> ScratchIn<B> {
     /// A scratch that decodes into `buffer`.
-    pub fn new(buffer: &'b mut [u8]) -> Self {
-        Scratch {
+    pub fn new(buffer: B) -> Self {
+        ScratchIn {
             decoder: Decoder::new(),
             hasher: None,
             progress: Progress::default(),
@@ -44,39 +48,18 @@ impl<'b> Scratch<'b> {
             buffer,
         }
     }
-}
 
-impl<'b> Scratch<'b> {
     /// Has every zstd stream decoded by ruzstd as well; see
     /// [`Decoder::with_second_opinion`]. Call this before the scratch is used.
     #[cfg(feature = "ruzstd")]
     #[must_use]
     pub fn with_second_opinion(self) -> Self {
-        Scratch { decoder: Decoder::with_second_opinion(), ..self }
+        ScratchIn { decoder: Decoder::with_second_opinion(), ..self }
     }
 
-    /// Releases the buffer, whose contents must not change until [`Paused::resume`]: for hosts
-    /// that own the buffer and come back later.
-    pub fn pause(self) -> Paused {
-        let Scratch { decoder, hasher, progress, results, .. } = self;
-        Paused { decoder, hasher, progress, results }
-    }
-}
-
-/// A [`Scratch`] without its buffer.
-#[derive(Debug)]
-pub struct Paused {
-    decoder: Decoder,
-    hasher: Option<Hasher>,
-    progress: Progress,
-    results: Results,
-}
-
-impl Paused {
-    /// Resumes with the buffer that the scratch had.
-    pub fn resume(self, buffer: &mut [u8]) -> Scratch<'_> {
-        let Paused { decoder, hasher, progress, results } = self;
-        Scratch { decoder, hasher, progress, results, buffer }
+    /// The buffer.
+    pub fn into_buffer(self) -> B {
+        self.buffer
     }
 }
 
@@ -117,7 +100,7 @@ enum Stage {
     Bytes,
 }
 
-impl Streams for Scratch<'_> {
+impl<B: DerefMut<Target = [u8]>> Streams for ScratchIn<B> {
     fn check(
         &mut self,
         audit: &mut Audit,
@@ -158,7 +141,7 @@ impl Streams for Scratch<'_> {
     }
 }
 
-impl Scratch<'_> {
+impl<B: DerefMut<Target = [u8]>> ScratchIn<B> {
     fn go_on(
         &mut self,
         audit: &Audit,
@@ -386,7 +369,7 @@ impl Scratch<'_> {
                 }
                 (run.len(), 0, left == 0)
             } else {
-                match self.decoder.step(run, self.buffer) {
+                match self.decoder.step(run, &mut self.buffer) {
                     Ok(Step { read, written, done }) => {
                         let piece = self.buffer.get(written).unwrap_or_default();
                         p.feed(audit, r, piece, slots);
