@@ -121,8 +121,13 @@ fn data(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Entry
     let segment = header.segments.read(&mut reads, number.value)?;
     let span = segment.as_ref().and_then(|segment| header.segments.span(reads.r, segment));
     r.about(EntryKind::Metadata, c.index);
-    if header.head.kind == Kind::Program {
-        read_name(r, key)?;
+    // Otherwise a listing of tensors reports what is wrong.
+    let is_program = header.head.kind == Kind::Program;
+    match is_program {
+        true => read_name(r, key)?,
+        false => r.quietly(|r| read_name(r, key))?,
+    };
+    if is_program {
         r.check(key.count > 0, rules::N_KEY, table.span(), 1, 0);
         let place = place_of(number, 4, table.span());
         let count = header.segments.list.count.into();
