@@ -2,6 +2,7 @@
 //! this file has what they share, and the bytes outside the flatbuffer.
 
 use super::head::Kind;
+use super::segment::Segments;
 use super::{Cursor, Header, plan, rules};
 use crate::base::widen;
 use crate::format::flatbuffer::reads::{Reads, Vector, offsets, some};
@@ -32,6 +33,8 @@ pub(super) struct Run {
     pub(super) end: u64,
     /// What is said once was said.
     pub(super) told: bool,
+    /// Segments are in order so far.
+    pub(super) sorted: bool,
 }
 
 impl Run {
@@ -47,6 +50,7 @@ impl Run {
         kind: 0,
         end: 0,
         told: false,
+        sorted: true,
     };
 
     /// Moves to a step, in which `list` is read.
@@ -165,6 +169,12 @@ fn gaps(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), H
     if run.end == 0 {
         run.end = header.head.end;
     }
+    // What is between segments is not known if they are not in order.
+    let Segments { base, sorted, list, .. } = header.segments;
+    if !sorted && (base > 0 || list.count > 0) {
+        c.next_phase();
+        return Ok(());
+    }
     // Where the next segment begins is kept in the list, so that its bytes are read alone.
     if run.step == 1 {
         return padding(r, c);
@@ -186,7 +196,8 @@ fn gaps(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), H
         run.told = true;
         return Ok(());
     };
-    let Some(end) = span.end().filter(|end| !span.is_empty() && *end > run.end) else {
+    // An empty one may have padding before it.
+    let Some(end) = span.end().filter(|end| *end > run.end) else {
         return Ok(());
     };
     if span.offset > run.end {

@@ -98,8 +98,10 @@ pub(super) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Hal
         segment::check_base(r, &header);
         c.phase = SEGMENTS;
     }
-    let Some(header) = c.state.scan.header else { return Err(Halt::refused(rules::F_SHORT)) };
-    segment::check_all(r, c, &header)?;
+    let Some(mut header) = c.state.scan.header else {
+        return Err(Halt::refused(rules::F_SHORT));
+    };
+    segment::check_all(r, c, &mut header)?;
     Ok(header)
 }
 

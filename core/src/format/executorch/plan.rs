@@ -256,7 +256,9 @@ fn items(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let count = run.plan.values.count.into();
     r.check(found.is_some(), rules::V_ITEM, place, count, item);
     let expected = if run.kind == kind::INTS { kind::INT } else { kind::TENSOR };
-    let fits = found.is_none_or(|found| found == expected || optional && found == kind::NULL);
+    // A value without a kind has been reported.
+    let fits = |found| found == expected || found == 0 || optional && found == kind::NULL;
+    let fits = found.is_none_or(fits);
     r.check(fits, rules::V_ITEM_KIND, place, expected, found.unwrap_or(0));
     Ok(())
 }

@@ -19,6 +19,8 @@ pub(super) struct Segments {
     pub(super) base: u64,
     /// Number of bytes after that.
     pub(super) limit: u64,
+    /// Whether each is inside, and after those before it.
+    pub(super) sorted: bool,
 }
 
 /// A segment.
@@ -40,7 +42,7 @@ impl Segments {
             (_, 0) => left,
             (_, size) => size,
         };
-        Segments { list: Vector::NONE, base, limit }
+        Segments { list: Vector::NONE, base, limit, sorted: base > 0 }
     }
 
     /// Reads segment `index`; `None` if there is none.
@@ -82,7 +84,8 @@ pub(super) fn check_base(r: &mut Reader<'_, '_>, header: &Header) {
     // The size follows the base.
     let place = if size == 0 { place } else { Span::new(base_at.saturating_add(8), 8) };
     r.check(fits, rules::H_DATA, place, left, size);
-    let aligned = base & ALIGNMENT.wrapping_sub(1) == 0 || header.segments.list.count == 0;
+    let aligned = base & ALIGNMENT.wrapping_sub(1) == 0;
+    let aligned = aligned || !fits || header.segments.list.count == 0;
     r.check(aligned, rules::S_ALIGN, Span::new(base_at, 8), ALIGNMENT, base);
 }
 
@@ -90,7 +93,7 @@ pub(super) fn check_base(r: &mut Reader<'_, '_>, header: &Header) {
 pub(super) fn check_all(
     r: &mut Reader<'_, '_>,
     c: &mut Cursor,
-    header: &Header,
+    header: &mut Header,
 ) -> Result<(), Halt> {
     let Segments { list, limit, .. } = header.segments;
     let head = header.head;
@@ -119,6 +122,7 @@ pub(super) fn check_all(
             let outside = offset.value > limit;
             let at = if outside { place_of(offset, 8, whole) } else { place_of(size, 8, whole) };
             r.flag(rules::S_RANGE, at.offset, at.len, limit, end);
+            run.sorted = false;
             continue;
         }
         if size.value == 0 {
@@ -126,9 +130,11 @@ pub(super) fn check_all(
         }
         let at = place_of(offset, 8, whole);
         r.check(offset.value >= run.end, rules::S_ORDER, at, run.end, offset.value);
+        run.sorted &= offset.value >= run.end;
         let aligned = offset.value & ALIGNMENT.wrapping_sub(1) == 0;
         r.check(aligned, rules::S_ALIGN, at, ALIGNMENT, offset.value);
         run.end = run.end.max(end);
     }
+    header.segments.sorted &= c.state.run.sorted;
     Ok(())
 }
