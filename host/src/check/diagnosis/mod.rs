@@ -24,6 +24,8 @@ const PICKLE: &str = "a pickle";
 const NPY: &str = "a NumPy array (.npy)";
 const ONNX: &str = "an ONNX model";
 const TFLITE: &str = "a TensorFlow Lite model";
+const PROGRAM: &str = "an ExecuTorch program";
+const PROGRAM_DATA: &str = "tensor data of ExecuTorch";
 const TAR: &str = "a tar archive";
 const PICKLE_INDEX: &str = "an index of PyTorch shards, which are pickles: Weighbridge does not \
                             read them, and they can run code when they are loaded";
@@ -124,6 +126,7 @@ impl Diagnosis {
             Some(Diagnosis::Other(NPZ)) => Some(Format::Npz),
             Some(Diagnosis::Other(ONNX)) => Some(Format::Onnx),
             Some(Diagnosis::Other(TFLITE)) => Some(Format::Tflite),
+            Some(Diagnosis::Other(PROGRAM | PROGRAM_DATA)) => Some(Format::ExecuTorch),
             _ => None,
         };
         let damaged =
@@ -352,6 +355,8 @@ const MAGICS: &[Magic] = &[
     magic(0, b"fmgg", "a GGMF file, which GGUF has replaced"),
     magic(0, b"tjgg", "a GGJT file, which GGUF has replaced"),
     magic(4, b"TFL3", TFLITE),
+    magic(4, b"ET12", PROGRAM),
+    magic(4, b"FT01", PROGRAM_DATA),
     magic(257, b"ustar", TAR),
 ];
 
