@@ -89,9 +89,10 @@ rules! { Format::ExecuTorch.code();
     H_LENGTH = "H-LENGTH", Fatal, Stated,
         "the header is {found} bytes long; it must have at least {expected}",
         "extended_header.h and flat_tensor_header.h: the length of the header, itself included";
-    H_OLD = "H-OLD", Lint, Stated,
+    H_OLD = "H-OLD", Lint, Silent,
         "the header is {found} bytes long and does not say where segments end; since 1.0 it has {expected}",
-        "extended_header.h: segment_data_size was added to the header";
+        "extended_header.h: segment_data_size was added to the header",
+        why "programs from before 1.0 have it, and the end of segments is then that of the file";
     H_PROGRAM = "H-PROGRAM", Fatal, Stated,
         "the flatbuffer ends at {found}; the file ends at {expected}",
         "extended_header.h: program_size, the size of the flatbuffer from the start of the file";
@@ -110,7 +111,7 @@ rules! { Format::ExecuTorch.code();
     H_DATA = "H-DATA", Fatal, Stated,
         "the data of segments reaches {found} bytes; the file has {expected} left for them",
         "extended_header.h and flat_tensor_header.h: segment_base_offset, segment_data_size";
-    H_SIZE = "H-SIZE", Lint, Implied,
+    H_SIZE = "H-SIZE", Lint, Silent,
         "the header says that segments take 0 bytes, and there are some",
         "extended_header.h: segment_data_size",
         why "the runtime takes 0 for not told and bounds segments by the file";
@@ -122,7 +123,7 @@ rules! { Format::ExecuTorch.code();
         "a segment begins at offset {found}; one before it ends at {expected}",
         "program.fbs, Program.segments: data segments, sorted by offset",
         why "no writer lets segments overlap";
-    S_ALIGN = "S-ALIGN", Lint, Implied,
+    S_ALIGN = "S-ALIGN", Lint, Silent,
         "a segment begins at {found}, which is not a multiple of {expected}",
         "program.fbs, DataSegment: segments are typically aligned so that they can be mapped",
         why "data of segments is used in place";
@@ -139,7 +140,7 @@ rules! { Format::ExecuTorch.code();
     C_FIRST = "C-FIRST", Violation, Implied,
         "the first offset of constants is {found}; it is reserved and 0",
         "program.fbs, Program.constant_segment: offsets[0] is reserved for tensors without data";
-    C_OFFSET = "C-OFFSET", Violation, Stated,
+    C_OFFSET = "C-OFFSET", Fatal, Stated,
         "the offset of a constant is {found}; its segment has {expected} bytes",
         "program.fbs, SubsegmentOffsets.offsets: offsets into the data of the segment";
     N_NONE = "N-NONE", Fatal, Implied,
@@ -156,7 +157,7 @@ rules! { Format::ExecuTorch.code();
     N_TEXT = "N-TEXT", Unchecked, Silent,
         "the name is {found} bytes long; at most {expected} are read",
         "a limit of this reader (EXECUTORCH_TEXT)";
-    N_SEGMENT = "N-SEGMENT", Violation, Stated,
+    N_SEGMENT = "N-SEGMENT", Fatal, Stated,
         "named data is in segment {found}; the file has {expected}",
         "program.fbs and flat_tensor.fbs, NamedData.segment_index";
     N_TWICE = "N-TWICE", Violation, Stated,
@@ -204,7 +205,7 @@ rules! { Format::ExecuTorch.code();
     T_KEY = "T-KEY", Violation, Stated,
         "the data is in another file, and the tensor has no name to find it by",
         "program.fbs, ExtraTensorInfo.location: fully_qualified_name must be non-empty";
-    T_EXTERNAL = "T-EXTERNAL", Lint, Stated,
+    T_EXTERNAL = "T-EXTERNAL", Lint, Silent,
         "the data is in a .ptd file, under the name of the tensor; that file has to be checked by itself",
         "program.fbs, TensorDataLocation.EXTERNAL: stored outside of the file",
         why "the program does not say which file";
@@ -274,9 +275,10 @@ rules! { Format::ExecuTorch.code();
         "a memory buffer takes {found:i} bytes; no machine can address more than {expected}",
         "program.fbs, ExecutionPlan.non_const_buffer_sizes",
         why "allocation fails, or wraps in 32 bits";
-    M_ZERO = "M-ZERO", Lint, Stated,
+    M_ZERO = "M-ZERO", Lint, Silent,
         "memory buffer 0 takes {found:i} bytes; it is reserved",
-        "program.fbs, ExecutionPlan.non_const_buffer_sizes: ignore non_const_buffer_sizes[0]";
+        "program.fbs, ExecutionPlan.non_const_buffer_sizes: ignore non_const_buffer_sizes[0]",
+        why "no writer fills it, and a board would provide memory that nothing uses";
     M_DEVICE = "M-DEVICE", Violation, Implied,
         "a device is given for memory buffer {found:i}; the method plans {expected}, and 0 is reserved",
         "program.fbs, ExecutionPlan.non_const_buffer_device";
