@@ -133,8 +133,8 @@ fn constants(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<
     }
     r.charge(list.span(8).len);
     if segment.is_none() {
-        let (at, expected) = (list.span(8).offset, header.segments.list.count.into());
-        r.flag(rules::C_SEGMENT, at.saturating_sub(4), 4, expected, index);
+        let expected = header.segments.list.count.into();
+        r.flag(rules::C_SEGMENT, list.count_place().offset, 4, expected, index);
         return Ok(());
     }
     // The place of the segment has been reported.

@@ -1,7 +1,8 @@
 //! Listing of tensor data: each key with its segment.
 
 use super::open::place_of;
-use super::tensor::{Broken, Data, Form, finish, put, read_name};
+use super::place::Data;
+use super::tensor::{Broken, Form, finish, put, read_name};
 use super::{Cursor, Header, State, rules};
 use crate::format::flatbuffer::reads::Reads;
 use crate::format::flatbuffer::shape::Shape;

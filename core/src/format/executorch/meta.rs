@@ -2,6 +2,7 @@
 
 use super::head::Kind;
 use super::open::place_of;
+use super::place::inside;
 use super::tensor::{name_at, read_name};
 use super::{Cursor, Header, Place, enter, field, operators, rules};
 use crate::base::{limits::EXECUTORCH_TEXT, utf8};
@@ -108,7 +109,8 @@ fn method(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Ent
     r.about(EntryKind::Metadata, c.index);
     read_name(r, key)?;
     r.check(key.count > 0, rules::P_NAME, table.span(), 1, 0);
-    Ok(Entry { table, key, tag: tag::SIZES, stored: sizes.span(8) })
+    let stored = inside(r, sizes.span(8)).unwrap_or(Span::new(table.at, 0));
+    Ok(Entry { table, key, tag: tag::SIZES, stored })
 }
 
 /// Named data. That of tensor data is listed as tensors.
@@ -146,7 +148,7 @@ fn delegate(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<E
     let processed = reads.inner(&table, 1)?;
     let (mut location, mut number, mut whole) = (None, None, table.span());
     // How many there are to choose from, and the bytes of this one.
-    let (mut count, mut span, mut inside) = (0, None, false);
+    let (mut count, mut span, mut exists) = (0, None, false);
     if let Some(processed) = processed {
         whole = processed.span();
         let kind = reads.scalar(&processed, 0, 1, 0)?;
@@ -157,14 +159,15 @@ fn delegate(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<E
             let index = u32::try_from(index.value).ok().filter(|index| *index < count);
             if let Some(index) = index {
                 let data = reads.item(header.inline, index)?;
-                span = Some(reads.vector(&data, 0)?.span(1));
+                let bytes = reads.vector(&data, 0)?.span(1);
+                span = inside(reads.r, bytes);
             }
-            inside = index.is_some();
+            exists = index.is_some();
         } else if kind.value == 1 {
             count = header.segments.list.count;
             let segment = header.segments.read(&mut reads, index.value)?;
             span = segment.as_ref().and_then(|own| header.segments.span(reads.r, own));
-            inside = segment.is_some();
+            exists = segment.is_some();
         }
     }
     r.about(EntryKind::Metadata, c.index);
@@ -175,7 +178,7 @@ fn delegate(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<E
         let known = location.value < 2;
         r.check(known, rules::D_LOCATION, place_of(location, 1, whole), 1, found);
         let at = place_of(number, 4, whole);
-        r.check(inside || !known, rules::D_INDEX, at, count.into(), number.value);
+        r.check(exists || !known, rules::D_INDEX, at, count.into(), number.value);
     } else {
         r.flag(rules::D_DATA, whole.offset, whole.len, 1, 0);
     }
@@ -204,7 +207,7 @@ fn operator(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Entry, Halt> {
     let name = key.span(1);
     // The name is resident, because it has just been read.
     let known = name.len <= EXECUTORCH_TEXT && operators::is_known(get(r, name)?);
-    r.check(short, rules::N_TEXT, text, EXECUTORCH_TEXT, text.len);
+    r.check(short, rules::N_TEXT, overload.count_place(), EXECUTORCH_TEXT, text.len);
     r.check(sound == 1, rules::N_UTF8, text, 0, 0);
     r.check(key.count > 0, rules::O_NAME, table.span(), 1, 0);
     r.check(known || key.count == 0, rules::O_UNKNOWN, table.span(), 0, 0);

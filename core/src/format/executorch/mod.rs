@@ -36,6 +36,7 @@ mod meta;
 mod open;
 mod operators;
 mod parts;
+mod place;
 mod plan;
 mod schema;
 mod segment;

@@ -1,6 +1,7 @@
 //! Listing: the tensors of all methods, with their data.
 
 use super::open::place_of;
+use super::place::{Data, Planned, constant, initial};
 use super::{Cursor, Header, State, enter, field, kind, rules, types};
 use crate::base::{limits::EXECUTORCH_TEXT, utf8, widen};
 use crate::format::flatbuffer::reads::{Reads, Scalar, Table, Vector, get};
@@ -17,23 +18,6 @@ pub(super) const RANK: u32 = 16;
 const WRONG: u64 = 0;
 const ROWS: u64 = 1;
 const CHANNELS_LAST: u64 = 2;
-
-/// Where the data of a tensor is.
-#[derive(Clone, Copy)]
-pub(super) enum Data {
-    /// It has none in this file.
-    None,
-    /// In another file.
-    External,
-    /// In a segment whose place is wrong, which was reported.
-    Lost,
-    /// Nowhere, for this reason.
-    Wrong(Broken),
-    /// From `offset` of `within` on.
-    At { within: Span, offset: u64, place: Span },
-    /// All of these bytes.
-    Exactly(Span),
-}
 
 /// Why a tensor cannot be used.
 #[derive(Clone, Copy)]
@@ -53,17 +37,6 @@ pub(super) struct Form {
     pub(super) order: Vector,
     /// What the order is.
     pub(super) ordered: u64,
-}
-
-/// Where a tensor is in planned memory.
-#[derive(Clone, Copy)]
-struct Planned {
-    table: Table,
-    id: Scalar,
-    offset: u64,
-    /// Number of buffers, and the bytes of this one; `None` if there is no such buffer.
-    buffers: u32,
-    size: Option<u64>,
 }
 
 impl Form {
@@ -108,7 +81,8 @@ impl Form {
         tensor.dtype = dtype;
         let rank = self.sizes.count;
         if rank > RANK {
-            return broken(rules::T_RANK, self.sizes.span(4), RANK.into(), rank.into());
+            let place = self.sizes.count_place();
+            return broken(rules::T_RANK, place, RANK.into(), rank.into());
         }
         if let Some((extent, at)) = shape.negative {
             let found = i64::from(extent).cast_unsigned();
@@ -122,7 +96,7 @@ impl Form {
         tensor.elements = elements;
         if self.ordered == WRONG {
             let last = rank.saturating_sub(1).into();
-            let span = if self.order.count == 0 { whole } else { self.order.span(1) };
+            let span = if self.order.count == 0 { whole } else { self.order.count_place() };
             return broken(rules::T_ORDER, span, last, self.order.count.into());
         }
         tensor.layout = match self.ordered {
@@ -172,7 +146,7 @@ pub(super) fn name_at(text: Vector) -> NameAt {
 pub(super) fn read_name(r: &mut Reader<'_, '_>, text: Vector) -> Result<NameAt, Halt> {
     let span = text.span(1);
     if span.len > EXECUTORCH_TEXT {
-        r.flag(rules::N_TEXT, span.offset, span.len, EXECUTORCH_TEXT, span.len);
+        r.flag(rules::N_TEXT, text.count_place().offset, 4, EXECUTORCH_TEXT, span.len);
     } else if span.len > 0 {
         let bytes = get(r, span)?;
         r.check(utf8::is(bytes), rules::N_UTF8, span, 0, 0);
@@ -376,119 +350,6 @@ impl Fields {
         }
         put(r, self.data, bytes, tensor)
     }
-}
-
-impl Planned {
-    fn read(
-        reads: &mut Reads<'_, '_, '_, '_>,
-        table: Table,
-        sizes: Vector,
-    ) -> Result<Planned, Halt> {
-        let id = reads.scalar(&table, 0, 4, 0)?;
-        let low = reads.scalar(&table, 1, 4, 0)?.value;
-        let high = reads.scalar(&table, 2, 4, 0)?.value;
-        let index = u32::try_from(id.value).ok();
-        let index = index.filter(|index| (1..sizes.count).contains(index));
-        let size = match index {
-            Some(index) => Some(reads.number(sizes.place(index, 8), 8)?),
-            None => None,
-        };
-        Ok(Planned { table, id, offset: low | high << 32, buffers: sizes.count, size })
-    }
-
-    /// Checks that this many bytes fit.
-    fn check(&self, bytes: u64) -> Result<(), Broken> {
-        let whole = self.table.span();
-        let Some(size) = self.size else {
-            let span = place_of(self.id, 4, whole);
-            return broken(rules::T_MEMORY, span, self.buffers.into(), self.id.value);
-        };
-        // A negative size is reported with the memory plan.
-        let negative = i64::try_from(size).is_err();
-        let end = self.offset.checked_add(bytes);
-        if negative || end.is_some_and(|end| end <= size) {
-            return Ok(());
-        }
-        broken(rules::T_PLANNED, whole, size, end.unwrap_or(u64::MAX))
-    }
-}
-
-/// The data of a constant.
-fn constant(
-    header: &Header,
-    reads: &mut Reads<'_, '_, '_, '_>,
-    index: Scalar,
-    whole: Span,
-) -> Result<Data, Halt> {
-    let number = u32::try_from(index.value).unwrap_or(u32::MAX);
-    if header.buffers.count > 0 && number < header.buffers.count {
-        let buffer = reads.item(header.buffers, number)?;
-        return Ok(Data::Exactly(reads.vector(&buffer, 0)?.span(1)));
-    }
-    if header.buffers.count > 0 || number >= header.offsets.count {
-        let expected = header.buffers.count.max(header.offsets.count).into();
-        let span = place_of(index, 4, whole);
-        return Ok(Data::Wrong(Broken {
-            rule: rules::T_INDEX,
-            span,
-            expected,
-            found: index.value,
-        }));
-    }
-    within(header, reads, header.constant, header.offsets, number)
-}
-
-/// The initial values of a mutable tensor.
-fn initial(
-    header: &Header,
-    reads: &mut Reads<'_, '_, '_, '_>,
-    index: Scalar,
-    list: Scalar,
-    whole: Span,
-) -> Result<Data, Halt> {
-    let number = u32::try_from(list.value).ok().filter(|at| *at < header.mutable.count);
-    let Some(number) = number else {
-        let (span, expected) = (place_of(list, 8, whole), header.mutable.count.into());
-        return Ok(Data::Wrong(Broken {
-            rule: rules::T_MUTABLE,
-            span,
-            expected,
-            found: list.value,
-        }));
-    };
-    let table = reads.item(header.mutable, number)?;
-    let segment = reads.scalar(&table, 0, 4, 0)?.value;
-    let offsets = reads.vector(&table, 1)?;
-    let number = u32::try_from(index.value).unwrap_or(u32::MAX);
-    if number >= offsets.count {
-        let (span, expected) = (place_of(index, 4, whole), offsets.count.into());
-        return Ok(Data::Wrong(Broken {
-            rule: rules::T_INDEX,
-            span,
-            expected,
-            found: index.value,
-        }));
-    }
-    within(header, reads, segment, offsets, number)
-}
-
-/// The data at offset `number` of a segment.
-fn within(
-    header: &Header,
-    reads: &mut Reads<'_, '_, '_, '_>,
-    segment: u64,
-    offsets: Vector,
-    number: u32,
-) -> Result<Data, Halt> {
-    let at = offsets.place(number, 8);
-    let offset = reads.number(at, 8)?;
-    let segment = header.segments.read(reads, segment)?;
-    // A number that is outside is reported with the list of offsets.
-    let within = segment.and_then(|segment| header.segments.span(reads.r, &segment));
-    Ok(match within {
-        Some(within) => Data::At { within, offset, place: Span::new(at, 8) },
-        None => Data::Lost,
-    })
 }
 
 #[cfg(test)]
