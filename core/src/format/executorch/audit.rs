@@ -2,6 +2,7 @@
 //! this file has what they share, and the bytes outside the flatbuffer.
 
 use super::head::Kind;
+use super::open::place_of;
 use super::segment::Segments;
 use super::{Cursor, Header, plan, rules};
 use crate::base::widen;
@@ -117,11 +118,12 @@ fn constants(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<
         return Ok(());
     }
     let mut reads = Reads::new(r, &mut c.state.memo);
-    let (index, list) = if c.phase == CONSTANTS {
-        (header.constant, header.offsets)
+    let (index, place, list) = if c.phase == CONSTANTS {
+        (header.constant, header.constant_at, header.offsets)
     } else {
         let table = reads.item(header.mutable, run.entry)?;
-        (reads.scalar(&table, 0, 4, 0)?.value, reads.vector(&table, 1)?)
+        let index = reads.scalar(&table, 0, 4, 0)?;
+        (index.value, place_of(index, 4, table.span()), reads.vector(&table, 1)?)
     };
     let segment = header.segments.read(&mut reads, index)?;
     let span = segment.as_ref().and_then(|own| header.segments.span(reads.r, own));
@@ -134,7 +136,7 @@ fn constants(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<
     r.charge(list.span(8).len);
     if segment.is_none() {
         let expected = header.segments.list.count.into();
-        r.flag(rules::C_SEGMENT, list.count_place().offset, 4, expected, index);
+        r.flag(rules::C_SEGMENT, place.offset, place.len, expected, index);
         return Ok(());
     }
     // The place of the segment has been reported.

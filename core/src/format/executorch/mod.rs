@@ -47,6 +47,7 @@ use crate::format::Container;
 use crate::format::flatbuffer::Walk;
 use crate::format::flatbuffer::reads::{Memo, Reads, Vector};
 use crate::format::flatbuffer::shape::Shape;
+use crate::input::Span;
 use crate::model::{Metadata, Region, Tensor, Value, Version};
 use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
@@ -65,8 +66,9 @@ pub struct Header {
     /// Data of delegates in the flatbuffer.
     inline: Vector,
     segments: Segments,
-    /// The segment of constants, and their offsets in it.
+    /// The segment of constants, the place of that number, and their offsets in it.
     constant: u64,
+    constant_at: Span,
     offsets: Vector,
     mutable: Vector,
     named: Vector,

@@ -153,9 +153,10 @@ fn program(r: &mut Reader<'_, '_>, c: &mut Cursor, head: Head) -> Result<Header,
         *vector = reads.vector(&root, field)?;
     }
     let [plans, buffers, inline, segments, mutable, named] = vectors;
-    let (mut constant, mut offsets) = (0, Vector::NONE);
+    let (mut constant, mut constant_at, mut offsets) = (0, Span::default(), Vector::NONE);
     if let Some(table) = reads.inner(&root, 5)? {
-        constant = reads.scalar(&table, 0, 4, 0)?.value;
+        let index = reads.scalar(&table, 0, 4, 0)?;
+        (constant, constant_at) = (index.value, place_of(index, 4, table.span()));
         offsets = reads.vector(&table, 1)?;
     }
     let whole = root.span();
@@ -172,6 +173,7 @@ fn program(r: &mut Reader<'_, '_>, c: &mut Cursor, head: Head) -> Result<Header,
         inline,
         segments: Segments { list: segments, ..Segments::of(r, &head) },
         constant,
+        constant_at,
         offsets,
         mutable,
         named,
@@ -202,6 +204,7 @@ fn data(r: &mut Reader<'_, '_>, c: &mut Cursor, head: Head) -> Result<Header, Ha
         inline: Vector::NONE,
         segments: Segments { list: segments, ..Segments::of(r, &head) },
         constant: 0,
+        constant_at: Span::default(),
         offsets: Vector::NONE,
         mutable: Vector::NONE,
         named,

@@ -30,6 +30,7 @@ pub(super) enum Data {
 pub(super) struct Planned {
     table: Table,
     id: Scalar,
+    low: Scalar,
     offset: u64,
     /// Number of buffers, and the bytes of this one; `None` if there is no such buffer.
     buffers: u32,
@@ -43,7 +44,7 @@ impl Planned {
         sizes: Vector,
     ) -> Result<Planned, Halt> {
         let id = reads.scalar(&table, 0, 4, 0)?;
-        let low = reads.scalar(&table, 1, 4, 0)?.value;
+        let low = reads.scalar(&table, 1, 4, 0)?;
         let high = reads.scalar(&table, 2, 4, 0)?.value;
         let index = u32::try_from(id.value).ok();
         let index = index.filter(|index| (1..sizes.count).contains(index));
@@ -51,7 +52,7 @@ impl Planned {
             Some(index) => Some(reads.number(sizes.place(index, 8), 8)?),
             None => None,
         };
-        Ok(Planned { table, id, offset: low | high << 32, buffers: sizes.count, size })
+        Ok(Planned { table, id, low, offset: low.value | high << 32, buffers: sizes.count, size })
     }
 
     /// Checks that this many bytes fit.
@@ -67,7 +68,8 @@ impl Planned {
         if negative || end.is_some_and(|end| end <= size) {
             return Ok(());
         }
-        broken(rules::T_PLANNED, whole, size, end.unwrap_or(u64::MAX))
+        let span = place_of(self.low, 4, whole);
+        broken(rules::T_PLANNED, span, size, end.unwrap_or(u64::MAX))
     }
 }
 

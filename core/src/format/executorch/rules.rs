@@ -135,7 +135,7 @@ rules! { Format::ExecuTorch.code();
         "the program has constants in a segment and {found} of them in the flatbuffer",
         "program.fbs, Program.constant_segment: if it has offsets, constant_buffer must be empty";
     C_SEGMENT = "C-SEGMENT", Fatal, Stated,
-        "constants are in segment {found}; the file has {expected}",
+        "the data of tensors is in segment {found}; the file has {expected}",
         "program.fbs, SubsegmentOffsets.segment_index: index of the segment in Program.segments";
     C_FIRST = "C-FIRST", Violation, Implied,
         "the first offset of constants is {found}; it is reserved and 0",

@@ -96,7 +96,11 @@ impl Form {
         tensor.elements = elements;
         if self.ordered == WRONG {
             let last = rank.saturating_sub(1).into();
-            let span = if self.order.count == 0 { whole } else { self.order.count_place() };
+            let span = match self.order.count {
+                0 => whole,
+                count if count == rank => self.order.span(1),
+                _ => self.order.count_place(),
+            };
             return broken(rules::T_ORDER, span, last, self.order.count.into());
         }
         tensor.layout = match self.ordered {
