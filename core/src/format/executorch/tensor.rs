@@ -18,6 +18,8 @@ pub(super) const RANK: u32 = 16;
 const WRONG: u64 = 0;
 const ROWS: u64 = 1;
 const CHANNELS_LAST: u64 = 2;
+const COLUMNS: u64 = 3;
+const OTHER: u64 = 4;
 
 /// Why a tensor cannot be used.
 #[derive(Clone, Copy)]
@@ -106,6 +108,7 @@ impl Form {
         tensor.layout = match self.ordered {
             ROWS => Layout::RowMajor,
             CHANNELS_LAST => Layout::ChannelsLast,
+            COLUMNS => Layout::ColumnMajor,
             _ => Layout::Unknown,
         };
         r.check(!shape.packed.is_cut(), rules::T_SHAPE, self.sizes.span(4), 0, rank.into());
@@ -127,9 +130,13 @@ fn order_of(order: &[u8]) -> u64 {
     if order.iter().copied().eq(0_u8..u8::try_from(order.len()).unwrap_or(0)) {
         return ROWS;
     }
+    let reversed = order.iter().rev().copied();
+    if reversed.eq(0_u8..u8::try_from(order.len()).unwrap_or(0)) {
+        return COLUMNS;
+    }
     match order {
         [0, 2, 1] | [0, 2, 3, 1] | [0, 2, 3, 4, 1] => CHANNELS_LAST,
-        _ => 3,
+        _ => OTHER,
     }
 }
 
@@ -369,6 +376,7 @@ mod tests {
             assert_eq!(order_of(rows), ROWS, "{rows:?}");
         }
         assert_eq!(order_of(&[0, 2, 3, 1]), CHANNELS_LAST);
-        assert_eq!(order_of(&[1, 0]), 3);
+        assert_eq!(order_of(&[1, 0]), COLUMNS);
+        assert_eq!(order_of(&[1, 0, 2]), OTHER);
     }
 }
