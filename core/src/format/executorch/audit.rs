@@ -3,7 +3,6 @@
 
 use super::head::Kind;
 use super::open::place_of;
-use super::segment::Segments;
 use super::{Cursor, Header, plan, rules};
 use crate::base::widen;
 use crate::format::flatbuffer::reads::{Reads, Vector, offsets, some};
@@ -92,7 +91,7 @@ const GAPS: u8 = 3;
 pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     r.about(EntryKind::File, 0);
     match c.phase {
-        CONSTANTS | MUTABLE if header.head.kind == Kind::Program => constants(header, r, c),
+        CONSTANTS | MUTABLE if header.kind == Kind::Program => constants(header, r, c),
         CONSTANTS | MUTABLE => {
             c.next_phase();
             Ok(())
@@ -119,14 +118,15 @@ fn constants(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<
     }
     let mut reads = Reads::new(r, &mut c.state.memo);
     let (index, place, list) = if c.phase == CONSTANTS {
-        (header.constant, header.constant_at, header.offsets)
+        let place = Span::new(header.constant_at.into(), 4);
+        (header.constant.into(), place, header.offsets)
     } else {
         let table = reads.item(header.mutable, run.entry)?;
         let index = reads.scalar(&table, 0, 4, 0)?;
         (index.value, place_of(index, 4, table.span()), reads.vector(&table, 1)?)
     };
     let segment = header.segments.read(&mut reads, index)?;
-    let span = segment.as_ref().and_then(|own| header.segments.span(reads.r, own));
+    let span = segment.as_ref().and_then(|own| header.span_of(reads.r, own));
     c.state.memo.clear();
     run.entry = run.entry.saturating_add(1);
     // A single offset stands for no data, and its segment is not read.
@@ -169,11 +169,10 @@ fn offset_list(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
 fn gaps(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let run = &mut c.state.run;
     if run.end == 0 {
-        run.end = header.head.end;
+        run.end = header.end.into();
     }
     // What is between segments is not known if they are not in order.
-    let Segments { base, sorted, list, .. } = header.segments;
-    if !sorted && (base > 0 || list.count > 0) {
+    if header.segments.list.count > 0 && (!header.sorted || header.base() == 0) {
         c.next_phase();
         return Ok(());
     }
@@ -190,7 +189,7 @@ fn gaps(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), H
     }
     let mut reads = Reads::new(r, &mut c.state.memo);
     let segment = header.segments.read(&mut reads, run.entry.into())?;
-    let span = segment.as_ref().and_then(|own| header.segments.span(reads.r, own));
+    let span = segment.as_ref().and_then(|own| header.span_of(reads.r, own));
     c.state.memo.clear();
     run.entry = run.entry.saturating_add(1);
     let Some(span) = span else {

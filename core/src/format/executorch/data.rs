@@ -34,7 +34,7 @@ pub(super) fn next(
         None => None,
     };
     let segment = header.segments.read(&mut reads, number.value)?;
-    let span = segment.as_ref().and_then(|segment| header.segments.span(reads.r, segment));
+    let span = segment.as_ref().and_then(|segment| header.span_of(reads.r, segment));
     let shape = match &form {
         Some(form) => form.extents(r, shape)?,
         None => *shape,

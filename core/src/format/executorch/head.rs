@@ -19,18 +19,14 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Head {
     pub(super) kind: Kind,
-    /// Where it ends.
-    pub(super) len: u64,
-    /// Where the flatbuffer ends.
-    pub(super) end: u64,
+    /// Where it ends; at most what offsets reach.
+    pub(super) len: u32,
+    /// Where the flatbuffer ends; at most what offsets reach.
+    pub(super) end: u32,
     /// Where segments begin; 0 if that is not said.
     pub(super) base: u64,
-    /// Offset of that number; 0 if there is no header.
-    pub(super) base_at: u64,
     /// Number of bytes of segments; 0 if it is not said.
     pub(super) size: u64,
-    /// Whether the header has room for that number.
-    pub(super) sized: bool,
 }
 
 /// The end of identifier and header magic, and of the length after them.
@@ -42,6 +38,31 @@ const LENGTH: u64 = 16;
 const OLD: u64 = 24;
 const SIZED: u64 = 32;
 const DATA: u64 = 40;
+
+/// End of a start without a header.
+const BARE: u32 = 8;
+
+impl Head {
+    /// Offset of the number that says where segments begin; 0 if there is no header.
+    pub(super) fn base_at(&self) -> u64 {
+        match self.kind {
+            _ if self.len == BARE => 0,
+            Kind::Program => 24,
+            Kind::Data => 32,
+        }
+    }
+
+    /// Whether the header has room for the size of segments.
+    pub(super) fn sized(&self) -> bool {
+        u64::from(self.len) >= SIZED.saturating_add(8)
+    }
+}
+
+/// The end of a header or a flatbuffer, as far as offsets reach. A longer header leaves no place for a
+/// root table.
+fn short_of(end: u64) -> u32 {
+    u32::try_from(end).unwrap_or(u32::MAX)
+}
 
 /// Reads the start.
 pub(super) fn read(r: &mut Reader<'_, '_>) -> Result<Head, Halt> {
@@ -63,8 +84,7 @@ pub(super) fn read(r: &mut Reader<'_, '_>) -> Result<Head, Halt> {
     let magic = start.get(8..12);
     match kind {
         Kind::Program if magic != Some(b"eh00") => {
-            let (base, base_at, size) = (0, 0, 0);
-            return Ok(Head { kind, len: 8, end: len, base, base_at, size, sized: false });
+            return Ok(Head { kind, len: BARE, end: short_of(len), base: 0, size: 0 });
         }
         Kind::Data if len < MAGIC => return short(r, DATA.saturating_add(8)),
         Kind::Data if magic != Some(b"FH01") => {
@@ -96,7 +116,7 @@ pub(super) fn read(r: &mut Reader<'_, '_>) -> Result<Head, Halt> {
                 return refuse(r, rules::H_PROGRAM, Span::new(16, 8), len, program);
             }
             r.check(sized, rules::H_OLD, Span::new(12, 4), SIZED, length);
-            Ok(Head { kind, len: end, end: program, base, base_at: 24, size, sized })
+            Ok(Head { kind, len: short_of(end), end: short_of(program), base, size })
         }
         Kind::Data => {
             let (place, took) = (number(bytes, 16, 8), number(bytes, 24, 8));
@@ -107,7 +127,7 @@ pub(super) fn read(r: &mut Reader<'_, '_>) -> Result<Head, Halt> {
                 return refuse(r, rules::H_PROGRAM, Span::new(16, 16), len, found);
             };
             r.check(place == end, rules::H_PLACE, Span::new(16, 8), end, place);
-            Ok(Head { kind, len: end, end: program, base, base_at: 32, size, sized: true })
+            Ok(Head { kind, len: short_of(end), end: short_of(program), base, size })
         }
     }
 }

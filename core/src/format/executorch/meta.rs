@@ -2,7 +2,7 @@
 
 use super::head::Kind;
 use super::open::place_of;
-use super::place::inside;
+use super::place::{count_of, inside};
 use super::tensor::{name_at, read_name};
 use super::{Cursor, Header, Place, enter, field, operators, rules};
 use crate::base::{limits::EXECUTORCH_TEXT, utf8};
@@ -121,10 +121,10 @@ fn data(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Entry
     let key = reads.vector(&table, 0)?;
     let number = reads.scalar(&table, 1, 4, 0)?;
     let segment = header.segments.read(&mut reads, number.value)?;
-    let span = segment.as_ref().and_then(|segment| header.segments.span(reads.r, segment));
+    let span = segment.as_ref().and_then(|segment| header.span_of(reads.r, segment));
     r.about(EntryKind::Metadata, c.index);
     // Otherwise a listing of tensors reports what is wrong.
-    let is_program = header.head.kind == Kind::Program;
+    let is_program = header.kind == Kind::Program;
     match is_program {
         true => read_name(r, key)?,
         false => r.quietly(|r| read_name(r, key))?,
@@ -166,7 +166,7 @@ fn delegate(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<E
         } else if kind.value == 1 {
             count = header.segments.list.count;
             let segment = header.segments.read(&mut reads, index.value)?;
-            span = segment.as_ref().and_then(|own| header.segments.span(reads.r, own));
+            span = segment.as_ref().and_then(|own| header.span_of(reads.r, own));
             exists = segment.is_some();
         }
     }
@@ -207,7 +207,7 @@ fn operator(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Entry, Halt> {
     let name = key.span(1);
     // The name is resident, because it has just been read.
     let known = name.len <= EXECUTORCH_TEXT && operators::is_known(get(r, name)?);
-    r.check(short, rules::N_TEXT, overload.count_place(), EXECUTORCH_TEXT, text.len);
+    r.check(short, rules::N_TEXT, count_of(overload), EXECUTORCH_TEXT, text.len);
     r.check(sound == 1, rules::N_UTF8, text, 0, 0);
     r.check(key.count > 0, rules::O_NAME, table.span(), 1, 0);
     r.check(known || key.count == 0, rules::O_UNKNOWN, table.span(), 0, 0);

@@ -47,7 +47,6 @@ use crate::format::Container;
 use crate::format::flatbuffer::Walk;
 use crate::format::flatbuffer::reads::{Memo, Reads, Vector};
 use crate::format::flatbuffer::shape::Shape;
-use crate::input::Span;
 use crate::model::{Metadata, Region, Tensor, Value, Version};
 use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
@@ -58,17 +57,25 @@ use segment::Segments;
 /// The validated file, as plain numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Header {
-    head: Head,
-    version: u32,
+    kind: Kind,
+    /// As in [`Head`]. Flat, so that a file stays small.
+    head_len: u32,
+    end: u32,
+    base: u64,
+    size: u64,
+    /// The version of the schema, at most what 16 bits hold.
+    version: u16,
     plans: Vector,
     /// Constants in the flatbuffer, which old programs have.
     buffers: Vector,
     /// Data of delegates in the flatbuffer.
     inline: Vector,
     segments: Segments,
+    /// Whether each segment is inside, and after those before it.
+    sorted: bool,
     /// The segment of constants, the place of that number, and their offsets in it.
-    constant: u64,
-    constant_at: Span,
+    constant: u32,
+    constant_at: u32,
     offsets: Vector,
     mutable: Vector,
     named: Vector,
@@ -166,7 +173,7 @@ impl Container for Header {
     }
 
     fn version(&self) -> Option<Version> {
-        u16::try_from(self.version).ok().map(Version::major)
+        Some(Version::major(self.version))
     }
 
     fn tensor_count(&self) -> u64 {
@@ -189,7 +196,7 @@ impl Container for Header {
     }
 
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
-        match self.head.kind {
+        match self.head().kind {
             Kind::Program => tensor::next(self, r, c),
             Kind::Data => data::next(self, r, c),
         }
@@ -218,9 +225,15 @@ impl Container for Header {
 }
 
 impl Header {
+    /// The start of the file.
+    fn head(&self) -> Head {
+        let Header { kind, head_len: len, end, base, size, .. } = *self;
+        Head { kind, len, end, base, size }
+    }
+
     /// Whether the file is a program, and not tensor data.
     pub const fn is_program(&self) -> bool {
-        matches!(self.head.kind, Kind::Program)
+        matches!(self.kind, Kind::Program)
     }
 
     /// Number of methods.

@@ -51,13 +51,11 @@ pub(super) fn schema_of(head: &Head) -> &'static Schema {
 
 /// A walk over the flatbuffer.
 pub(super) fn walk(r: &mut Reader<'_, '_>, head: &Head) -> Result<Walk, Halt> {
-    // Offsets reach no further.
-    let end = head.end.min(u32::MAX.into());
-    let mut bytes = Extent::new(r, 0, end);
+    let mut bytes = Extent::new(r, 0, head.end.into());
     let schema = schema_of(head);
     let root = flatbuffer::root(r, &mut bytes, Prefix::None, schema, &rules::structure)?;
-    if wide(root) < head.len {
-        return refuse(r, rules::F_ROOT, Span::new(0, 4), head.len, wide(root));
+    if wide(root) < head.len.into() {
+        return refuse(r, rules::F_ROOT, Span::new(0, 4), head.len.into(), wide(root));
     }
     Ok(Walk::new(bytes, root))
 }
@@ -153,10 +151,12 @@ fn program(r: &mut Reader<'_, '_>, c: &mut Cursor, head: Head) -> Result<Header,
         *vector = reads.vector(&root, field)?;
     }
     let [plans, buffers, inline, segments, mutable, named] = vectors;
-    let (mut constant, mut constant_at, mut offsets) = (0, Span::default(), Vector::NONE);
+    let (mut constant, mut constant_at, mut offsets) = (0, 0, Vector::NONE);
     if let Some(table) = reads.inner(&root, 5)? {
         let index = reads.scalar(&table, 0, 4, 0)?;
-        (constant, constant_at) = (index.value, place_of(index, 4, table.span()));
+        constant = u32::try_from(index.value).unwrap_or(u32::MAX);
+        let place = place_of(index, 4, table.span()).offset;
+        constant_at = u32::try_from(place).unwrap_or(0);
         offsets = reads.vector(&table, 1)?;
     }
     let whole = root.span();
@@ -165,13 +165,19 @@ fn program(r: &mut Reader<'_, '_>, c: &mut Cursor, head: Head) -> Result<Header,
     // A single offset stands for no constants.
     let both = buffers.count > 0 && offsets.count > 1;
     r.check(!both, rules::C_BOTH, whole, 0, buffers.count.into());
+    let Head { kind, len: head_len, end, base, size } = head;
     Ok(Header {
-        head,
-        version: u32::try_from(version.value).unwrap_or(0),
+        kind,
+        head_len,
+        end,
+        base,
+        size,
+        version: u16::try_from(version.value).unwrap_or(u16::MAX),
         plans,
         buffers,
         inline,
-        segments: Segments { list: segments, ..Segments::of(r, &head) },
+        segments: Segments { list: segments },
+        sorted: true,
         constant,
         constant_at,
         offsets,
@@ -196,15 +202,21 @@ fn data(r: &mut Reader<'_, '_>, c: &mut Cursor, head: Head) -> Result<Header, Ha
         return refuse(r, rules::N_NONE, whole, 1, 0);
     }
     check_version(r, version, whole);
+    let Head { kind, len: head_len, end, base, size } = head;
     Ok(Header {
-        head,
-        version: u32::try_from(version.value).unwrap_or(0),
+        kind,
+        head_len,
+        end,
+        base,
+        size,
+        version: u16::try_from(version.value).unwrap_or(u16::MAX),
         plans: Vector::NONE,
         buffers: Vector::NONE,
         inline: Vector::NONE,
-        segments: Segments { list: segments, ..Segments::of(r, &head) },
+        segments: Segments { list: segments },
+        sorted: true,
         constant: 0,
-        constant_at: Span::default(),
+        constant_at: 0,
         offsets: Vector::NONE,
         mutable: Vector::NONE,
         named,

@@ -22,9 +22,12 @@ pub(super) fn next(
 ) -> Result<Option<Region>, Halt> {
     match c.phase {
         HEAD => {
-            c.state.walk = open::walk(r, &header.head)?;
+            c.state.walk = open::walk(r, &header.head())?;
             c.phase = OBJECTS;
-            return Ok(Some(Region { part: Part::Header, ..table(Span::new(0, header.head.len)) }));
+            return Ok(Some(Region {
+                part: Part::Header,
+                ..table(Span::new(0, header.head_len.into()))
+            }));
         }
         OBJECTS => {
             if let Some(span) = object(header, r, c)? {
@@ -70,13 +73,13 @@ fn object(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Opt
     if let Some(span) = scan.pending.take() {
         return Ok(Some(span));
     }
-    let schema = open::schema_of(&header.head);
+    let schema = open::schema_of(&header.head());
     let found = r.quietly(|r| walk.next(r, schema, &rules::structure))?;
     Ok(match found {
         Some(Object::Table { span, vtable, .. }) => {
             scan.pending = Some(vtable);
             // A wrong length of a table has been reported.
-            let inside = span.end().is_some_and(|end| end <= header.head.end);
+            let inside = span.end().is_some_and(|end| end <= header.end.into());
             Some(Span::new(span.offset, if inside { span.len } else { 4 }))
         }
         Some(Object::Vector(span)) if is_data(header, walk) => Some(Span::new(span.offset, 4)),

@@ -97,7 +97,7 @@ pub(super) fn constant(
             found: index.value,
         }));
     }
-    within(header, reads, header.constant, header.offsets, number)
+    within(header, reads, header.constant.into(), header.offsets, number)
 }
 
 /// The initial values of a mutable tensor.
@@ -146,7 +146,7 @@ fn within(
     let offset = reads.number(at, 8)?;
     let segment = header.segments.read(reads, segment)?;
     // A number that is outside is reported with the list of offsets.
-    let within = segment.and_then(|segment| header.segments.span(reads.r, &segment));
+    let within = segment.and_then(|segment| header.span_of(reads.r, &segment));
     Ok(match within {
         Some(within) => Data::At { within, offset, place: Span::new(at, 8) },
         None => Data::Lost,
@@ -156,4 +156,9 @@ fn within(
 /// These bytes, if the file has them.
 pub(super) fn inside(r: &Reader<'_, '_>, span: Span) -> Option<Span> {
     span.end().filter(|end| *end <= r.source().len()).map(|_| span)
+}
+
+/// The bytes of the count before the items of a vector.
+pub(super) fn count_of(vector: Vector) -> Span {
+    Span::new(u64::from(vector.at).saturating_sub(4), 4)
 }

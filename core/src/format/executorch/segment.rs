@@ -11,16 +11,10 @@ use crate::rule::Halt;
 /// Multiple at which segments begin.
 const ALIGNMENT: u64 = 16;
 
-/// The list of segments, and the bytes in which they are.
+/// The list of segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Segments {
     pub(super) list: Vector,
-    /// Where they begin; 0 if that is not known, or wrong.
-    pub(super) base: u64,
-    /// Number of bytes after that.
-    pub(super) limit: u64,
-    /// Whether each is inside, and after those before it.
-    pub(super) sorted: bool,
 }
 
 /// A segment.
@@ -32,19 +26,6 @@ pub(super) struct Segment {
 }
 
 impl Segments {
-    /// The bytes that a header gives to segments.
-    pub(super) fn of(r: &Reader<'_, '_>, head: &Head) -> Segments {
-        let base = if head.base < head.end { 0 } else { head.base };
-        // A base past the end is reported by itself.
-        let left = r.source().len().checked_sub(head.base).unwrap_or(u64::MAX);
-        let limit = match (head.base, head.size) {
-            (0, _) => 0,
-            (_, 0) => left,
-            (_, size) => size,
-        };
-        Segments { list: Vector::NONE, base, limit, sorted: base > 0 }
-    }
-
     /// Reads segment `index`; `None` if there is none.
     pub(super) fn read(
         &self,
@@ -58,27 +39,46 @@ impl Segments {
         let size = reads.scalar(&table, 1, 8, 0)?;
         Ok(Some(Segment { table, offset, size }))
     }
+}
+
+impl Header {
+    /// Where segments begin; 0 if that is not known, or wrong.
+    pub(super) fn base(&self) -> u64 {
+        if self.base < self.end.into() { 0 } else { self.base }
+    }
+
+    /// Number of bytes that the header gives to segments.
+    fn limit(&self, r: &Reader<'_, '_>) -> u64 {
+        match (self.base, self.size) {
+            (0, _) => 0,
+            // A base past the end is reported by itself.
+            (base, 0) => r.source().len().checked_sub(base).unwrap_or(u64::MAX),
+            (_, size) => size,
+        }
+    }
 
     /// The bytes of a segment; `None` if its place is wrong, which opening has reported.
-    pub(super) fn span(&self, r: &Reader<'_, '_>, segment: &Segment) -> Option<Span> {
+    pub(super) fn span_of(&self, r: &Reader<'_, '_>, segment: &Segment) -> Option<Span> {
         let (offset, size) = (segment.offset.value, segment.size.value);
-        let end = offset.checked_add(size).filter(|end| *end <= self.limit);
-        if self.base == 0 || end.is_none() {
-            return (size == 0 && offset == 0).then_some(Span::new(self.base, 0));
+        let end = offset.checked_add(size).filter(|end| *end <= self.limit(r));
+        let base = self.base();
+        if base == 0 || end.is_none() {
+            return (size == 0 && offset == 0).then_some(Span::new(base, 0));
         }
-        let span = Span::new(self.base.checked_add(offset)?, size);
+        let span = Span::new(base.checked_add(offset)?, size);
         span.end().filter(|end| *end <= r.source().len()).map(|_| span)
     }
 }
 
 /// Checks where the header lets segments begin and end.
 pub(super) fn check_base(r: &mut Reader<'_, '_>, header: &Header) {
-    let Head { end, base, base_at, size, .. } = header.head;
+    let Head { end, base, size, .. } = header.head();
+    let base_at = header.head().base_at();
     if base == 0 {
         return;
     }
     let place = Span::new(base_at, 8);
-    r.check(base >= end, rules::H_INSIDE, place, end, base);
+    r.check(base >= end.into(), rules::H_INSIDE, place, end.into(), base);
     let left = r.source().len().saturating_sub(base);
     let fits = base <= r.source().len() && size <= left;
     // The size follows the base.
@@ -95,8 +95,9 @@ pub(super) fn check_all(
     c: &mut Cursor,
     header: &mut Header,
 ) -> Result<(), Halt> {
-    let Segments { list, limit, .. } = header.segments;
-    let head = header.head;
+    let (list, limit) = (header.segments.list, header.limit(r));
+    let head = header.head();
+    let base_at = head.base_at();
     while c.state.run.entry < list.count {
         let mut reads = Reads::new(r, &mut c.state.memo);
         let Some(segment) = header.segments.read(&mut reads, c.state.run.entry.into())? else {
@@ -109,13 +110,13 @@ pub(super) fn check_all(
         let whole = table.span();
         if size.value > 0 && head.base == 0 {
             // Without a header, where its magic would be.
-            let at = if head.base_at == 0 { Span::new(8, 4) } else { Span::new(head.base_at, 8) };
+            let at = if base_at == 0 { Span::new(8, 4) } else { Span::new(base_at, 8) };
             r.flag(rules::H_BASE, at.offset, at.len, 0, 0);
             break;
         }
-        if size.value > 0 && head.size == 0 && head.sized && !run.told {
+        if size.value > 0 && head.size == 0 && head.sized() && !run.told {
             run.told = true;
-            r.flag(rules::H_SIZE, head.base_at.saturating_add(8), 8, 0, 0);
+            r.flag(rules::H_SIZE, base_at.saturating_add(8), 8, 0, 0);
         }
         let end = offset.value.saturating_add(size.value);
         if offset.value.checked_add(size.value).is_none_or(|end| end > limit) {
@@ -135,6 +136,6 @@ pub(super) fn check_all(
         r.check(aligned, rules::S_ALIGN, at, ALIGNMENT, offset.value);
         run.end = run.end.max(end);
     }
-    header.segments.sorted &= c.state.run.sorted;
+    header.sorted = c.state.run.sorted;
     Ok(())
 }

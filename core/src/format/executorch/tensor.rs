@@ -1,7 +1,7 @@
 //! Listing: the tensors of all methods, with their data.
 
 use super::open::place_of;
-use super::place::{Data, Planned, constant, initial};
+use super::place::{Data, Planned, constant, count_of, initial};
 use super::{Cursor, Header, State, enter, field, kind, rules, types};
 use crate::base::{limits::EXECUTORCH_TEXT, utf8, widen};
 use crate::format::flatbuffer::reads::{Reads, Scalar, Table, Vector, get};
@@ -83,7 +83,7 @@ impl Form {
         tensor.dtype = dtype;
         let rank = self.sizes.count;
         if rank > RANK {
-            let place = self.sizes.count_place();
+            let place = count_of(self.sizes);
             return broken(rules::T_RANK, place, RANK.into(), rank.into());
         }
         if let Some((extent, at)) = shape.negative {
@@ -101,7 +101,7 @@ impl Form {
             let span = match self.order.count {
                 0 => whole,
                 count if count == rank => self.order.span(1),
-                _ => self.order.count_place(),
+                _ => count_of(self.order),
             };
             return broken(rules::T_ORDER, span, last, self.order.count.into());
         }
@@ -157,7 +157,7 @@ pub(super) fn name_at(text: Vector) -> NameAt {
 pub(super) fn read_name(r: &mut Reader<'_, '_>, text: Vector) -> Result<NameAt, Halt> {
     let span = text.span(1);
     if span.len > EXECUTORCH_TEXT {
-        r.flag(rules::N_TEXT, text.count_place().offset, 4, EXECUTORCH_TEXT, span.len);
+        r.flag(rules::N_TEXT, count_of(text).offset, 4, EXECUTORCH_TEXT, span.len);
     } else if span.len > 0 {
         let bytes = get(r, span)?;
         r.check(utf8::is(bytes), rules::N_UTF8, span, 0, 0);

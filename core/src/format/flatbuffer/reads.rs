@@ -51,12 +51,6 @@ impl Vector {
         self.at != 0
     }
 
-    /// The bytes of the count before the items.
-    #[cfg_attr(not(feature = "executorch"), allow(dead_code))]
-    pub(crate) fn count_place(self) -> Span {
-        Span::new(u64::from(self.at).saturating_sub(4), 4)
-    }
-
     /// Offset of an item of `width` bytes.
     pub(crate) fn place(self, index: u32, width: u8) -> u64 {
         u64::from(self.at).wrapping_add(u64::from(index).wrapping_mul(width.into()))
