@@ -34,7 +34,7 @@
 //!
 //! | feature | default | what it adds |
 //! |---|---|---|
-//! | `formats` | yes | every format; or a single one by name: `bintensors`, `gguf`, `idv`, `npy`, `npz`, `oinf`, `onnx`, `pytorch`, `safetensors`, `shards`, `stb`, `tflite`, `ztensor` |
+//! | `formats` | yes | every format; or a single one by name: `bintensors`, `executorch`, `gguf`, `idv`, `npy`, `npz`, `oinf`, `onnx`, `pytorch`, `safetensors`, `shards`, `stb`, `tflite`, `ztensor` |
 //! | `windows` | yes | partially resident files, and `Audit`; without it, use [`MappedAudit`] |
 //! | `details` | yes | findings with a length and with expected and found numbers |
 //! | `payloads` | yes | the audit stage that needs the data |

@@ -40,7 +40,7 @@
 //! | feature | default | adds |
 //! |---|---|---|
 //! | `std` | yes | files, seekable readers, sharded checkpoints, random seeds |
-//! | `formats` | yes | all formats; each has a feature of its own: `bintensors`, `gguf`, `idv`, `npy`, `npz`, `oinf`, `onnx`, `pytorch`, `safetensors`, `shards`, `stb`, `tflite`, `ztensor` |
+//! | `formats` | yes | all formats; each has a feature of its own: `bintensors`, `executorch`, `gguf`, `idv`, `npy`, `npz`, `oinf`, `onnx`, `pytorch`, `safetensors`, `shards`, `stb`, `tflite`, `ztensor` |
 //! | `dequantise`, `codebooks` | yes | elements of ggml's block types; those of IQ1 to IQ3 too |
 //! | `beside` | no | data in files beside a model; formats that have such data turn it on |
 //! | `deflate`, `zstd`, `checksum` | yes | decompression and checksums |

@@ -46,6 +46,10 @@ pub fn short(finding: &Finding) -> String {
 fn header(text: &mut String, file: &File) {
     match file {
         File::BinTensors(h) => line(text, &(h.data_at(), h.has_metadata(), h.metadata_count())),
+        File::ExecuTorch(h) => {
+            line(text, &(h.is_program(), h.methods(), h.operators(), h.delegates()));
+            line(text, &(h.named_data(), h.segments()));
+        }
         File::Gguf(h) => line(text, &(h.endianness(), h.alignment(), h.data_at())),
         File::Idv(h) => line(text, &h.rows()),
         File::Onnx(h) => {

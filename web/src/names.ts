@@ -4,7 +4,7 @@
 export const TENSORS = /\.(?:stb|oinf|zt|ztensor|idv|gguf|npy|npz|safetensors|safetensors\.index\.json|bin\.index\.json|onnx|pt|pth|ckpt|tflite|bt)$|(?:^|\/)config\.json$/i;
 
 /** Files that only the full module can read. */
-export const FULL = /\.(?:json|stb|oinf|zt|ztensor|idv|npy|npz|onnx|pt|pth|ckpt|tflite|bt)$|-of-\d{5}\.gguf$/i;
+export const FULL = /\.(?:json|stb|oinf|zt|ztensor|idv|npy|npz|onnx|pt|pth|ckpt|tflite|pte|ptd|bt)$|-of-\d{5}\.gguf$/i;
 
 /** The end of a shard's name: its number, how many there are, the extension. */
 export const SHARD = /-\d{5}-of-\d{5}(?=\.(?:safetensors|bin)$)/;

@@ -17,6 +17,9 @@ impl File {
         owner: Option<u32>,
     ) {
         let Some(rule) = self.rule(Fault::Duplicate(kind)) else { return };
+        if self.may_repeat(kind, index) {
+            return;
+        }
         r.about(kind, index);
         if let Some(tensor) = owner {
             r.about(EntryKind::Attribute, tensor);

@@ -127,6 +127,9 @@ pub const FLATBUFFER_DEPTH: usize = 8;
 /// Names of tensors are paths through layers, of a few hundred bytes.
 pub const TFLITE_TEXT: u64 = 65_535;
 
+/// Longest name of an ExecuTorch program or of tensor data that is read, in bytes.
+pub const EXECUTORCH_TEXT: u64 = 65_535;
+
 /// Number of tensors, buffers or subgraphs of a TensorFlow Lite model that are marked at a time, in
 /// 64 bytes of state.
 ///

@@ -128,6 +128,11 @@ impl File {
     /// Whether any format of this build compares parts of the file with one another.
     pub(crate) const COVERS: bool = File::any_has_rule(Fault::Overlap);
 
+    /// Whether this entry may have the name of another of its kind in spite of the rule.
+    pub(crate) fn may_repeat(&self, kind: EntryKind, index: u32) -> bool {
+        each!(self, header => header.may_repeat(kind, index), false)
+    }
+
     /// Whether any format compares metadata entries of tensors with one another.
     pub(crate) const COMPARES_ATTRIBUTES: bool =
         File::any_has_rule(Fault::Duplicate(EntryKind::Attribute));

@@ -81,6 +81,12 @@ pub(crate) trait Container: Sized {
         c: &mut Cursor<Self::State>,
     ) -> Result<Option<Tensor>, Halt>;
 
+    /// Whether this entry may have the name of another of its kind, although a rule forbids that
+    /// for most.
+    fn may_repeat(&self, _kind: EntryKind, _index: u32) -> bool {
+        false
+    }
+
     /// Reads the next metadata entry of one tensor. At the end, finishes the cursor and
     /// returns `None`.
     fn attribute(

@@ -34,6 +34,8 @@ macro_rules! formats {
             PyTorch = 15, pytorch, "pytorch", "PyTorch", &["pt", "pth", "ckpt"];
             /// TensorFlow Lite, `.tflite`.
             Tflite = 16, tflite, "tflite", "TensorFlow Lite", &["tflite"];
+            /// ExecuTorch, `.pte` programs and `.ptd` data.
+            ExecuTorch = 17, executorch, "executorch", "ExecuTorch", &["pte", "ptd"];
             /// BinTensors, `.bt`. It has no magic, so it comes last.
             BinTensors = 4, bintensors, "bintensors", "BinTensors", &["bt"];
         }

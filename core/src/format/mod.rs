@@ -4,6 +4,8 @@
 
 #[cfg(feature = "bintensors")]
 pub mod bintensors;
+#[cfg(feature = "executorch")]
+pub mod executorch;
 #[cfg(feature = "gguf")]
 pub mod gguf;
 #[cfg(feature = "idv")]

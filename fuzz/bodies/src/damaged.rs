@@ -127,6 +127,11 @@ fn build(format: Format, seed: [u8; 8]) -> Option<Vec<u8>> {
         Format::BinTensors => {
             file!(encode::bintensors::arbitrary(), |f: encode::bintensors::File| f.encode())
         }
+        Format::ExecuTorch => {
+            file!(encode::executorch::arbitrary(), |f: Vec<(u8, Vec<i32>)>| {
+                encode::executorch::encode_program(&encode::executorch::of_constants(&f)).bytes
+            })
+        }
         Format::Gguf => {
             file!(encode::gguf::arbitrary(), |f: encode::gguf::File| f.encode().bytes)
         }

@@ -76,8 +76,8 @@ fn lookup(file: &File, source: &Source<'_>, few: usize) {
     while let Ok(Some(Entry { name, .. })) = file.next_tensor(source, &mut cursor, &mut |_| {}) {
         seen += 1;
         // A constant of ONNX has a name only beside its graph, and is not looked up by it; a tensor
-        // of TensorFlow Lite needs none.
-        let unnamed = matches!(file.format(), Format::Onnx | Format::Tflite);
+        // of TensorFlow Lite or ExecuTorch needs none.
+        let unnamed = matches!(file.format(), Format::ExecuTorch | Format::Onnx | Format::Tflite);
         let nameless = unnamed && name.is_empty();
         if seen > 64 || nameless {
             continue;

@@ -44,6 +44,7 @@ pub struct Target {
 /// Targets that need nothing but the core.
 pub const TARGETS: &[Target] = &[
     target("bintensors", |input| formats::format(Format::BinTensors, input), 16 << 10),
+    target("executorch", |input| formats::format(Format::ExecuTorch, input), 16 << 10),
     target("gguf", |input| formats::format(Format::Gguf, input), 32 << 10),
     target("idv", |input| formats::format(Format::Idv, input), 32 << 10),
     target("npy", |input| formats::format(Format::Npy, input), 16 << 10),
@@ -68,6 +69,7 @@ pub const TARGETS: &[Target] = &[
 #[cfg(feature = "host")]
 pub const HOST_TARGETS: &[Target] = &[
     target("damaged_bintensors", |input| damaged::damaged(Format::BinTensors, input), 128),
+    target("damaged_executorch", |input| damaged::damaged(Format::ExecuTorch, input), 128),
     target("damaged_gguf", |input| damaged::damaged(Format::Gguf, input), 128),
     target("damaged_idv", |input| damaged::damaged(Format::Idv, input), 128),
     target("damaged_npy", |input| damaged::damaged(Format::Npy, input), 128),

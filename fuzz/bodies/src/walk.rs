@@ -18,7 +18,7 @@ const PER_BYTE: u64 = 400;
 /// The same for zTensor, where unordered keys of a map are looked up among up to
 /// [`limits::CBOR_KEYS`] others.
 const PER_BYTE_OF_CBOR: u64 = 12_000;
-/// The same for TensorFlow Lite, where an offset of four bytes refers to a table that may be shared,
+/// The same for TensorFlow Lite and ExecuTorch, where an offset of four bytes refers to a table that may be shared,
 /// and operators are followed to their tensors.
 const PER_BYTE_OF_FLATBUFFER: u64 = 3_000;
 /// Steps per decoded byte.
@@ -81,7 +81,7 @@ impl std::fmt::Write for Letters {
 pub fn walk(bytes: &[u8], format: Option<Format>) -> Option<Severity> {
     let per_byte = match format {
         None | Some(Format::ZTensor) => PER_BYTE_OF_CBOR,
-        Some(Format::Tflite) => PER_BYTE_OF_FLATBUFFER,
+        Some(Format::ExecuTorch | Format::Tflite) => PER_BYTE_OF_FLATBUFFER,
         Some(_) => PER_BYTE,
     };
     let budget = BASE + per_byte * bytes.len() as u64;

@@ -285,8 +285,14 @@ impl Encoded {
 
 /// Writes a flatbuffer.
 pub fn encode(identifier: &[u8; 4], root: &Table) -> Encoded {
+    encode_after(identifier, &[], root)
+}
+
+/// Writes a flatbuffer with other bytes between the identifier and the first table.
+pub fn encode_after(identifier: &[u8; 4], head: &[u8], root: &Table) -> Encoded {
     let mut out = Encoded { bytes: vec![0; 4], ..Encoded::default() };
     out.bytes.extend(identifier);
+    out.bytes.extend(head);
     out.table("", 0, root);
     out
 }

@@ -1,6 +1,7 @@
 //! One encoder per format: a plain description of a file in, bytes out.
 
 pub mod bintensors;
+pub mod executorch;
 pub mod flatbuffer;
 pub mod gguf;
 pub mod idv;

@@ -20,7 +20,8 @@ const SLOTS: usize = 70_000;
 const DECODED: usize = 64 << 10;
 
 /// Formats that no image reads: docs/firmware.md says why.
-pub(crate) const FOR_HOSTS: [&str; 5] = ["npz", "onnx", "pytorch", "shards", "tflite"];
+pub(crate) const FOR_HOSTS: [&str; 6] =
+    ["executorch", "npz", "onnx", "pytorch", "shards", "tflite"];
 
 /// The image with every format and all features, like a host.
 const IMAGE: &str = "WEIGHBRIDGE_CHECK";

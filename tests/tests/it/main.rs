@@ -7,6 +7,7 @@ mod codec;
 mod convert;
 mod corpus;
 mod documents;
+mod executorch;
 mod facts;
 mod fixtures;
 mod flash;

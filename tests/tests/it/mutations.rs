@@ -123,12 +123,13 @@ macro_rules! each_format {
     )*};
 }
 
-each_format!(bintensors gguf idv npy npz oinf onnx safetensors shards stb tflite ztensor);
+each_format!(bintensors executorch gguf idv npy npz oinf onnx safetensors shards stb tflite ztensor);
 
 #[test]
 fn mutations_cover_every_format() {
     let tested = [
         "bintensors",
+        "executorch",
         "gguf",
         "idv",
         "npy",

@@ -22,7 +22,11 @@
 //! A fault makes one field or one object unreadable; the walk goes on with the next. A fault in
 //! a vtable is reported for each table that uses it.
 
+#[cfg(feature = "flatbuffer")]
+pub(crate) mod reads;
 mod schema;
+#[cfg(feature = "flatbuffer")]
+pub(crate) mod shape;
 mod table;
 #[cfg(all(test, feature = "windows"))]
 mod tests;

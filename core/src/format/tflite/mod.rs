@@ -33,16 +33,14 @@ mod operator;
 mod operators;
 mod parts;
 mod quant;
-mod reads;
 mod schema;
-mod shape;
 mod sparse;
 mod tensor;
 mod text;
 mod unused;
 
 use crate::format::Container;
-use crate::format::flatbuffer::Walk;
+use crate::format::flatbuffer::{Walk, reads, shape};
 use crate::input::Source;
 use crate::model::{Metadata, NameAt, Region, Tensor, Value, Version};
 use crate::parse::{self, Reader};

@@ -13,16 +13,14 @@ use weighbridge_core::{
 };
 
 pub(crate) mod archive;
+mod magic;
 mod scanned;
 
 use archive::{Members, NPZ, ZIP};
+use magic::{MAGICS, NPY, ONNX, PROGRAM, PROGRAM_DATA, TAR, TFLITE};
 
 const OBJECTS: &str = "a NumPy array (.npy) of objects, a pickle";
 const PICKLE: &str = "a pickle";
-const NPY: &str = "a NumPy array (.npy)";
-const ONNX: &str = "an ONNX model";
-const TFLITE: &str = "a TensorFlow Lite model";
-const TAR: &str = "a tar archive";
 
 /// How much of the file is examined.
 const HEAD: u64 = 4 << 10;
@@ -118,6 +116,7 @@ impl Diagnosis {
             Some(Diagnosis::Other(NPZ)) => Some(Format::Npz),
             Some(Diagnosis::Other(ONNX)) => Some(Format::Onnx),
             Some(Diagnosis::Other(TFLITE)) => Some(Format::Tflite),
+            Some(Diagnosis::Other(PROGRAM | PROGRAM_DATA)) => Some(Format::ExecuTorch),
             _ => None,
         };
         let damaged =
@@ -318,34 +317,6 @@ impl fmt::Display for Diagnosis {
         }
     }
 }
-
-/// Bytes that identify a file of another format.
-struct Magic {
-    offset: usize,
-    bytes: &'static [u8],
-    name: &'static str,
-}
-
-const fn magic(offset: usize, bytes: &'static [u8], name: &'static str) -> Magic {
-    Magic { offset, bytes, name }
-}
-
-const MAGICS: &[Magic] = &[
-    magic(0, b"\x93NUMPY", NPY),
-    magic(0, b"\x89HDF\r\n\x1A\n", "an HDF5 file"),
-    magic(0, b"PAR1", "a Parquet file"),
-    magic(0, b"ARROW1", "an Arrow file"),
-    magic(0, b"\x1F\x8B\x08", "data compressed with gzip"),
-    magic(0, b"\xFD7zXZ\0", "data compressed with xz"),
-    magic(0, b"\x28\xB5\x2F\xFD", "data compressed with zstd"),
-    magic(0, b"BZh", "data compressed with bzip2"),
-    magic(0, b"\x04\x22\x4D\x18", "data compressed with lz4"),
-    magic(0, b"lmgg", "a GGML file, which GGUF has replaced"),
-    magic(0, b"fmgg", "a GGMF file, which GGUF has replaced"),
-    magic(0, b"tjgg", "a GGJT file, which GGUF has replaced"),
-    magic(4, b"TFL3", TFLITE),
-    magic(257, b"ustar", TAR),
-];
 
 /// Rules broken by a file of a known generation that is not read.
 const GENERATIONS: &[Rule] = &[

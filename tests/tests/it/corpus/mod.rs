@@ -1,6 +1,7 @@
 //! Conformance with the corpus of real and broken files, if present.
 
 mod bintensors;
+mod executorch;
 mod idv;
 mod oinf;
 mod onnx;

@@ -8,22 +8,22 @@ use crate::rule::Halt;
 
 /// Extents, as far as they have been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Shape {
+pub(crate) struct Shape {
     /// Number of extents read.
-    pub(super) rank: u32,
+    pub(crate) rank: u32,
     /// The product of all extents above 0.
     product: u64,
     zero: bool,
-    pub(super) overflows: bool,
+    pub(crate) overflows: bool,
     /// The first extent below the least one allowed, and its offset.
-    pub(super) negative: Option<(i32, u32)>,
-    pub(super) packed: Packed,
+    pub(crate) negative: Option<(i32, u32)>,
+    pub(crate) packed: Packed,
     /// The extent asked for.
-    pub(super) chosen: u32,
+    pub(crate) chosen: u32,
 }
 
 impl Shape {
-    pub(super) const START: Shape = Shape {
+    pub(crate) const START: Shape = Shape {
         rank: 0,
         product: 1,
         zero: false,
@@ -35,7 +35,7 @@ impl Shape {
 
     /// Reads the extents that are left in `vector`, each at least `least`, and notes extent
     /// `choice`.
-    pub(super) fn read(
+    pub(crate) fn read(
         &mut self,
         r: &mut Reader<'_, '_>,
         vector: Vector,
@@ -73,7 +73,7 @@ impl Shape {
     }
 
     /// Number of elements.
-    pub(super) fn elements(&self) -> u64 {
+    pub(crate) fn elements(&self) -> u64 {
         if self.zero { 0 } else { self.product }
     }
 }

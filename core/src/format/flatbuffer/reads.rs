@@ -18,97 +18,97 @@ const READS: usize = 68;
 
 /// The numbers that were read for the current entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Memo {
+pub(crate) struct Memo {
     values: [u64; READS],
     known: u8,
 }
 
 impl Memo {
     /// Nothing was read.
-    pub(super) const NONE: Memo = Memo { values: [0; READS], known: 0 };
+    pub(crate) const NONE: Memo = Memo { values: [0; READS], known: 0 };
 
     /// Forgets everything, for the next entry.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.known = 0;
     }
 }
 
 /// A vector: where its items are, and how many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Vector {
+pub(crate) struct Vector {
     /// Offset of the first item; 0 if the field is absent.
-    pub(super) at: u32,
+    pub(crate) at: u32,
     /// Number of items.
-    pub(super) count: u32,
+    pub(crate) count: u32,
 }
 
 impl Vector {
     /// No vector.
-    pub(super) const NONE: Vector = Vector { at: 0, count: 0 };
+    pub(crate) const NONE: Vector = Vector { at: 0, count: 0 };
 
     /// Whether the field is present.
-    pub(super) fn is_present(self) -> bool {
+    pub(crate) fn is_present(self) -> bool {
         self.at != 0
     }
 
     /// Offset of an item of `width` bytes.
-    pub(super) fn place(self, index: u32, width: u8) -> u64 {
+    pub(crate) fn place(self, index: u32, width: u8) -> u64 {
         u64::from(self.at).wrapping_add(u64::from(index).wrapping_mul(width.into()))
     }
 
     /// The bytes of its items.
-    pub(super) fn span(self, width: u8) -> Span {
+    pub(crate) fn span(self, width: u8) -> Span {
         Span::new(self.at.into(), u64::from(self.count).wrapping_mul(width.into()))
     }
 }
 
 /// A table: its offset, and the place and length of its vtable.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Table {
-    pub(super) at: u64,
+pub(crate) struct Table {
+    pub(crate) at: u64,
     vtable: u64,
     len: u64,
 }
 
 impl Table {
     /// The place of the table, for findings.
-    pub(super) fn span(&self) -> Span {
+    pub(crate) fn span(&self) -> Span {
         Span::new(self.at, 4)
     }
 }
 
 /// A scalar field: its value, and where it is stored; 0 if it is absent.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scalar {
-    pub(super) value: u64,
-    pub(super) at: u64,
+pub(crate) struct Scalar {
+    pub(crate) value: u64,
+    pub(crate) at: u64,
 }
 
 /// Reads an entry, and remembers.
-pub(super) struct Reads<'m, 'w, 'r, 'a> {
-    pub(super) r: &'w mut Reader<'r, 'a>,
+pub(crate) struct Reads<'m, 'w, 'r, 'a> {
+    pub(crate) r: &'w mut Reader<'r, 'a>,
     memo: &'m mut Memo,
     next: u8,
 }
 
 impl<'m, 'w, 'r, 'a> Reads<'m, 'w, 'r, 'a> {
     /// Reads an entry from its start.
-    pub(super) fn new(r: &'w mut Reader<'r, 'a>, memo: &'m mut Memo) -> Self {
+    pub(crate) fn new(r: &'w mut Reader<'r, 'a>, memo: &'m mut Memo) -> Self {
         Reads { r, memo, next: 0 }
     }
 
     /// Continues an entry after `next` reads.
-    pub(super) fn after(r: &'w mut Reader<'r, 'a>, memo: &'m mut Memo, next: u8) -> Self {
+    pub(crate) fn after(r: &'w mut Reader<'r, 'a>, memo: &'m mut Memo, next: u8) -> Self {
         Reads { r, memo, next }
     }
 
     /// Number of reads made.
-    pub(super) fn count(&self) -> u8 {
+    pub(crate) fn count(&self) -> u8 {
         self.next
     }
 
-    /// The remembered result of the next read, or that of `read`.
-    fn recall(
+    /// The remembered result of the next read, or that of `read`, which looks at one place.
+    pub(crate) fn recall(
         &mut self,
         read: impl FnOnce(&mut Reader<'r, 'a>) -> Result<u64, Halt>,
     ) -> Result<u64, Halt> {
@@ -128,12 +128,12 @@ impl<'m, 'w, 'r, 'a> Reads<'m, 'w, 'r, 'a> {
     }
 
     /// The little-endian number of `width` bytes at `at`.
-    pub(super) fn number(&mut self, at: u64, width: u8) -> Result<u64, Halt> {
+    pub(crate) fn number(&mut self, at: u64, width: u8) -> Result<u64, Halt> {
         self.recall(|r| number(r, at, width))
     }
 
     /// The table at `at`.
-    pub(super) fn table(&mut self, at: u64) -> Result<Table, Halt> {
+    pub(crate) fn table(&mut self, at: u64) -> Result<Table, Halt> {
         let back = self.number(at, 4)?;
         // A signed distance: the vtable may be on either side.
         let back = u32::try_from(back).unwrap_or(0).cast_signed();
@@ -143,7 +143,7 @@ impl<'m, 'w, 'r, 'a> Reads<'m, 'w, 'r, 'a> {
     }
 
     /// Offset of a field; 0 if it is absent.
-    pub(super) fn field(&mut self, table: &Table, index: u8) -> Result<u64, Halt> {
+    pub(crate) fn field(&mut self, table: &Table, index: u8) -> Result<u64, Halt> {
         let slot = u64::from(index).wrapping_mul(2).wrapping_add(4);
         if slot.wrapping_add(2) > table.len {
             return Ok(0);
@@ -153,7 +153,7 @@ impl<'m, 'w, 'r, 'a> Reads<'m, 'w, 'r, 'a> {
     }
 
     /// A number of `width` bytes, or `default` if the field is absent.
-    pub(super) fn scalar(
+    pub(crate) fn scalar(
         &mut self,
         table: &Table,
         index: u8,
@@ -166,14 +166,14 @@ impl<'m, 'w, 'r, 'a> Reads<'m, 'w, 'r, 'a> {
     }
 
     /// A signed number of four bytes.
-    pub(super) fn int(&mut self, table: &Table, index: u8, default: i32) -> Result<i32, Halt> {
+    pub(crate) fn int(&mut self, table: &Table, index: u8, default: i32) -> Result<i32, Halt> {
         let default = default.cast_unsigned().into();
         let value = self.scalar(table, index, 4, default)?.value;
         Ok(u32::try_from(value).unwrap_or(0).cast_signed())
     }
 
     /// Offset of the object that a field refers to; 0 if the field is absent.
-    pub(super) fn target(&mut self, table: &Table, index: u8) -> Result<u64, Halt> {
+    pub(crate) fn target(&mut self, table: &Table, index: u8) -> Result<u64, Halt> {
         let at = self.field(table, index)?;
         if at == 0 {
             return Ok(0);
@@ -182,7 +182,7 @@ impl<'m, 'w, 'r, 'a> Reads<'m, 'w, 'r, 'a> {
     }
 
     /// The table that a field refers to; `None` if the field is absent.
-    pub(super) fn inner(&mut self, table: &Table, index: u8) -> Result<Option<Table>, Halt> {
+    pub(crate) fn inner(&mut self, table: &Table, index: u8) -> Result<Option<Table>, Halt> {
         match self.target(table, index)? {
             0 => Ok(None),
             at => self.table(at).map(Some),
@@ -190,7 +190,7 @@ impl<'m, 'w, 'r, 'a> Reads<'m, 'w, 'r, 'a> {
     }
 
     /// The vector or text that a field refers to.
-    pub(super) fn vector(&mut self, table: &Table, index: u8) -> Result<Vector, Halt> {
+    pub(crate) fn vector(&mut self, table: &Table, index: u8) -> Result<Vector, Halt> {
         match self.target(table, index)? {
             0 => Ok(Vector::NONE),
             at => self.vector_at(at),
@@ -205,7 +205,7 @@ impl<'m, 'w, 'r, 'a> Reads<'m, 'w, 'r, 'a> {
     }
 
     /// The table that item `index` of a vector refers to.
-    pub(super) fn item(&mut self, vector: Vector, index: u32) -> Result<Table, Halt> {
+    pub(crate) fn item(&mut self, vector: Vector, index: u32) -> Result<Table, Halt> {
         let at = vector.place(index, 4);
         let offset = self.number(at, 4)?;
         self.table(at.wrapping_add(offset))
@@ -213,7 +213,7 @@ impl<'m, 'w, 'r, 'a> Reads<'m, 'w, 'r, 'a> {
 }
 
 /// The little-endian number of `width` bytes at `at`.
-pub(super) fn number(r: &mut Reader<'_, '_>, at: u64, width: u8) -> Result<u64, Halt> {
+pub(crate) fn number(r: &mut Reader<'_, '_>, at: u64, width: u8) -> Result<u64, Halt> {
     let mut bytes = [0; 8];
     let found = get(r, Span::new(at, width.into()))?;
     for (to, from) in bytes.iter_mut().zip(found) {
@@ -223,7 +223,7 @@ pub(super) fn number(r: &mut Reader<'_, '_>, at: u64, width: u8) -> Result<u64, 
 }
 
 /// The bytes of `span` as one slice. The host may read ahead.
-pub(super) fn get<'a>(r: &mut Reader<'_, 'a>, span: Span) -> Result<&'a [u8], Halt> {
+pub(crate) fn get<'a>(r: &mut Reader<'_, 'a>, span: Span) -> Result<&'a [u8], Halt> {
     match r.source().all(span) {
         Some(bytes) => Ok(bytes),
         None => {
@@ -236,7 +236,7 @@ pub(super) fn get<'a>(r: &mut Reader<'_, 'a>, span: Span) -> Result<&'a [u8], Ha
 
 /// The bytes of `span` that are resident, at least the first `width` of them, in whole items of
 /// `width` bytes.
-pub(super) fn some<'a>(r: &mut Reader<'_, 'a>, span: Span, width: u8) -> Result<&'a [u8], Halt> {
+pub(crate) fn some<'a>(r: &mut Reader<'_, 'a>, span: Span, width: u8) -> Result<&'a [u8], Halt> {
     if let Some(bytes) = r.source().all(span) {
         return Ok(bytes);
     }
@@ -256,6 +256,6 @@ pub(super) fn some<'a>(r: &mut Reader<'_, 'a>, span: Span, width: u8) -> Result<
 }
 
 /// Offsets of items of `width` bytes, from `at` on.
-pub(super) fn offsets(at: u64, width: u8) -> impl Iterator<Item = u64> {
+pub(crate) fn offsets(at: u64, width: u8) -> impl Iterator<Item = u64> {
     core::iter::successors(Some(at), move |at| Some(at.wrapping_add(width.into())))
 }

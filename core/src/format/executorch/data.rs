@@ -1,0 +1,80 @@
+//! Listing of tensor data: each key with its segment.
+
+use super::open::place_of;
+use super::place::Data;
+use super::tensor::{Broken, Form, finish, put, read_name};
+use super::{Cursor, Header, State, rules};
+use crate::format::flatbuffer::reads::Reads;
+use crate::format::flatbuffer::shape::Shape;
+use crate::input::Span;
+use crate::model::{DType, Tensor, dims::Packed};
+use crate::parse::Reader;
+use crate::rule::{EntryKind, Halt};
+
+/// Reads and validates the next key. Data without a type is a row of bytes.
+pub(super) fn next(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+) -> Result<Option<Tensor>, Halt> {
+    let State { memo, shape, alone, .. } = &mut c.state;
+    if !*alone && c.index >= header.named.count {
+        c.finish();
+        return Ok(None);
+    }
+    let mut reads = Reads::new(r, memo);
+    let table = match *alone {
+        true => reads.table(c.at)?,
+        false => reads.item(header.named, c.index)?,
+    };
+    let key = reads.vector(&table, 0)?;
+    let number = reads.scalar(&table, 1, 4, 0)?;
+    let form = match reads.inner(&table, 2)? {
+        Some(layout) => Some(Form::read(&mut reads, layout, [0, 1, 2])?),
+        None => None,
+    };
+    let segment = header.segments.read(&mut reads, number.value)?;
+    let span = segment.as_ref().and_then(|segment| header.span_of(reads.r, segment));
+    let shape = match &form {
+        Some(form) => form.extents(r, shape)?,
+        None => *shape,
+    };
+    r.about(EntryKind::Tensor, c.index);
+    let name = read_name(r, key)?;
+    r.check(key.count > 0, rules::N_KEY, table.span(), 1, 0);
+    let mut tensor = Tensor {
+        index: c.index,
+        offset: table.at,
+        name,
+        dims: shape.packed.dims(),
+        ..Tensor::default()
+    };
+    let place = place_of(number, 4, table.span());
+    let data = match (segment, span) {
+        (None, _) => {
+            let (expected, found) = (header.segments.list.count.into(), number.value);
+            Data::Wrong(Broken { rule: rules::N_SEGMENT, span: place, expected, found })
+        }
+        (Some(_), None) => Data::Lost,
+        (Some(_), Some(span)) => Data::Exactly(span),
+    };
+    let found = match form {
+        Some(form) => form.check(r, &shape, &mut tensor),
+        None => blob(span, &mut tensor),
+    };
+    let found = found.and_then(|bytes| put(r, data, bytes, &mut tensor));
+    finish(r, found, &mut tensor);
+    c.state.memo.clear();
+    c.state.shape = Shape::START;
+    c.index = c.index.wrapping_add(1);
+    Ok(Some(tensor))
+}
+
+/// Data without a type.
+fn blob(span: Option<Span>, tensor: &mut Tensor) -> Result<u64, Broken> {
+    let len = span.map_or(0, |span| span.len);
+    tensor.dtype = DType::U8;
+    tensor.dims = Packed::of(len).dims();
+    tensor.elements = len;
+    Ok(len)
+}

@@ -1,0 +1,232 @@
+//! Opening: the whole flatbuffer is verified, and its tables and the places of segments are found.
+
+use super::head::{self, Head, Kind, refuse};
+use super::schema::{self, table};
+use super::segment::{self, Segments};
+use super::{Cursor, Header, rules};
+use crate::base::wide;
+use crate::format::flatbuffer::reads::{Reads, Scalar, Vector};
+use crate::format::flatbuffer::{self, Extent, Fault, Object, Prefix, Schema, Walk};
+use crate::input::Span;
+use crate::parse::Reader;
+use crate::rule::{EntryKind, Halt, Rule, Severity};
+use core::cell::Cell;
+
+/// What opening has found so far, and what is known of the part that is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Scan {
+    head: Option<Head>,
+    header: Option<Header>,
+    /// The root; 0 before it was found.
+    root: u64,
+    tensors: u32,
+    operators: u32,
+    delegates: u32,
+    /// The first fatal fault.
+    broken: Option<Rule>,
+    /// A part to be returned next.
+    pub(super) pending: Option<Span>,
+}
+
+impl Scan {
+    pub(super) const START: Scan = Scan {
+        head: None,
+        header: None,
+        root: 0,
+        tensors: 0,
+        operators: 0,
+        delegates: 0,
+        broken: None,
+        pending: None,
+    };
+}
+
+/// The tables of a kind of file.
+pub(super) fn schema_of(head: &Head) -> &'static Schema {
+    match head.kind {
+        Kind::Program => &schema::PROGRAM,
+        Kind::Data => &schema::DATA,
+    }
+}
+
+/// A walk over the flatbuffer.
+pub(super) fn walk(r: &mut Reader<'_, '_>, head: &Head) -> Result<Walk, Halt> {
+    let mut bytes = Extent::new(r, 0, head.end.into());
+    let schema = schema_of(head);
+    let root = flatbuffer::root(r, &mut bytes, Prefix::None, schema, &rules::structure)?;
+    if wide(root) < head.len.into() {
+        return refuse(r, rules::F_ROOT, Span::new(0, 4), head.len.into(), wide(root));
+    }
+    Ok(Walk::new(bytes, root))
+}
+
+/// The phases.
+const HEAD: u8 = 0;
+const ROOT: u8 = 1;
+const OBJECTS: u8 = 2;
+const FIND: u8 = 3;
+const SEGMENTS: u8 = 4;
+
+/// Verifies the flatbuffer, and finds its vectors.
+pub(super) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
+    r.about(EntryKind::File, 0);
+    if c.phase == HEAD {
+        c.state.scan.head = Some(head::read(r)?);
+        c.phase = ROOT;
+    }
+    let Some(head) = c.state.scan.head else { return Err(Halt::refused(rules::F_SHORT)) };
+    if c.phase == ROOT {
+        c.state.walk = walk(r, &head)?;
+        c.phase = OBJECTS;
+    }
+    if c.phase == OBJECTS {
+        verify(r, c, schema_of(&head))?;
+        c.phase = FIND;
+    }
+    if let Some(rule) = c.state.scan.broken {
+        return Err(Halt::refused(rule));
+    }
+    if c.phase == FIND {
+        let header = match head.kind {
+            Kind::Program => program(r, c, head)?,
+            Kind::Data => data(r, c, head)?,
+        };
+        c.state.memo.clear();
+        c.state.scan.header = Some(header);
+        segment::check_base(r, &header);
+        c.phase = SEGMENTS;
+    }
+    let Some(mut header) = c.state.scan.header else {
+        return Err(Halt::refused(rules::F_SHORT));
+    };
+    segment::check_all(r, c, &mut header)?;
+    Ok(header)
+}
+
+/// Verifies every object, and counts.
+fn verify(r: &mut Reader<'_, '_>, c: &mut Cursor, schema: &Schema) -> Result<(), Halt> {
+    let fatal = Cell::new(None);
+    let rule = |fault: Fault| {
+        let rule = rules::structure(fault);
+        if rule.severity() == Severity::Fatal {
+            fatal.set(Some(rule));
+        }
+        rule
+    };
+    let is_program = schema.identifier == schema::PROGRAM.identifier;
+    loop {
+        let found = c.state.walk.next(r, schema, &rule);
+        let scan = &mut c.state.scan;
+        scan.broken = scan.broken.or(fatal.get());
+        let Some(object) = found? else { return Ok(()) };
+        let Object::Table { number, span, .. } = object else { continue };
+        let count = match number {
+            0 => {
+                scan.root = span.offset;
+                continue;
+            }
+            table::TENSOR if is_program => &mut scan.tensors,
+            table::OPERATOR if is_program => &mut scan.operators,
+            table::DELEGATE if is_program => &mut scan.delegates,
+            schema::data::NAMED if !is_program => &mut scan.tensors,
+            _ => continue,
+        };
+        *count = count.saturating_add(1);
+    }
+}
+
+/// Where a scalar is, or its table if it is absent.
+pub(super) fn place_of(scalar: Scalar, width: u8, table: Span) -> Span {
+    if scalar.at == 0 { table } else { Span::new(scalar.at, width.into()) }
+}
+
+/// Reads the root of a program.
+fn program(r: &mut Reader<'_, '_>, c: &mut Cursor, head: Head) -> Result<Header, Halt> {
+    let scan = c.state.scan;
+    let mut reads = Reads::new(r, &mut c.state.memo);
+    let root = reads.table(scan.root)?;
+    let version = reads.scalar(&root, 0, 4, 0)?;
+    let mut vectors = [Vector::NONE; 6];
+    for (vector, field) in vectors.iter_mut().zip([1, 2, 3, 4, 6, 7]) {
+        *vector = reads.vector(&root, field)?;
+    }
+    let [plans, buffers, inline, segments, mutable, named] = vectors;
+    let (mut constant, mut constant_at, mut offsets) = (0, 0, Vector::NONE);
+    if let Some(table) = reads.inner(&root, 5)? {
+        let index = reads.scalar(&table, 0, 4, 0)?;
+        constant = u32::try_from(index.value).unwrap_or(u32::MAX);
+        let place = place_of(index, 4, table.span()).offset;
+        constant_at = u32::try_from(place).unwrap_or(0);
+        offsets = reads.vector(&table, 1)?;
+    }
+    let whole = root.span();
+    check_version(r, version, whole);
+    r.check(plans.count > 0, rules::P_METHODS, whole, 1, 0);
+    // A single offset stands for no constants.
+    let both = buffers.count > 0 && offsets.count > 1;
+    r.check(!both, rules::C_BOTH, whole, 0, buffers.count.into());
+    let Head { kind, len: head_len, end, base, size } = head;
+    Ok(Header {
+        kind,
+        head_len,
+        end,
+        base,
+        size,
+        version: u16::try_from(version.value).unwrap_or(u16::MAX),
+        plans,
+        buffers,
+        inline,
+        segments: Segments { list: segments },
+        sorted: true,
+        constant,
+        constant_at,
+        offsets,
+        mutable,
+        named,
+        tensors: scan.tensors,
+        operators: scan.operators,
+        delegates: scan.delegates,
+    })
+}
+
+/// Reads the root of tensor data.
+fn data(r: &mut Reader<'_, '_>, c: &mut Cursor, head: Head) -> Result<Header, Halt> {
+    let scan = c.state.scan;
+    let mut reads = Reads::new(r, &mut c.state.memo);
+    let root = reads.table(scan.root)?;
+    let version = reads.scalar(&root, 0, 4, 0)?;
+    let segments = reads.vector(&root, 1)?;
+    let named = reads.vector(&root, 2)?;
+    let whole = root.span();
+    if !named.is_present() {
+        return refuse(r, rules::N_NONE, whole, 1, 0);
+    }
+    check_version(r, version, whole);
+    let Head { kind, len: head_len, end, base, size } = head;
+    Ok(Header {
+        kind,
+        head_len,
+        end,
+        base,
+        size,
+        version: u16::try_from(version.value).unwrap_or(u16::MAX),
+        plans: Vector::NONE,
+        buffers: Vector::NONE,
+        inline: Vector::NONE,
+        segments: Segments { list: segments },
+        sorted: true,
+        constant: 0,
+        constant_at: 0,
+        offsets: Vector::NONE,
+        mutable: Vector::NONE,
+        named,
+        tensors: scan.tensors,
+        operators: 0,
+        delegates: 0,
+    })
+}
+
+fn check_version(r: &mut Reader<'_, '_>, version: Scalar, whole: Span) {
+    let place = place_of(version, 4, whole);
+    r.check(version.value == 0, rules::P_VERSION, place, 0, version.value);
+}
