@@ -1,7 +1,7 @@
 /** File names. `tests/tests/it/lists.rs` writes the extensions. */
 
 /** Files of a folder that can be opened, including a model's settings. */
-export const TENSORS = /\.(?:stb|oinf|zt|ztensor|idv|gguf|npy|npz|safetensors|safetensors\.index\.json|bin\.index\.json|onnx|pt|pth|ckpt|tflite|bt)$|(?:^|\/)config\.json$/i;
+export const TENSORS = /\.(?:stb|oinf|zt|ztensor|idv|gguf|npy|npz|safetensors|safetensors\.index\.json|bin\.index\.json|onnx|pt|pth|ckpt|tflite|pte|ptd|bt)$|(?:^|\/)config\.json$/i;
 
 /** Files that only the full module can read. */
 export const FULL = /\.(?:json|stb|oinf|zt|ztensor|idv|npy|npz|onnx|pt|pth|ckpt|tflite|pte|ptd|bt)$|-of-\d{5}\.gguf$/i;
