@@ -76,6 +76,16 @@ pub const CBOR_KEYS: usize = 128;
 /// Real writers use only text and numbers as keys.
 pub const CBOR_KEY_DEPTH: usize = 8;
 
+/// Most parts of one zTensor object that are listed. With more, none is, and they are unchecked.
+///
+/// The layouts of the specification have up to three. Each part is listed by reading its object.
+pub const ZTENSOR_PARTS: u32 = 16;
+
+/// Longest zTensor manifest whose hash is computed, in bytes: all of it is in memory at once.
+///
+/// A tensor takes about 100 bytes of it.
+pub const ZTENSOR_MANIFEST: u64 = 256 << 20;
+
 /// Number of dims of a sparse tensor that the audit stores itself. More take slots from the
 /// caller; without those the coordinates are unchecked.
 ///
