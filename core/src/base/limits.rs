@@ -86,6 +86,16 @@ pub const ZTENSOR_PARTS: u32 = 16;
 /// A tensor takes about 100 bytes of it.
 pub const ZTENSOR_MANIFEST: u64 = 256 << 20;
 
+/// Number of shards of a zTensor model whose references are checked: all objects are passed once
+/// for each.
+///
+/// Checkpoints have up to a few dozen files.
+pub const ZTENSOR_SHARDS: u32 = 64;
+
+/// Length of the coordinates of a sparse zTensor object that are compared with one another, in
+/// bytes: all of them are in memory at once.
+pub const ZTENSOR_COORDINATES: u64 = 1 << 20;
+
 /// Number of dims of a sparse tensor that the audit stores itself. More take slots from the
 /// caller; without those the coordinates are unchecked.
 ///

@@ -1,9 +1,13 @@
-//! What the bytes of the manifest and of sparse indices must be.
+//! What the bytes of the manifest, sparse indices, and references into other files must be.
 
 use super::super::{Cursor, rules};
-use super::{Generation, Header};
+use super::object::{Kind, Object, Read};
+use super::references::References;
+use super::sparse::Follow;
+use super::{Generation, Header, list};
 use crate::base::limits::ZTENSOR_MANIFEST;
 use crate::codec::checksum::{Algorithm, Hasher};
+use crate::model::Status;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
@@ -11,36 +15,116 @@ use crate::rule::{EntryKind, Halt};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in super::super) struct Progress {
     step: Step,
+    walk: Walk,
+    follow: Follow,
+    references: References,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Step {
     Hash,
+    Objects,
+    Indices,
+    Shards,
     Done,
 }
 
+/// A walk over all objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Walk {
+    at: u64,
+    left: u32,
+    /// Number of entries passed.
+    pub(super) entries: u32,
+}
+
+impl Walk {
+    pub(super) const START: Walk = Walk { at: 0, left: 0, entries: 0 };
+
+    /// The next object, with the number of its entry. Its faults were reported when it was listed.
+    pub(super) fn next<'a>(
+        &mut self,
+        header: &Header,
+        r: &mut Reader<'_, 'a>,
+    ) -> Result<Option<(Object<'a>, u32)>, Halt> {
+        if self.at == 0 {
+            (self.at, self.left) = (header.objects_at, header.left);
+        }
+        let mut left = self.left;
+        let read = r.quietly(|r| Object::read(header, r, self.at, (0, 0), &mut left));
+        match read {
+            Ok(Read::Object(object)) => {
+                let index = self.entries;
+                self.entries = index.saturating_add(object.entries());
+                (self.at, self.left) = (object.end, left);
+                Ok(Some((object, index)))
+            }
+            Ok(Read::End(_)) => Ok(None),
+            Err(halt) if halt.is_absent() => Err(halt),
+            // The list has reported why it ends here.
+            Err(_) => Ok(None),
+        }
+    }
+}
+
 impl Progress {
-    pub(super) const START: Progress = Progress { step: Step::Hash };
+    pub(super) const START: Progress = Progress {
+        step: Step::Hash,
+        walk: Walk::START,
+        follow: Follow::NONE,
+        references: References::START,
+    };
 }
 
 /// One step of the audit.
 pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let mut progress = c.state.later.audit;
-    match progress.step {
+    progress.step = match progress.step {
+        Step::Hash if header.manifest.is_empty() => Step::Done,
         Step::Hash => {
             hash(header, r)?;
-            progress.step = Step::Done;
+            Step::Objects
         }
-        Step::Done => c.finish(),
-    }
+        Step::Objects => match progress.walk.next(header, r)? {
+            Some((object, index)) => {
+                progress.follow = indices(header, r, &object, index);
+                Step::Indices
+            }
+            None => Step::Shards,
+        },
+        Step::Indices if progress.follow.is_over() => Step::Objects,
+        Step::Indices => {
+            progress.follow.step(header, r)?;
+            Step::Indices
+        }
+        Step::Shards if progress.references.step(header, r)? => Step::Done,
+        Step::Shards => Step::Shards,
+        Step::Done => {
+            c.finish();
+            Step::Done
+        }
+    };
     c.state.later.audit = progress;
     Ok(())
+}
+
+/// The indices of an object to follow, if it is sparse and valid.
+fn indices(header: &Header, r: &mut Reader<'_, '_>, object: &Object<'_>, index: u32) -> Follow {
+    if !matches!(object.kind, Kind::Csr | Kind::Coo) || !object.is_listed() {
+        return Follow::NONE;
+    }
+    let whole = r.quietly(|r| list::whole(header, r, object, index));
+    if whole.status != Status::Sound {
+        return Follow::NONE;
+    }
+    r.about(EntryKind::Tensor, index);
+    Follow::of(header, r, object, index)
 }
 
 /// Compares the manifest with its hash.
 fn hash(header: &Header, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
     let manifest = header.manifest;
-    if header.generation != Generation::Two || manifest.is_empty() {
+    if header.generation != Generation::Two {
         return Ok(());
     }
     r.about(EntryKind::File, 0);

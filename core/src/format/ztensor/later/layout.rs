@@ -61,7 +61,7 @@ pub(super) fn check(r: &mut Reader<'_, '_>, known: &Known<'_, '_>) -> Found {
     let place = known.object.layout.unwrap_or_default().span();
     match known.object.kind {
         Kind::Csr | Kind::Coo => {
-            let mut sparse = Sparse::of(r, known);
+            let mut sparse = Sparse::of(known.header, r, known.object);
             found.dtype = sparse.values.map_or(DType::Unknown, |part| part.dtype);
             if !broken && known.shape.is_some() {
                 found.broken |= sparse.check(r, known);
@@ -86,9 +86,8 @@ pub(super) struct Sparse {
 }
 
 impl Sparse {
-    /// The parts of `known`.
-    pub(super) fn of(r: &mut Reader<'_, '_>, known: &Known<'_, '_>) -> Sparse {
-        let Known { header, object, .. } = known;
+    /// The parts of `object`.
+    pub(super) fn of(header: &Header, r: &mut Reader<'_, '_>, object: &Object<'_>) -> Sparse {
         let mut part = |role: &str| {
             let is = |(key, _): &(Node<'_>, Node<'_>)| key.text().is_some_and(|key| key == *role);
             let pair = object.parts().find(is)?;

@@ -162,6 +162,7 @@ fn entry(part: &Part, map: Span, index: u32, named: Tensor) -> Tensor {
         tensor.dims = Packed::of(count).dims();
     } else {
         tensor.dims = DimsAt { rank: 1, encoding: DimEncoding::External, ..DimsAt::default() };
+        tensor.layout = Layout::Unknown;
     }
     tensor.status = match part {
         Part { broken: true, .. } | Part { blob: None, .. } => Status::Broken,
@@ -191,7 +192,12 @@ impl Whole<'_, '_, '_> {
 
 /// The entry of an object, validated: its name, its shape, its layout, and its parts as far as
 /// they depend on one another.
-fn whole(header: &Header, r: &mut Reader<'_, '_>, object: &Object<'_>, index: u32) -> Tensor {
+pub(super) fn whole(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    object: &Object<'_>,
+    index: u32,
+) -> Tensor {
     let two = header.generation == Generation::Two;
     let tensor = Tensor { index, offset: object.key.at, ..Tensor::NONE };
     let mut whole = Whole { r, broken: false, tensor };

@@ -31,7 +31,9 @@ mod node;
 mod object;
 mod open;
 mod part;
+mod references;
 mod shards;
+mod sparse;
 mod types;
 
 use super::cbor::Pull;

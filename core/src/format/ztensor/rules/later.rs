@@ -182,9 +182,9 @@ rules! { Format::ZTensor.code(), after first::RULES.len();
         "a column is {found}, after {expected} in the same row",
         "zt.sparse_csr/1: columns of a row ascend";
     INDEX_TWICE = "INDEX-TWICE", Unchecked, Silent,
-        "the coordinates are not in ascending order, so whether two are equal was not checked",
+        "the coordinates are not in ascending order, or take more than 1 MiB, so whether two are equal was not checked",
         "zt.sparse_coo/1: coordinates are unique",
-        why "a limit of this reader, which compares each entry with the one before";
+        why "a limit of this reader (ZTENSOR_COORDINATES), which compares each entry with the one before";
     INDEX_ENCODED = "INDEX-ENCODED", Unchecked, Silent,
         "the indices are compressed, so whether they lie within the shape was not checked",
         "1.1, III.2; zt.sparse_csr/1: an entry lies within the shape",
@@ -209,6 +209,10 @@ rules! { Format::ZTensor.code(), after first::RULES.len();
     SHARD_OVERLAP = "SHARD-OVERLAP", Fatal, Stated,
         "the data begins at {found} in its shard, inside other data that ends at {expected}",
         "2, §3.6: references into one shard are the same or have no byte in common";
+    SHARDS_MANY = "SHARDS-MANY", Unchecked, Silent,
+        "the manifest lists more than {expected} shards, so references into them were not checked",
+        "2, §3.6: references into shards; a limit of this reader (ZTENSOR_SHARDS)",
+        why "a limit of this reader; the specification sets none, so exceeding it proves nothing";
     SHARD_ORDER = "SHARD-ORDER", Unchecked, Silent,
         "data lies before other data in its shard that is listed earlier, so overlap was not checked",
         "2, §3.6: references into one shard are the same or have no byte in common",

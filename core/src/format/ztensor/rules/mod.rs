@@ -1,7 +1,9 @@
 //! The rules of zTensor: those of generation 0.1, then those of later generations.
 
+#[allow(unreachable_pub, reason = "the catalogues are joined below")]
 mod first;
 #[cfg(feature = "ztensor-later")]
+#[allow(unreachable_pub, reason = "the catalogues are joined below")]
 mod later;
 
 pub use first::*;
