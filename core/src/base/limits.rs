@@ -81,11 +81,6 @@ pub const CBOR_KEY_DEPTH: usize = 8;
 /// The layouts of the specification have up to three. Each part is listed by reading its object.
 pub const ZTENSOR_PARTS: u32 = 16;
 
-/// Longest zTensor manifest whose hash is computed, in bytes: all of it is in memory at once.
-///
-/// A tensor takes about 100 bytes of it.
-pub const ZTENSOR_MANIFEST: u64 = 256 << 20;
-
 /// Number of shards of a zTensor model whose references are checked: all objects are passed once
 /// for each.
 ///

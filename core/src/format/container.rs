@@ -1,12 +1,12 @@
 //! The trait that each format implements.
 
 use crate::codec::checksum::Checksum;
+use crate::format::Fault;
 use crate::input::{Absent, Source, Span};
 use crate::model::{
     Chunk, Chunks, Endianness, Metadata, Name, NameAt, Part, Region, Tensor, Value, Version,
 };
 use crate::parse::{Cursor, Reader, State};
-use crate::format::Fault;
 use crate::rule::{EntryKind, Halt, Rule};
 
 /// A container format. Its rules for checks that all formats share are in `rules::shared` of its

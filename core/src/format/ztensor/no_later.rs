@@ -85,11 +85,7 @@ impl Header {
         match *self {}
     }
 
-    pub(super) fn checksum(
-        &self,
-        _: &Source<'_>,
-        _: &Tensor,
-    ) -> Result<Option<Checksum>, Absent> {
+    pub(super) fn checksum(&self, _: &Source<'_>, _: &Tensor) -> Result<Option<Checksum>, Absent> {
         match *self {}
     }
 

@@ -43,9 +43,8 @@ pub enum NameEncoding {
 pub(crate) const NUMBERS_ONLY: bool = cfg!(not(any(feature = "names", test)));
 
 /// Whether some names of this build have to be decoded.
-const DECODED: bool = NameEncoding::Chunks.is_used()
-    || NameEncoding::Json.is_used()
-    || NameEncoding::Path.is_used();
+const DECODED: bool =
+    NameEncoding::Chunks.is_used() || NameEncoding::Json.is_used() || NameEncoding::Path.is_used();
 
 impl NameEncoding {
     /// Whether a format of this build stores names this way; code for the others is not

@@ -88,9 +88,7 @@ pub(super) fn of_tensor(
         let is_part = tensor.extra.offset == tensor.offset;
         let read = match is_part {
             true => None,
-            false => Some(r.quietly(|r| {
-                Object::read(header, r, tensor.offset, (0, 0), &mut 2)
-            })?),
+            false => Some(r.quietly(|r| Object::read(header, r, tensor.offset, (0, 0), &mut 2))?),
         };
         let map = match read {
             Some(Read::Object(object)) => object.attributes.filter(Node::is_map),

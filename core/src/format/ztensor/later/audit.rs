@@ -5,7 +5,6 @@ use super::object::{Kind, Object, Read};
 use super::references::References;
 use super::sparse::Follow;
 use super::{Generation, Header, list};
-use crate::base::limits::ZTENSOR_MANIFEST;
 use crate::codec::checksum::{Algorithm, Hasher};
 use crate::model::Status;
 use crate::parse::Reader;
@@ -129,10 +128,6 @@ fn hash(header: &Header, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
     }
     r.about(EntryKind::File, 0);
     let place = header.tail.offset.saturating_add(16);
-    if manifest.len > ZTENSOR_MANIFEST {
-        r.flag(rules::MANIFEST_LONG, place, 8, ZTENSOR_MANIFEST, manifest.len);
-        return Ok(());
-    }
     let bytes = r.get(manifest)?;
     let Some(mut hasher) = Hasher::new(Algorithm::Xxh3) else {
         r.flag(crate::rule::general::CHECKSUM_UNCHECKED, place, 8, header.hash, 0);

@@ -55,12 +55,13 @@ pub(super) fn next(
     let mut place = c.state.later.place;
     // An entry read out of order has an offset, and the list has not begun.
     let alone = !place.begun && c.at > 0;
+    // The cursor changes only once all bytes are there.
+    let at = c.at.max(if place.begun { 0 } else { header.objects_at });
     if !place.begun {
         place.begun = true;
         place.left = if alone { 2 } else { header.left };
-        c.at = c.at.max(header.objects_at);
     }
-    if alone && !is_key(r, c.at)? {
+    if alone && !is_key(r, at)? {
         return nameless(header, r, c).map(Some);
     }
     r.about(EntryKind::Tensor, c.index);
@@ -70,7 +71,7 @@ pub(super) fn next(
         c.state.later.place = place;
         return Ok(Some(tensor));
     }
-    let object = match Object::read(header, r, c.at, place.before, &mut place.left)? {
+    let object = match Object::read(header, r, at, place.before, &mut place.left)? {
         Read::Object(object) => object,
         Read::End(_) => {
             r.about(EntryKind::File, 0);
@@ -95,11 +96,7 @@ fn is_key(r: &mut Reader<'_, '_>, at: u64) -> Result<bool, Halt> {
 }
 
 /// A part that is read by itself, without the object around it: it has a place and no name.
-fn nameless(
-    header: &Header,
-    r: &mut Reader<'_, '_>,
-    c: &mut Cursor,
-) -> Result<Tensor, Halt> {
+fn nameless(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Tensor, Halt> {
     let end = header.manifest.end().unwrap_or(u64::MAX);
     r.region(c.at, end, rules::CBOR_TRUNCATED);
     let mut pull = super::super::cbor::Pull::new(r);
@@ -230,8 +227,7 @@ pub(super) fn whole(
         None => whole.flag(rules::OBJECT_LAYOUT, head, 0, 0),
     }
     let dtype = object.dtype.and_then(|dtype| dtype.text());
-    if header.generation == Generation::One0
-        && dtype.and_then(|name| types::long(&name)).is_none()
+    if header.generation == Generation::One0 && dtype.and_then(|name| types::long(&name)).is_none()
     {
         let place = object.dtype.map_or(head, |dtype| dtype.span());
         whole.flag(rules::PART_DTYPE, place, 0, 0);
@@ -247,7 +243,9 @@ pub(super) fn whole(
         dense(header, &mut whole, object, shape);
         return whole.tensor;
     }
-    if !object.is_listed() {
+    if let Some((key, _)) = object.parts().find(|(key, _)| key.text().is_none()) {
+        whole.flag(rules::PART_NAME, key.span(), 0, 0);
+    } else if !object.is_listed() {
         let count = u64::from(object.part_count());
         whole.flag(rules::OBJECT_PARTS_MANY, parts.span(), ZTENSOR_PARTS.into(), count);
     }

@@ -247,6 +247,10 @@ impl Walk {
         let known = self.header.generation.root_key(&key);
         let opens = known == Some(Root::Objects) && head.major == major::MAP && !self.listed;
         if opens {
+            if head.is_indefinite() {
+                let at = pull.head_at;
+                pull.note(odd::INDEFINITE, at);
+            }
             self.objects_left = pull.count();
             self.header.objects_at = wide(pull.at());
             self.header.left = self.objects_left;

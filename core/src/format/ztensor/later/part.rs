@@ -74,12 +74,8 @@ impl<'a> Fields<'_, '_, '_, 'a> {
 
     fn all(&mut self, key: &Node<'a>, owner: Option<Node<'a>>) {
         let two = self.is_two();
-        match key.text() {
-            None => self.flag(rules::PART_NAME, key, 0, 0),
-            Some(name) if two && !super::attributes::is_name(&name) => {
-                self.flag(rules::OBJECT_NAME_FORM, key, 0, 0);
-            }
-            Some(_) => {}
+        if two && key.text().is_some_and(|name| !super::attributes::is_name(&name)) {
+            self.flag(rules::OBJECT_NAME_FORM, key, 0, 0);
         }
         let map = self.map;
         if !map.is_map() {
@@ -193,10 +189,9 @@ impl<'a> Fields<'_, '_, '_, 'a> {
     fn offset_and_length(&mut self) -> Option<Span> {
         let offset = self.map.get("offset");
         let length = self.map.get("length");
-        let (Some(at), Some(len)) = (
-            offset.and_then(|node| node.uint()),
-            length.and_then(|node| node.uint()),
-        ) else {
+        let (Some(at), Some(len)) =
+            (offset.and_then(|node| node.uint()), length.and_then(|node| node.uint()))
+        else {
             self.flag_map(rules::PART_BLOB);
             return None;
         };

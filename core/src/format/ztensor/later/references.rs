@@ -2,11 +2,11 @@
 //! byte with another unless both are the same.
 
 use super::super::rules;
+use super::Header;
 use super::audit::Walk;
 use super::node::{Node, Nodes};
 use super::object::Object;
 use super::shards::{self, LONGEST};
-use super::Header;
 use crate::base::limits::ZTENSOR_SHARDS;
 use crate::input::Span;
 use crate::model::Name;
@@ -15,6 +15,8 @@ use crate::rule::{EntryKind, Halt, Rule};
 
 /// Length of the footer of a shard.
 const FOOTER: u64 = 40;
+/// Number of different references that are kept for comparison.
+const KEPT: usize = 16;
 
 /// A name, copied: the table and the objects lie apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,8 +58,9 @@ pub(super) struct References {
     /// Number of references, and of those whose shard is in the table.
     all: u32,
     known: u32,
-    /// The references so far: the last one, and the range of all.
-    last: (u64, u64),
+    /// The last different references into the shard, their number, and the range of all.
+    kept: [(u64, u64); KEPT],
+    count: usize,
     range: (u64, u64),
     unordered: bool,
     /// A reference whose name is looked for in the table, and the next in its object.
@@ -93,7 +96,8 @@ impl References {
         walk: Walk::START,
         all: 0,
         known: 0,
-        last: (0, 0),
+        kept: [(0, 0); KEPT],
+        count: 0,
         range: (u64::MAX, 0),
         unordered: false,
         sought: None,
@@ -142,7 +146,7 @@ impl References {
         self.name = name.unwrap_or(Copied::NONE);
         self.size = shards::size(&value).unwrap_or(u64::MAX);
         self.walk = Walk::START;
-        (self.last, self.range) = ((0, 0), (u64::MAX, 0));
+        (self.count, self.range) = (0, (u64::MAX, 0));
         (self.unordered, self.loaded) = (false, true);
         Ok(())
     }
@@ -175,19 +179,24 @@ impl References {
         if end > limit {
             return flag(rules::SHARD_BOUNDS, limit, end);
         }
-        if len == 0 || (at, end) == self.last {
+        let kept = self.kept.get(..self.count.min(KEPT)).unwrap_or(&self.kept);
+        if len == 0 || kept.contains(&(at, end)) {
             return;
         }
         let (low, high) = self.range;
         if at < high && end > low {
-            if at < self.last.1 && end > self.last.0 {
-                flag(rules::SHARD_OVERLAP, self.last.1, at);
-            } else if !self.unordered {
+            if let Some((_, other)) = kept.iter().find(|(from, to)| at < *to && end > *from) {
+                flag(rules::SHARD_OVERLAP, *other, at);
+            } else if self.count > KEPT && !self.unordered {
                 self.unordered = true;
                 flag(rules::SHARD_ORDER, high, at);
             }
         }
-        self.last = (at, end);
+        let slot = self.kept.get_mut(self.count & KEPT.wrapping_sub(1));
+        if let Some(slot) = slot {
+            *slot = (at, end);
+        }
+        self.count = self.count.saturating_add(1);
         self.range = (low.min(at), high.max(end));
     }
 
@@ -248,7 +257,10 @@ fn table<'a>(header: &Header, r: &mut Reader<'_, 'a>) -> Result<Node<'a>, Halt> 
 }
 
 /// The references of an object into shards, with the numbers of their entries.
-fn references<'a>(object: &Object<'a>, index: u32) -> impl Iterator<Item = Reference<'a>> + use<'a> {
+fn references<'a>(
+    object: &Object<'a>,
+    index: u32,
+) -> impl Iterator<Item = Reference<'a>> + use<'a> {
     let apart = object.has_entries();
     object.parts().zip(0_u32..).filter_map(move |((_, map), number)| {
         let shard = map.get("shard").filter(|shard| shard.text().is_some())?;

@@ -289,10 +289,10 @@ impl Follow {
         for number in 1..self.count {
             let before = number.saturating_sub(1);
             let order = entry(before).cmp(entry(number));
+            ordered &= order.is_lt();
             let compared = !ordered && count <= FEW;
             let equal = order.is_eq()
                 || compared && (0..before).any(|other| entry(other).eq(entry(number)));
-            ordered &= order.is_lt();
             if equal {
                 let at = self.place(self.indices, number);
                 r.flag(rules::SPARSE_COO_DUPLICATE, at, self.width.into(), 0, number);

@@ -30,10 +30,6 @@ rules! { Format::ZTensor.code(), after first::RULES.len();
     MANIFEST_HASH = "MANIFEST-HASH", Fatal, Stated,
         "the hash of the manifest is {expected:#x} by the footer, and its bytes have {found:#x}",
         "2, §2.3: manifest_hash is the XXH3-64 of the manifest";
-    MANIFEST_LONG = "MANIFEST-LONG", Unchecked, Silent,
-        "the manifest takes {found} bytes, so that its hash was not computed; the limit is {expected}",
-        "2, §2.3: manifest_hash is the XXH3-64 of the manifest; a limit of this reader (ZTENSOR_MANIFEST)",
-        why "a limit of this reader; the specification allows 1 GiB";
 
     // The manifest.
     MANIFEST_ROOT = "MANIFEST-ROOT", Fatal, Stated,
@@ -216,7 +212,7 @@ rules! { Format::ZTensor.code(), after first::RULES.len();
     SHARD_ORDER = "SHARD-ORDER", Unchecked, Silent,
         "data lies before other data in its shard that is listed earlier, so overlap was not checked",
         "2, §3.6: references into one shard are the same or have no byte in common",
-        why "a limit of this reader, which compares each reference with the one before";
+        why "a limit of this reader, which compares each reference with the sixteen before it";
     SHARD_ELSEWHERE = "SHARD-ELSEWHERE", Unchecked, Stated,
         "the data lies in another file, so it is not checked",
         "2, §7: a shard is found by size and digest, not by a location";
