@@ -1,4 +1,4 @@
-//! zTensor 0.1 (`.zt`).
+//! zTensor (`.zt`): generation 0.1. [`later`] has generations 1.0 to 2.
 //!
 //! | at | size | content |
 //! |---|---|---|

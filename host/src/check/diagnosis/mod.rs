@@ -357,12 +357,6 @@ const MAGICS: &[Magic] = &[
 
 /// Rules broken by a file of a known generation that is not read.
 const GENERATIONS: &[Rule] = &[
-    #[cfg(feature = "ztensor")]
-    weighbridge_core::format::ztensor::rules::GENERATION_1_0,
-    #[cfg(feature = "ztensor")]
-    weighbridge_core::format::ztensor::rules::GENERATION_1_1,
-    #[cfg(feature = "ztensor")]
-    weighbridge_core::format::ztensor::rules::GENERATION_2,
     #[cfg(feature = "gguf")]
     weighbridge_core::format::gguf::rules::VERSION_1,
 ];

@@ -50,6 +50,8 @@ pub(in super::super) struct Walk {
 enum Step {
     #[default]
     Start,
+    /// The file is of generation 0.1, or none at all.
+    Other,
     Tail,
     Root,
     Keys,
@@ -81,13 +83,13 @@ pub(in super::super) fn open(
         match walk.step {
             Step::Start => {
                 let head = Span::new(0, r.source().len().min(field::MAGIC_LEN));
-                walk.header.generation = match open::generation(open::look(r, head)?) {
-                    Some(1) => Generation::One0,
-                    Some(2) => Generation::Two,
-                    _ => return Ok(None),
+                (walk.header.generation, walk.step) = match open::generation(open::look(r, head)?) {
+                    Some(1) => (Generation::One0, Step::Tail),
+                    Some(2) => (Generation::Two, Step::Tail),
+                    _ => (Generation::One0, Step::Other),
                 };
-                walk.step = Step::Tail;
             }
+            Step::Other => return Ok(None),
             Step::Tail => {
                 walk.tail(r)?;
                 if walk.header.manifest.is_empty() {

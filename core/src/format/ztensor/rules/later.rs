@@ -101,7 +101,7 @@ rules! { Format::ZTensor.code(), after first::RULES.len();
         "the object has no parts: \"components\", or \"parts\" in generation 2, is missing, empty or not a map",
         "1.0, §4; 1.1, II.2; 2, §3.3: one entry per blob; 2: never empty";
     OBJECT_PARTS_MANY = "OBJECT-PARTS-MANY", Unchecked, Silent,
-        "the object has {found} parts, or a name in pieces, so the parts are not listed or checked; the limit is {expected}",
+        "the parts are not listed or checked, because the object has more than {expected}, or a name is in pieces",
         "2, §3.3: parts is a map; a limit of this reader (ZTENSOR_PARTS)",
         why "a limit of this reader; the specification sets none, so exceeding it proves nothing";
     PART_MISSING = "PART-MISSING", Fatal, Stated,
@@ -206,7 +206,7 @@ rules! { Format::ZTensor.code(), after first::RULES.len();
         "the data begins at {found} in its shard, inside other data that ends at {expected}",
         "2, §3.6: references into one shard are the same or have no byte in common";
     SHARDS_MANY = "SHARDS-MANY", Unchecked, Silent,
-        "the manifest lists more than {expected} shards, so references into them were not checked",
+        "more shards are listed than {expected}, so references into them were not checked",
         "2, §3.6: references into shards; a limit of this reader (ZTENSOR_SHARDS)",
         why "a limit of this reader; the specification sets none, so exceeding it proves nothing";
     SHARD_ORDER = "SHARD-ORDER", Unchecked, Silent,
