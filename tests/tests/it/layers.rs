@@ -457,13 +457,14 @@ fn layers_test_sees_arrows_and_circles() {
 }
 
 /// Where the code of `core/src` outside a format's own folder may name a format, and why.
-const MAY_NAME: [(&str, &str); 9] = [
+const MAY_NAME: [(&str, &str); 10] = [
     ("format/formats.rs", "the list of formats"),
     ("format/mod.rs", "declares their modules"),
     ("format/npz", "an archive of files of another format"),
     ("format/pytorch", "an archive, whose faults have rules already"),
     ("format/shards", "an index of safetensors files is JSON as they have it"),
     ("format/tflite", "a model is a flatbuffer"),
+    ("format/ztensor", "a model calls its other files shards"),
     ("pickle/machine/globals.rs", "modules that pickles import"),
     ("audit/resumable/payload/blocks.rs", "one format has rows in blocks"),
     ("base/limits.rs", "a limit says whose it is"),

@@ -54,9 +54,12 @@ pub(super) fn next(
 ) -> Result<Option<Metadata>, Halt> {
     loop {
         let (span, kind) = match c.phase {
-            VERSION => (header.stated, EntryKind::Metadata),
-            GENERATOR => (header.generator, EntryKind::Metadata),
-            ATTRIBUTES => return pair(r, c, header.attributes, EntryKind::Metadata),
+            VERSION => (header.value_at(header.stated), EntryKind::Metadata),
+            GENERATOR => (header.value_at(header.generator), EntryKind::Metadata),
+            ATTRIBUTES => {
+                let map = header.value_at(header.attributes);
+                return pair(r, c, map, EntryKind::Metadata);
+            }
             _ => {
                 c.finish();
                 return Ok(None);

@@ -6,6 +6,7 @@ use super::references::References;
 use super::sparse::Follow;
 use super::{Generation, Header, list};
 use crate::codec::checksum::{Algorithm, Hasher};
+use crate::input::Span;
 use crate::model::Status;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
@@ -14,6 +15,8 @@ use crate::rule::{EntryKind, Halt};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in super::super) struct Progress {
     step: Step,
+    /// The hash that the footer states, which lies apart from the manifest.
+    stated: u64,
     walk: Walk,
     follow: Follow,
     references: References,
@@ -21,6 +24,7 @@ pub(in super::super) struct Progress {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Step {
+    Footer,
     Hash,
     Objects,
     Indices,
@@ -68,7 +72,8 @@ impl Walk {
 
 impl Progress {
     pub(super) const START: Progress = Progress {
-        step: Step::Hash,
+        step: Step::Footer,
+        stated: 0,
         walk: Walk::START,
         follow: Follow::NONE,
         references: References::START,
@@ -79,9 +84,15 @@ impl Progress {
 pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let mut progress = c.state.later.audit;
     progress.step = match progress.step {
-        Step::Hash if header.manifest.is_empty() => Step::Done,
+        Step::Footer if header.manifest.is_empty() => Step::Done,
+        Step::Footer if header.generation != Generation::Two => Step::Objects,
+        Step::Footer => {
+            let bytes = r.get(Span::new(hash_at(header), 8))?;
+            progress.stated = bytes.first_chunk().map_or(0, |n| u64::from_le_bytes(*n));
+            Step::Hash
+        }
         Step::Hash => {
-            hash(header, r)?;
+            hash(header, r, progress.stated)?;
             Step::Objects
         }
         Step::Objects => match progress.walk.next(header, r)? {
@@ -120,23 +131,23 @@ fn indices(header: &Header, r: &mut Reader<'_, '_>, object: &Object<'_>, index: 
     Follow::of(header, r, object, index)
 }
 
-/// Compares the manifest with its hash.
-fn hash(header: &Header, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
-    let manifest = header.manifest;
-    if header.generation != Generation::Two {
-        return Ok(());
-    }
+/// Where the footer states the hash of the manifest.
+fn hash_at(header: &Header) -> u64 {
+    header.tail.saturating_add(16)
+}
+
+/// Compares the manifest with the hash that the footer states.
+fn hash(header: &Header, r: &mut Reader<'_, '_>, stated: u64) -> Result<(), Halt> {
     r.about(EntryKind::File, 0);
-    let place = header.tail.offset.saturating_add(16);
-    let bytes = r.get(manifest)?;
+    let bytes = r.get(header.manifest)?;
     let Some(mut hasher) = Hasher::new(Algorithm::Xxh3) else {
-        r.flag(crate::rule::general::CHECKSUM_UNCHECKED, place, 8, header.hash, 0);
+        r.flag(crate::rule::general::CHECKSUM_UNCHECKED, hash_at(header), 8, stated, 0);
         return Ok(());
     };
     hasher.update(bytes);
     let found = hasher.finish().head();
-    if found != header.hash {
-        r.flag(rules::MANIFEST_HASH, place, 8, header.hash, found);
+    if found != stated {
+        r.flag(rules::MANIFEST_HASH, hash_at(header), 8, stated, found);
     }
     Ok(())
 }

@@ -131,7 +131,7 @@ impl Sparse {
             DType::U32 => two,
             // Before generation 1.2, integers of any type.
             DType::I64 | DType::I32 | DType::I16 | DType::U16 | DType::I8 | DType::U8 => {
-                !two && known.header.version.parts().get(1).is_some_and(|minor| *minor == 1)
+                !two && known.header.minor == 1
             }
             _ => false,
         };

@@ -4,7 +4,7 @@
 use super::super::{Cursor, field, rules};
 use super::attributes;
 use super::layout::{self, Known};
-use super::node::{Node, Nodes};
+use super::node::Node;
 use super::object::{Kind, Object, Read};
 use super::part::Part;
 use super::{Generation, Header, types};
@@ -62,7 +62,9 @@ pub(super) fn next(
         place.left = if alone { 2 } else { header.left };
     }
     if alone && !is_key(r, at)? {
-        return nameless(header, r, c).map(Some);
+        // A part by itself: only a listing names it.
+        c.finish();
+        return Ok(None);
     }
     r.about(EntryKind::Tensor, c.index);
     if place.part < place.parts {
@@ -93,23 +95,6 @@ pub(super) fn next(
 fn is_key(r: &mut Reader<'_, '_>, at: u64) -> Result<bool, Halt> {
     let first = r.get(Span::new(at, 1))?.first().copied().unwrap_or(0);
     Ok(first >> 5 == crate::base::cbor::major::TEXT)
-}
-
-/// A part that is read by itself, without the object around it: it has a place and no name.
-fn nameless(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Tensor, Halt> {
-    let end = header.manifest.end().unwrap_or(u64::MAX);
-    r.region(c.at, end, rules::CBOR_TRUNCATED);
-    let mut pull = super::super::cbor::Pull::new(r);
-    pull.item(4, false);
-    pull.skip(4);
-    pull.done()?;
-    let stop = pull.r.at();
-    let bytes = pull.r.get(Span::between(c.at, stop))?;
-    let map = Nodes::new(bytes, c.at).next().unwrap_or_default();
-    let found = Part::read(header, r, (Node::default(), map), None);
-    let tensor = entry(&found, map.span(), c.index, Tensor::NONE);
-    c.advance(stop);
-    Ok(tensor)
 }
 
 /// Part number `place.part` of the object `place.owner`.

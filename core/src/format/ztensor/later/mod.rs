@@ -108,31 +108,46 @@ impl Generation {
     }
 }
 
-/// The validated end of the file and root of the manifest.
+/// A value of the root, from the start of the manifest; empty if it is missing. A manifest is no
+/// longer than 1 GiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Place {
+    at: u32,
+    len: u32,
+}
+
+impl Place {
+    const NONE: Place = Place { at: 0, len: 0 };
+
+    fn of(manifest: Span, span: Span) -> Place {
+        let at = span.offset.saturating_sub(manifest.offset);
+        let narrow = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+        Place { at: narrow(at), len: narrow(span.len) }
+    }
+}
+
+/// The validated end of the file and root of the manifest, in few bytes: all files have the size
+/// of the largest header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Header {
     generation: Generation,
-    version: Version,
+    /// The second part of the version, before generation 2.
+    minor: u8,
+    /// The map of objects could not be read to its end.
+    cut: bool,
     /// The manifest; empty in a data shard.
     manifest: Span,
-    /// What follows the data: a length, or the footer.
-    tail: Span,
-    /// Where blobs must end.
-    data_end: u64,
-    /// The hash of the manifest (generation 2).
-    hash: u64,
+    /// Where the length after the manifest begins, or the footer.
+    tail: u64,
     /// Offset of the first object, and the number of items in the map of objects.
     objects_at: u64,
     left: u32,
     /// Number of entries.
     count: u32,
-    /// The map of objects could not be read to its end.
-    cut: bool,
-    /// Values of the root; empty if they are missing.
-    attributes: Span,
-    shards: Span,
-    generator: Span,
-    stated: Span,
+    attributes: Place,
+    shards: Place,
+    generator: Place,
+    stated: Place,
 }
 
 /// State kept between calls.
@@ -151,28 +166,57 @@ impl State {
 impl Header {
     const NONE: Header = Header {
         generation: Generation::One0,
-        version: Version::minor(1, 0),
+        minor: 0,
+        cut: false,
         manifest: Span { offset: 0, len: 0 },
-        tail: Span { offset: 0, len: 0 },
-        data_end: 0,
-        hash: 0,
+        tail: 0,
         objects_at: 0,
         left: 0,
         count: 0,
-        cut: false,
-        attributes: Span { offset: 0, len: 0 },
-        shards: Span { offset: 0, len: 0 },
-        generator: Span { offset: 0, len: 0 },
-        stated: Span { offset: 0, len: 0 },
+        attributes: Place::NONE,
+        shards: Place::NONE,
+        generator: Place::NONE,
+        stated: Place::NONE,
     };
 
     pub(super) fn version(&self) -> Version {
-        self.version
+        match self.generation {
+            Generation::Two => Version::major(2),
+            _ => Version::minor(1, self.minor.into()),
+        }
     }
 
     /// The manifest.
     pub(super) fn index(&self) -> Span {
         self.manifest
+    }
+
+    /// What follows the data: a length, or the footer.
+    fn tail(&self) -> Span {
+        let len = match self.generation {
+            Generation::One0 => 8,
+            Generation::One1 => 16,
+            Generation::Two => open::FOOTER,
+        };
+        Span::new(self.tail, len)
+    }
+
+    /// Where blobs must end.
+    fn data_end(&self) -> u64 {
+        match self.generation {
+            Generation::Two => self.tail,
+            _ => self.manifest.offset,
+        }
+    }
+
+    /// Where a value of the root lies.
+    fn value_at(&self, place: Place) -> Span {
+        Span::new(self.manifest.offset.saturating_add(place.at.into()), place.len.into())
+    }
+
+    /// The table of shards; empty if there is none.
+    fn shards(&self) -> Span {
+        self.value_at(self.shards)
     }
 
     /// The distance within which bytes after a blob are padding. In generation 2 writers choose it;
@@ -277,7 +321,7 @@ impl Header {
             let region = match phase {
                 0 => own(Part::Header, Span::new(0, field::MAGIC_LEN)),
                 1 if self.manifest.is_empty() => {
-                    own(Part::Payload, Span::between(PAGE.min(self.tail.offset), self.tail.offset))
+                    own(Part::Payload, Span::between(PAGE.min(self.tail), self.tail))
                 }
                 1 => match self.tensor(r, c)? {
                     Some(tensor) => match tensor.chunks {
@@ -294,7 +338,7 @@ impl Header {
                 2 => own(Part::Table, self.manifest),
                 _ => {
                     c.finish();
-                    return Ok(Some(own(Part::Tail, self.tail)));
+                    return Ok(Some(own(Part::Tail, self.tail())));
                 }
             };
             c.next_phase();
@@ -306,6 +350,15 @@ impl Header {
 
     pub(super) fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         audit::step(self, r, c)
+    }
+}
+
+/// Reports an item at `at` that the parser gave up because it nests too deep: generation 2 forbids
+/// that.
+fn too_deep(pull: &mut Pull<'_, '_, '_>, generation: Generation, at: u64) {
+    if generation == Generation::Two && pull.done() == Err(Halt::refused(rules::CBOR_DEPTH)) {
+        let most = crate::base::widen(crate::base::limits::CBOR_DEPTH);
+        pull.r.flag(rules::FORM_DEPTH, at, 1, crate::base::widen(form::DEPTH), most);
     }
 }
 

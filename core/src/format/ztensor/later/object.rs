@@ -4,7 +4,7 @@ use super::super::cbor::Pull;
 use super::super::nest::Levels;
 use super::super::rules;
 use super::node::{Node, Nodes};
-use super::{Generation, Header, form, notes};
+use super::{Generation, Header, form, notes, too_deep};
 use crate::base::limits::ZTENSOR_PARTS;
 use crate::base::wide;
 use crate::input::Span;
@@ -78,6 +78,7 @@ impl<'a> Object<'a> {
         pull.item(3, false);
         let mut levels = Levels::new(pull.at(), pull.r.resident(), compared);
         pull.skip_with(3, &mut levels);
+        too_deep(&mut pull, header.generation, start);
         pull.done()?;
         let stop = wide(pull.at());
         let last = match before.0 {
@@ -88,7 +89,7 @@ impl<'a> Object<'a> {
         notes(&mut pull, header.generation);
         let len = usize::try_from(middle.saturating_sub(start)).unwrap_or(usize::MAX);
         let (key, value) = bytes.split_at_checked(len).unwrap_or((bytes, &[]));
-        if two {
+        if two && !r.is_muted() {
             if !last.is_empty() {
                 form::order(r, last, key, start);
             }

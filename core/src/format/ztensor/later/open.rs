@@ -5,16 +5,16 @@ use super::super::nest::Levels;
 use super::super::{Cursor, field, open, rules};
 use super::node::{Node, Nodes};
 use super::object::{Object, Read};
-use super::{Generation, Header, Root, form, notes};
+use super::{Generation, Header, Place, Root, form, notes, too_deep};
 use crate::base::cbor::major;
 use crate::base::wide;
 use crate::input::Span;
-use crate::model::{Name, Version};
+use crate::model::Name;
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
 
 /// Length of the footer of generation 2, and the version that it states.
-const FOOTER: u64 = 40;
+pub(super) const FOOTER: u64 = 40;
 const VERSION: u64 = 2;
 /// Smallest files: magic, one byte of manifest, length, and in 1.1 the magic again; or magic and
 /// footer.
@@ -123,13 +123,12 @@ impl Walk {
             true => (Generation::One1, SMALLEST_1_1, 16),
             false => (Generation::One0, SMALLEST_1_0, 8),
         };
-        let minor = u16::from(again);
-        (self.header.generation, self.header.version) = (generation, Version::minor(1, minor));
+        (self.header.generation, self.header.minor) = (generation, u8::from(again));
         if len < smallest {
             return Err(refuse(r, rules::FILE_SIZE, Span::new(0, len), smallest, len));
         }
         let end = len.saturating_sub(tail);
-        self.header.tail = Span::new(end, tail);
+        self.header.tail = end;
         let place = Span::new(end, 8);
         let size = open::look(r, place)?.first_chunk().map_or(0, |size| u64::from_le_bytes(*size));
         let room = end.saturating_sub(field::MAGIC_LEN);
@@ -144,7 +143,6 @@ impl Walk {
         }
         let start = end.saturating_sub(size);
         self.header.manifest = Span::new(start, size);
-        self.header.data_end = start;
         self.at = start;
         Ok(())
     }
@@ -152,14 +150,12 @@ impl Walk {
     /// Reads the footer of generation 2.
     fn footer(&mut self, r: &mut Reader<'_, '_>, len: u64) -> Result<(), Halt> {
         let header = &mut self.header;
-        header.version = Version::major(2);
         if len < SMALLEST_2 {
             return Err(refuse(r, rules::FILE_SIZE, Span::new(0, len), SMALLEST_2, len));
         }
         let at = len.saturating_sub(FOOTER);
-        header.tail = Span::new(at, FOOTER);
-        header.data_end = at;
-        let footer = open::look(r, header.tail)?;
+        header.tail = at;
+        let footer = open::look(r, Span::new(at, FOOTER))?;
         let number = |from: usize| {
             let bytes = footer.get(from..).and_then(|bytes| bytes.first_chunk());
             bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
@@ -191,7 +187,7 @@ impl Walk {
         if end > at {
             return Err(refuse(r, rules::MANIFEST_BOUNDS, field(0, 16), at, end));
         }
-        (header.manifest, header.hash, self.at) = (manifest, hash, start);
+        (header.manifest, self.at) = (manifest, start);
         Ok(())
     }
 
@@ -261,6 +257,7 @@ impl Walk {
             let mut levels = Levels::new(pull.at(), pull.r.resident(), compared);
             pull.skip_with(2, &mut levels);
         }
+        too_deep(&mut pull, self.header.generation, key_at);
         pull.done()?;
         let next = wide(pull.at());
         let before = match self.before {
@@ -296,19 +293,20 @@ impl Walk {
 
     /// Remembers where the value of a known key lies.
     fn place(&mut self, r: &mut Reader<'_, '_>, key: Root, value: Node<'_>) {
+        let place = Place::of(self.header.manifest, value.span());
         match key {
             Root::Objects => {}
             Root::Attributes => {
-                self.header.attributes = value.span();
+                self.header.attributes = place;
                 super::attributes::check(r, self.header.generation, &value);
             }
             Root::Shards => {
-                self.header.shards = value.span();
+                self.header.shards = place;
                 super::shards::check(r, &value);
             }
-            Root::Generator => self.header.generator = value.span(),
+            Root::Generator => self.header.generator = place,
             Root::Version => {
-                self.header.stated = value.span();
+                self.header.stated = place;
                 self.versioned = self.version(r, &value);
             }
         }
@@ -337,7 +335,7 @@ impl Walk {
             _ => matches!(second, 1 | 2),
         };
         if first == 1 && fits && filled > 0 && !other {
-            self.header.version = Version::minor(first, second);
+            self.header.minor = u8::try_from(second).unwrap_or(0);
         } else {
             let span = value.span();
             r.flag(rules::VERSION_OTHER, span.offset, span.len, 0, 0);

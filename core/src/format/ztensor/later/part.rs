@@ -179,7 +179,7 @@ impl<'a> Fields<'_, '_, '_, 'a> {
         }
         self.part.decoded = decoded;
         // Generations 1.0 and 1.1 do not record it.
-        let states = two || self.header.version.parts().get(1).is_some_and(|minor| *minor >= 2);
+        let states = two || self.header.minor >= 2;
         if length.is_none() && states {
             self.flag(rules::PART_DECODED, &node, 0, 0);
         }
@@ -197,7 +197,7 @@ impl<'a> Fields<'_, '_, '_, 'a> {
         };
         let node = offset.unwrap_or_default();
         let blob = Span::new(at, len);
-        let limit = self.header.data_end;
+        let limit = self.header.data_end();
         if at < field::MAGIC_LEN {
             self.flag(rules::BLOB_MAGIC, &node, field::MAGIC_LEN, at);
             return None;
@@ -238,7 +238,7 @@ impl<'a> Fields<'_, '_, '_, 'a> {
         }
         if let Some(shard) = self.map.get("shard") {
             self.part.elsewhere = true;
-            if shard.text().is_none() || self.header.shards.is_empty() {
+            if shard.text().is_none() || self.header.shards().is_empty() {
                 self.flag(rules::SHARD_UNKNOWN, &shard, 0, 0);
             } else {
                 self.part.unknown = true;
@@ -248,10 +248,10 @@ impl<'a> Fields<'_, '_, '_, 'a> {
         }
         let blob = Span::new(at, len);
         match blob.end() {
-            Some(end) if end <= self.header.data_end => Some(blob),
+            Some(end) if end <= self.header.data_end() => Some(blob),
             end => {
                 let end = end.unwrap_or(u64::MAX);
-                self.flag(rules::PAGE_FOOTER, &place, self.header.data_end, end);
+                self.flag(rules::PAGE_FOOTER, &place, self.header.data_end(), end);
                 None
             }
         }

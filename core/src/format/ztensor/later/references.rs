@@ -7,7 +7,7 @@ use super::audit::Walk;
 use super::node::{Node, Nodes};
 use super::object::Object;
 use super::shards::{self, LONGEST};
-use crate::base::limits::ZTENSOR_SHARDS;
+use crate::base::limits::{ZTENSOR_PARTS, ZTENSOR_SHARDS};
 use crate::input::Span;
 use crate::model::Name;
 use crate::parse::Reader;
@@ -108,7 +108,7 @@ impl References {
 
     /// One step; returns whether it was the last.
     pub(super) fn step(&mut self, header: &Header, r: &mut Reader<'_, '_>) -> Result<bool, Halt> {
-        if header.shards.is_empty() {
+        if header.shards().is_empty() {
             return Ok(true);
         }
         if !self.begun {
@@ -117,7 +117,7 @@ impl References {
             self.begun = true;
             if self.shards > ZTENSOR_SHARDS {
                 r.about(EntryKind::File, 0);
-                let Span { offset, len } = header.shards;
+                let Span { offset, len } = header.shards();
                 r.flag(rules::SHARDS_MANY, offset, len, ZTENSOR_SHARDS.into(), self.shards.into());
                 return Ok(true);
             }
@@ -252,8 +252,8 @@ fn widened() -> usize {
 
 /// The table of shards.
 fn table<'a>(header: &Header, r: &mut Reader<'_, 'a>) -> Result<Node<'a>, Halt> {
-    let bytes = r.get(header.shards)?;
-    Ok(Nodes::new(bytes, header.shards.offset).next().unwrap_or_default())
+    let bytes = r.get(header.shards())?;
+    Ok(Nodes::new(bytes, header.shards().offset).next().unwrap_or_default())
 }
 
 /// The references of an object into shards, with the numbers of their entries.
@@ -262,7 +262,8 @@ fn references<'a>(
     index: u32,
 ) -> impl Iterator<Item = Reference<'a>> + use<'a> {
     let apart = object.has_entries();
-    object.parts().zip(0_u32..).filter_map(move |((_, map), number)| {
+    let most = usize::try_from(ZTENSOR_PARTS).unwrap_or(0);
+    object.parts().take(most).zip(0_u32..).filter_map(move |((_, map), number)| {
         let shard = map.get("shard").filter(|shard| shard.text().is_some())?;
         let blob = map.get("blob")?;
         let after = number.saturating_add(1);

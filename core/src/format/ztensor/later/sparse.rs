@@ -15,6 +15,9 @@ use crate::rule::{EntryKind, Halt, Rule};
 /// Number of entries whose coordinates are compared with all others if they are unordered.
 const FEW: u64 = 256;
 
+/// One more than the number of dimensions that are followed: the object is read for each.
+const MOST: usize = 65;
+
 /// What is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Stage {
@@ -91,12 +94,13 @@ impl Follow {
             return Follow::NONE;
         }
         let (first, rows) = (in_place(&indices), parts.pointers.as_ref().map(in_place));
-        let (Some(places), true) = (first, rows.is_none_or(|rows| rows.is_some())) else {
+        let rank = object.shape.map_or(0, |shape| shape.items().take(MOST).count());
+        let followed = rows.is_none_or(|rows| rows.is_some()) && rank < MOST;
+        let (Some(places), true) = (first, followed) else {
             let place = object.key.span();
             r.flag(rules::INDEX_ENCODED, place.offset, place.len, 0, 0);
             return Follow::NONE;
         };
-        let rank = object.shape.map_or(0, |shape| shape.items().count());
         let width = u8::try_from(indices.plain.bits() >> 3).unwrap_or(8).max(1);
         let each = if csr { 1 } else { widen(rank).max(1) };
         let bytes = u64::from(width).saturating_mul(each);

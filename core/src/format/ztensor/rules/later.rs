@@ -182,7 +182,7 @@ rules! { Format::ZTensor.code(), after first::RULES.len();
         "zt.sparse_coo/1: coordinates are unique",
         why "a limit of this reader (ZTENSOR_COORDINATES), which compares each entry with the one before";
     INDEX_ENCODED = "INDEX-ENCODED", Unchecked, Silent,
-        "the indices are compressed, so whether they lie within the shape was not checked",
+        "the indices are compressed, or have more than 64 dimensions, so whether they lie within the shape was not checked",
         "1.1, III.2; zt.sparse_csr/1: an entry lies within the shape",
         why "a limit of this reader, which follows indices in place";
 
