@@ -6,7 +6,7 @@ use weighbridge_tests::encode::safetensors;
 #[test]
 fn unread_format_is_unsupported() {
     let folder = Folder::new();
-    folder.write("one.gguf", b"GGUF\x01\0\0\0\0\0\0\0\0\0\0\0");
+    folder.write("one.gguf", b"GGUF\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
     folder.write("array.h5", b"\x89HDF\r\n\x1A\n and so on");
     folder.write("model.pt", b"\x80\x02}q\0X\x01\0\0\0aq\x01K\x01s.");
     for (file, words) in [

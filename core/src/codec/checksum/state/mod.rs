@@ -14,6 +14,7 @@ use sha2::{Digest as _, Sha256};
 use xxh3::Xxh3;
 
 #[derive(Clone)]
+#[allow(clippy::large_enum_variant, reason = "there is one at a time, and no heap")]
 pub(super) enum State {
     Crc32(Crc32),
     Crc32c(Crc32c),

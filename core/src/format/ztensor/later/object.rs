@@ -12,6 +12,7 @@ use crate::parse::Reader;
 use crate::rule::Halt;
 
 /// What follows in the map of objects.
+#[allow(clippy::large_enum_variant, reason = "it is taken apart at once, and there is no heap")]
 pub(super) enum Read<'a> {
     Object(Object<'a>),
     /// Nothing; the map has ended here.
