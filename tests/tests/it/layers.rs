@@ -496,6 +496,5 @@ fn shared_code_names_no_format() {
         }
     }
     assert!(named.is_empty(), "shared code that names formats:\n{}", named.join("\n"));
-    // Exceptions that no longer apply must be removed from the list.
-    assert_eq!(used.len(), MAY_NAME.len(), "{used:?}");
+    assert_eq!(used.len(), MAY_NAME.len(), "only these exceptions still apply: {used:?}");
 }
