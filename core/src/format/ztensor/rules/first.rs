@@ -18,7 +18,7 @@ rules! { Format::ZTensor.code();
         "the file is zTensor generation 2, and this reader reads generation 0.1",
         "File Layout: the magic number is \"ZTEN0001\"; 89 5A 54 32 0D 0A 1A 0A is generation 2";
     FILE_SIZE = "FILE-SIZE", Fatal, Implied,
-        "the file has {found} bytes and the smallest has 17",
+        "the file has {found} bytes and the smallest has {expected}",
         "Zero-Tensor Files: magic, one byte of index, length: 17 bytes";
     FILE_CONCATENATED = "FILE-CONCATENATED", Violation, Implied,
         "a second file begins here, so offsets from the start lead into the first",
