@@ -205,12 +205,12 @@ mod tests {
         let bytes = b"\xA2\x61a\x82\x01\x9F\x02\xFF\x7F\x61b\x61c\xFF\xC1\xF6\x05";
         let nodes: std::vec::Vec<_> = Nodes::new(bytes, 100).collect();
         assert_eq!(nodes.len(), 2);
-        assert_eq!((nodes[0].at, nodes[0].end, nodes[1].at), (100, 115, 115));
+        assert_eq!((nodes[0].at, nodes[0].end, nodes[1].at), (100, 116, 116));
         let array = nodes[0].get("a").unwrap();
         assert_eq!((array.at, array.end), (103, 108));
         assert_eq!(array.items().count(), 2);
         let null = nodes[0].get("bc").unwrap();
-        assert_eq!((null.at, null.head_at, null.end), (113, 114, 115));
+        assert_eq!((null.at, null.head_at, null.end), (114, 115, 116));
         let (key, _) = nodes[0].pairs().nth(1).unwrap();
         assert_eq!(key.text_at().offset, 109);
         assert_eq!(key.text_at().len, 4);
