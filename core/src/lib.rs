@@ -40,10 +40,11 @@
 //! | `payloads` | yes | the audit stage that needs the data |
 //! | `pickles` | no | what a pickle imports and calls |
 //! | `keys` | yes | checks of GGUF keys against one another |
+//! | `ztensor-later` | yes | zTensor 1.0 to 2 |
 //! | `dequantise` | yes | elements of ggml's block types |
 //! | `codebooks` | yes | those of IQ1 to IQ3 too, whose tables take 9 KiB |
 //! | `deflate` | yes | raw deflate and zlib streams |
-//! | `checksum` | yes | CRC-32, CRC-32C and SHA-256 |
+//! | `checksum` | yes | CRC-32, CRC-32C, SHA-256 and XXH3 |
 //! | `zstd` | no | Zstandard frames, without a heap |
 //! | `ruzstd` | no | a second zstd decoder, which allocates |
 //! | `bytemuck` | no | elements as slices of numbers |
@@ -56,7 +57,7 @@
 //! Each format turns on the shared parts that it needs: `any-alignment`, `beside`, `bincode`,
 //! `blocks`, `cbor`, `columns`, `complex`, `crc32`, `decimal`, `dims32`, `dims64`,
 //! `dims-reversed`, `flatbuffer`, `frames`, `items`, `json`, `more-dtypes`, `names`, `numbers`,
-//! `packed`, `protobuf`, `strided`, `varints`. They are of no use on their own.
+//! `packed`, `paths`, `protobuf`, `strided`, `varints`, `xxh3`. They are of no use on their own.
 #![no_std]
 #![cfg_attr(
     not(all(feature = "formats", feature = "payloads", feature = "windows")),

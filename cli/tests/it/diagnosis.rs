@@ -2,18 +2,15 @@
 
 use super::*;
 use weighbridge_tests::encode::safetensors;
-use weighbridge_tests::encode::ztensor::File;
 
 #[test]
 fn unread_format_is_unsupported() {
     let folder = Folder::new();
-    let mut generation = File::of(vec![]).encode();
-    generation[..8].copy_from_slice(b"\x89ZT2\r\n\x1A\n");
-    folder.write("two.zt", &generation);
+    folder.write("one.gguf", b"GGUF\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
     folder.write("array.h5", b"\x89HDF\r\n\x1A\n and so on");
     folder.write("model.pt", b"\x80\x02}q\0X\x01\0\0\0aq\x01K\x01s.");
     for (file, words) in [
-        ("two.zt", "zTensor generation 2"),
+        ("one.gguf", "GGUF version 1"),
         ("array.h5", "an HDF5 file"),
         ("model.pt", "a pickle, which imports nothing off the list of torch.load"),
     ] {
@@ -30,7 +27,7 @@ fn unread_format_is_unsupported() {
         let chosen = run(&folder, &["check", file, "--format", "gguf", "--json"]);
         assert_eq!((chosen.code, &chosen.json()["verdict"]), (1, &"invalid".into()));
     }
-    assert_eq!(run(&folder, &["check", "two.zt", "missing.zt"]).code, 2);
+    assert_eq!(run(&folder, &["check", "one.gguf", "missing.zt"]).code, 2);
 }
 
 #[test]

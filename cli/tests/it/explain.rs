@@ -64,6 +64,8 @@ fn rule_example_comes_from_fixture() {
     table("examples.tsv", &text);
     let without = |format: &Format| {
         let rules = format.rules().iter().filter(|rule| rule.severity.name() != "unchecked");
+        // Only boards refuse a generation of a format that hosts read.
+        let rules = rules.filter(|rule| !rule.id.starts_with("GENERATION-"));
         rules.filter(|rule| !examples.contains_key(&(format.name(), rule.id))).count()
     };
     // Rules that only several files can break have no example.

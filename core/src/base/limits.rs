@@ -76,6 +76,21 @@ pub const CBOR_KEYS: usize = 128;
 /// Real writers use only text and numbers as keys.
 pub const CBOR_KEY_DEPTH: usize = 8;
 
+/// Most parts of one zTensor object that are listed. With more, none is, and they are unchecked.
+///
+/// The layouts of the specification have up to three. Each part is listed by reading its object.
+pub const ZTENSOR_PARTS: u32 = 16;
+
+/// Number of shards of a zTensor model whose references are checked: all objects are passed once
+/// for each.
+///
+/// Checkpoints have up to a few dozen files.
+pub const ZTENSOR_SHARDS: u32 = 64;
+
+/// Length of the coordinates of a sparse zTensor object that are compared with one another, in
+/// bytes: all of them are in memory at once.
+pub const ZTENSOR_COORDINATES: u64 = 1 << 20;
+
 /// Number of dims of a sparse tensor that the audit stores itself. More take slots from the
 /// caller; without those the coordinates are unchecked.
 ///

@@ -77,11 +77,13 @@ macro_rules! declare {
             }
 
             /// The format's rule for a fault that a shared check finds, if it has one.
-            pub(crate) const fn rule(&self, fault: Fault) -> Option<Rule> {
+            pub(crate) fn rule(&self, fault: Fault) -> Option<Rule> {
                 match *self {
                     $(
                         #[cfg(feature = $feature)]
-                        File::$name(_) => format::$module::rules::shared(fault),
+                        File::$name(ref header) => {
+                            header.rule(fault, format::$module::rules::shared(fault))
+                        }
                     )*
                     #[allow(unreachable_patterns)]
                     _ => None,

@@ -1,12 +1,13 @@
 //! The trait that each format implements.
 
 use crate::codec::checksum::Checksum;
+use crate::format::Fault;
 use crate::input::{Absent, Source, Span};
 use crate::model::{
     Chunk, Chunks, Endianness, Metadata, Name, NameAt, Part, Region, Tensor, Value, Version,
 };
 use crate::parse::{Cursor, Reader, State};
-use crate::rule::{EntryKind, Halt};
+use crate::rule::{EntryKind, Halt, Rule};
 
 /// A container format. Its rules for checks that all formats share are in `rules::shared` of its
 /// folder.
@@ -29,6 +30,12 @@ pub(crate) trait Container: Sized {
     /// `c` is kept between calls, for formats whose header is longer than an
     /// entry. Findings about the header are reported after all its bytes have been read.
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor<Self::State>) -> Result<Self, Halt>;
+
+    /// The rule for a fault that a shared check finds, if this file's differs from the one of the
+    /// format, which is `shared`.
+    fn rule(&self, _: Fault, shared: Option<Rule>) -> Option<Rule> {
+        shared
+    }
 
     /// The version recorded in the file; `None` if the format has no versions.
     fn version(&self) -> Option<Version>;

@@ -11,7 +11,7 @@ macro_rules! formats {
             Stb = 1, stb, "stb", "STB", &["stb"];
             /// Open Infer Neural Format 1 and 2, `.oinf`.
             Oinf = 2, oinf, "oinf", "OINF", &["oinf"];
-            /// zTensor 0.1, `.zt`.
+            /// zTensor 0.1 to 2, `.zt`.
             ZTensor = 3, ztensor, "ztensor", "zTensor", &["zt", "ztensor"];
             /// The binary data view of ML.NET, `.idv`.
             Idv = 5, idv, "idv", "ML.NET IDV", &["idv"];

@@ -180,9 +180,16 @@ impl Rule {
 }
 
 /// Declares a catalogue: a constant [`Rule`] for each entry, and the table
-/// `RULES` in the same order.
+/// `RULES` in the same order. With `after`, it continues a catalogue of that many rules.
 macro_rules! rules {
-    ($format:expr; $($name:ident = $id:literal, $severity:ident, $basis:ident, $message:literal, $spec:literal $(, why $why:literal)?;)*) => {
+    ($format:expr $(, after $before:expr)?; $($name:ident = $id:literal, $severity:ident, $basis:ident, $message:literal, $spec:literal $(, why $why:literal)?;)*) => {
+        /// Number of rules before the first.
+        #[allow(
+            clippy::as_conversions,
+            clippy::cast_possible_truncation,
+            reason = "the length of a catalogue"
+        )]
+        const BEFORE: u16 = 0_u16$(.wrapping_add($before as u16))?;
         #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
         #[repr(u16)]
         enum Number { $($name),* }
@@ -191,7 +198,8 @@ macro_rules! rules {
             #[allow(rustdoc::broken_intra_doc_links, reason = "specifications have brackets")]
             #[doc = concat!("`", $id, "`: ", $spec)]
             pub const $name: $crate::rule::Rule = $crate::rule::Rule::new(
-                $format, $crate::rule::Severity::$severity, Number::$name as u16);
+                $format, $crate::rule::Severity::$severity,
+                (Number::$name as u16).wrapping_add(BEFORE));
         )*
         /// The catalogue, in documentation order. A static, so that a program contains its texts
         /// only once.

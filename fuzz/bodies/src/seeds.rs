@@ -39,11 +39,12 @@ fn files(format: &str) -> Vec<(String, Vec<u8>)> {
 
 /// Files, followed by the parameters that a target reads from the end.
 fn tailed(target: &str) -> Vec<(String, Vec<u8>)> {
-    let mut random = Random::new(target.len() as u64);
     let mut seeds = Vec::new();
     for format in Format::ALL {
+        let code = *format as u8;
+        // A format's seeds do not depend on the files of others.
+        let mut random = Random::new(target.len() as u64 | u64::from(code) << 8);
         for (name, mut bytes) in files(format.name()) {
-            let code = *format as u8;
             match target {
                 "windows" => {
                     let way = random.below(8) as u8;

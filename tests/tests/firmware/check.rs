@@ -23,6 +23,11 @@ const DECODED: usize = 64 << 10;
 pub(crate) const FOR_HOSTS: [&str; 6] =
     ["executorch", "npz", "onnx", "pytorch", "shards", "tflite"];
 
+/// Whether a file is of a generation of its format that no image reads.
+fn is_of_hosts(case: &Case) -> bool {
+    case.bytes.starts_with(b"ZTEN1000") || case.bytes.starts_with(b"\x89ZT2\r\n\x1A\n")
+}
+
 /// The image with every format and all features, like a host.
 const IMAGE: &str = "WEIGHBRIDGE_CHECK";
 
@@ -122,7 +127,8 @@ fn expected(case: &Case, details: bool) -> String {
 /// used per format.
 fn compare(image: &Path, cases: &[&Case], details: bool) -> BTreeMap<&'static str, usize> {
     let mut deepest = BTreeMap::new();
-    let mut rest = cases;
+    let cases: Vec<_> = cases.iter().copied().filter(|case| !is_of_hosts(case)).collect();
+    let mut rest = &cases[..];
     while !rest.is_empty() {
         let mut files = Vec::new();
         let mut taken = 0;

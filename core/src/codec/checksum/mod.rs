@@ -18,6 +18,8 @@ pub enum Algorithm {
     Crc32c,
     /// SHA-256 (FIPS 180-4).
     Sha256,
+    /// XXH3 of 64 bits, without a seed.
+    Xxh3,
 }
 
 impl Algorithm {
@@ -27,6 +29,7 @@ impl Algorithm {
             Algorithm::Crc32 => "crc32",
             Algorithm::Crc32c => "crc32c",
             Algorithm::Sha256 => "sha256",
+            Algorithm::Xxh3 => "xxh3",
         }
     }
 
@@ -35,6 +38,7 @@ impl Algorithm {
         match self {
             Algorithm::Crc32 | Algorithm::Crc32c => 4,
             Algorithm::Sha256 => 32,
+            Algorithm::Xxh3 => 8,
         }
     }
 }
@@ -65,6 +69,15 @@ impl Checksum {
     /// A SHA-256.
     pub const fn sha256(value: [u8; 32]) -> Self {
         Checksum { algorithm: Algorithm::Sha256, value }
+    }
+
+    /// An XXH3 of 64 bits.
+    pub const fn xxh3(value: u64) -> Self {
+        let mut bytes = [0; 32];
+        if let Some(first) = bytes.first_chunk_mut() {
+            *first = value.to_be_bytes();
+        }
+        Checksum { algorithm: Algorithm::Xxh3, value: bytes }
     }
 
     /// Its algorithm.
@@ -170,6 +183,20 @@ mod tests {
         let (one, two) = (Checksum::sha256(one), Checksum::sha256(two));
         assert_eq!(one.difference(&two), (0x0707_0707_0707_0707, 0x0707_0707_0707_0708));
         assert_eq!(one.difference(&one), (one.head(), one.head()));
+    }
+
+    /// Those of the reference implementation for the bytes 0, 1, 2, …
+    #[cfg(feature = "xxh3")]
+    #[test]
+    fn xxh3_matches_known_values() {
+        assert_eq!(of(Algorithm::Xxh3, &[]), "2d06800538d394c2");
+        let bytes: std::vec::Vec<u8> = (0..=255).cycle().take(5000).collect();
+        let whole = of(Algorithm::Xxh3, &[&bytes]);
+        for size in [1, 3, 64, 1000] {
+            let pieces: std::vec::Vec<&[u8]> = bytes.chunks(size).collect();
+            assert_eq!(of(Algorithm::Xxh3, &pieces), whole, "{size}");
+        }
+        assert_eq!(Checksum::xxh3(0x2D06_8005_38D3_94C2).head(), 0x2D06_8005_38D3_94C2);
     }
 
     #[test]

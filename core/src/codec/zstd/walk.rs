@@ -91,7 +91,7 @@ impl Walk {
     }
 
     /// Follows the frames in `data` and reports their faults. `expected` is their decoded size,
-    /// if known.
+    /// if known; several of them are reported only if there is a rule for it.
     ///
     /// Returns `false` after a fault, which ends the walk, and at the end if the frames are
     /// valid but cannot be decoded here.
@@ -101,11 +101,14 @@ impl Walk {
         data: Span,
         expected: Option<u64>,
         rule: &impl Fn(Fault) -> Rule,
+        several: Option<Rule>,
     ) -> Result<bool, Halt> {
         match self.follow(r, data, expected, rule) {
             Ok(()) => {
-                if self.frames > 1 || self.skippable {
-                    r.flag(rule(Fault::Frames), data.offset, data.len, 1, u64::from(self.frames));
+                if let Some(several) = several
+                    && (self.frames > 1 || self.skippable)
+                {
+                    r.flag(several, data.offset, data.len, 1, u64::from(self.frames));
                 }
                 Ok(!self.limited)
             }

@@ -19,7 +19,7 @@ pub(super) fn value(name: &Name<'_>) -> Option<Checksum> {
     Some(match algorithm {
         Algorithm::Crc32c => Checksum::crc32c(u32::from_be_bytes(*value.first_chunk()?)),
         Algorithm::Sha256 => Checksum::sha256(value),
-        Algorithm::Crc32 => return None,
+        Algorithm::Crc32 | Algorithm::Xxh3 => return None,
     })
 }
 

@@ -1,4 +1,4 @@
-//! zTensor 0.1 (`.zt`).
+//! zTensor (`.zt`): generation 0.1. [`later`] has generations 1.0 to 2.
 //!
 //! | at | size | content |
 //! |---|---|---|
@@ -49,6 +49,8 @@ mod fast;
 mod faults;
 mod item;
 mod keys;
+#[cfg_attr(not(feature = "ztensor-later"), path = "no_later.rs")]
+mod later;
 mod listed;
 mod nest;
 mod open;
@@ -62,13 +64,13 @@ use crate::base::build::SWEEP;
 use crate::base::cbor::major;
 use crate::base::{Word, wide, word};
 use crate::codec::checksum::Checksum;
-use crate::format::{self, Container, Glance};
+use crate::format::{self, Container, Fault, Glance};
 use crate::input::{Absent, Source, Span};
 use crate::model::{
     Chunk, Chunks, Encoding, Layout, Metadata, Name, Part, Region, Tensor, Value, Version,
 };
 use crate::parse::{self, Reader};
-use crate::rule::{EntryKind, Halt};
+use crate::rule::{EntryKind, Halt, Rule};
 use cbor::{OPEN, Pull, odd};
 use entry::{Entry, Key};
 use listed::cover;
@@ -136,6 +138,8 @@ pub struct Header {
     count: u32,
     /// Whether a break ends the index.
     open: bool,
+    /// The header of a file of a later generation.
+    later: Option<later::Header>,
 }
 
 /// State kept between calls.
@@ -151,10 +155,19 @@ pub(crate) struct State {
     first: Word,
     /// Offset of the next element to count.
     next: u64,
+    /// State of a file of a later generation.
+    later: later::State,
 }
 
 impl parse::State for State {
-    const START: State = State { data_end: 0, cover: cover::TIGHT, left: 0, first: 0, next: 0 };
+    const START: State = State {
+        data_end: 0,
+        cover: cover::TIGHT,
+        left: 0,
+        first: 0,
+        next: 0,
+        later: later::State::START,
+    };
     const ALONE: State = State { data_end: Word::MAX, ..State::START };
 }
 
@@ -169,9 +182,13 @@ impl Container for Header {
     }
 
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
-        let index_at = open::index(r, c)?;
-        let index_end = word(r.source().len().saturating_sub(field::LENGTH_LEN));
-        let mut header = Header { index_at, index_end, first: 0, count: OPEN, open: true };
+        let mut header = Header::NONE;
+        header.later = later::open(r, c)?;
+        if header.later.is_some() {
+            return Ok(header);
+        }
+        header.index_at = open::index(r, c)?;
+        header.index_end = word(r.source().len().saturating_sub(field::LENGTH_LEN));
         match open::counting(c) {
             Some(first) => header.first = first,
             None => header.read(r, c)?,
@@ -182,20 +199,40 @@ impl Container for Header {
         Ok(header)
     }
 
+    fn rule(&self, fault: Fault, shared: Option<Rule>) -> Option<Rule> {
+        match &self.later {
+            Some(later) => later.rule(fault, shared),
+            None => shared,
+        }
+    }
+
     fn version(&self) -> Option<Version> {
-        Some(Version::minor(0, 1))
+        Some(self.later.as_ref().map_or(Version::minor(0, 1), |later| later.version()))
     }
 
     fn alignment(&self) -> u64 {
-        field::ALIGN
+        self.later.as_ref().map_or(field::ALIGN, |later| later.alignment())
     }
 
     fn tensor_count(&self) -> u64 {
-        u64::from(self.count)
+        self.later.as_ref().map_or(u64::from(self.count), |later| later.tensor_count())
+    }
+
+    fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Metadata>, Halt> {
+        match &self.later {
+            Some(later) => later.meta(r, c),
+            None => {
+                c.finish();
+                Ok(None)
+            }
+        }
     }
 
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
-        self.next(r, c)
+        match &self.later {
+            Some(later) => later.tensor(r, c),
+            None => self.next(r, c),
+        }
     }
 
     fn attribute(
@@ -204,11 +241,17 @@ impl Container for Header {
         tensor: &Tensor,
         c: &mut Cursor,
     ) -> Result<Option<Metadata>, Halt> {
-        attribute::next(r, tensor.extra, c)
+        match &self.later {
+            Some(later) => later.attribute(r, tensor, c),
+            None => attribute::next(r, tensor.extra, c),
+        }
     }
 
     fn value(&self, r: &mut Reader<'_, '_>, meta: &Metadata) -> Result<Option<Value>, Halt> {
-        attribute::value(r, meta)
+        match &self.later {
+            Some(later) => later.value(r, meta),
+            None => attribute::value(r, meta),
+        }
     }
 
     fn chunk(
@@ -217,6 +260,9 @@ impl Container for Header {
         tensor: &Tensor,
         _: u64,
     ) -> Result<Option<Chunk>, Halt> {
+        if let Some(later) = &self.later {
+            return Ok(later.chunk(tensor));
+        }
         let Chunks::One(stored) = tensor.chunks else { return Ok(None) };
         let decoded = match (tensor.encoding, tensor.layout) {
             (Encoding::Raw, _) => Some(stored.len),
@@ -228,6 +274,9 @@ impl Container for Header {
     }
 
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
+        if let Some(later) = &self.later {
+            return later.region(r, c);
+        }
         while c.phase == TENSORS {
             let Some(tensor) = self.next(r, c)? else { break };
             if let Chunks::One(span) = tensor.chunks
@@ -255,23 +304,45 @@ impl Container for Header {
         c: &mut Cursor,
         goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
     ) {
-        self.sweep_sound(r, c, goes_on);
+        if self.later.is_none() {
+            self.sweep_sound(r, c, goes_on);
+        }
     }
 
     /// Whether the tensors, whose list ended at `listed`, are in the order of their blobs,
     /// with only zero padding between the blobs.
     fn is_covered(&self, listed: &Cursor) -> bool {
-        listed.state.cover == cover::PROVED
+        self.later.is_none() && listed.state.cover == cover::PROVED
     }
 
     fn checksum(&self, source: &Source<'_>, tensor: &Tensor) -> Result<Option<Checksum>, Absent> {
         Header::checksum(self, source, tensor)
     }
+
+    /// May be that of a part, whose object names it (later generations).
+    const NAMED_AROUND: bool = cfg!(feature = "ztensor-later");
+
+    fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+        match &self.later {
+            Some(later) => later.audit(r, c),
+            None => {
+                c.finish();
+                Ok(())
+            }
+        }
+    }
 }
 
 impl Header {
-    /// The index: a CBOR array of maps.
-    pub const fn index(&self) -> Span {
+    /// Before anything is known.
+    const NONE: Header =
+        Header { index_at: 0, index_end: 0, first: 0, count: OPEN, open: true, later: None };
+
+    /// The index: a CBOR array of maps; in later generations the manifest.
+    pub fn index(&self) -> Span {
+        if let Some(later) = &self.later {
+            return later.index();
+        }
         Span::new(wide(self.index_at), wide(self.index_end.wrapping_sub(self.index_at)))
     }
 
@@ -284,6 +355,9 @@ impl Header {
         source: &Source<'_>,
         tensor: &Tensor,
     ) -> Result<Option<Checksum>, Absent> {
+        if let Some(later) = &self.later {
+            return later.checksum(source, tensor);
+        }
         let text = attribute::text(source, tensor.extra, Key::CHECKSUM)?;
         Ok(text.and_then(|text| checksum::value(&text)))
     }

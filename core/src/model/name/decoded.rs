@@ -1,7 +1,7 @@
 //! The bytes and characters that a stored name stands for.
 
 use super::NameEncoding;
-use crate::base::cbor::Head;
+use crate::base::cbor::{Head, major};
 
 /// The decoded bytes of a name.
 #[derive(Clone, Debug, Default)]
@@ -10,6 +10,8 @@ pub struct Bytes<'a> {
     run: &'a [u8],
     /// CBOR chunks after `run`.
     rest: &'a [u8],
+    /// The chunk after `rest`; none if no name is a path.
+    then: [&'a [u8]; PATHS],
     /// Returned first: the last `left` groups of six bits, each extended to a byte.
     code: u32,
     left: u8,
@@ -17,6 +19,9 @@ pub struct Bytes<'a> {
     /// are digits.
     json: bool,
 }
+
+/// Number of chunks that [`Bytes`] has room for after its others.
+const PATHS: usize = if NameEncoding::Path.is_used() { 1 } else { 0 };
 
 impl<'a> Bytes<'a> {
     /// Plain bytes.
@@ -27,6 +32,27 @@ impl<'a> Bytes<'a> {
     /// CBOR chunks.
     pub(super) fn of_chunks(stored: &'a [u8]) -> Self {
         Bytes { rest: stored, ..Bytes::default() }
+    }
+
+    /// The first and the last text of CBOR data items, joined by a point.
+    pub(super) fn of_path(stored: &'a [u8]) -> Self {
+        let mut name = Bytes::of_chunks(stored);
+        if name.chunk().is_none() {
+            return Bytes::default();
+        }
+        let (mut items, mut last) = (name.rest, &[][..]);
+        let mut head = Head::default();
+        while let Some(content) = head.split(items) {
+            let len = if head.is_string() && !head.is_indefinite() { head.argument } else { 0 };
+            let Some(after) = usize::try_from(len).ok().and_then(|len| content.get(len..)) else {
+                break;
+            };
+            if head.major == major::TEXT {
+                last = items.get(..items.len().saturating_sub(after.len())).unwrap_or_default();
+            }
+            items = after;
+        }
+        Bytes { rest: b"\x61.", then: [last; PATHS], ..name }
     }
 
     /// JSON with escapes.
@@ -79,8 +105,11 @@ impl<'a> Bytes<'a> {
     /// bytes as it says. `None` at the end, or if the chunks have changed since the name was
     /// found.
     fn chunk(&mut self) -> Option<()> {
-        if !NameEncoding::Chunks.is_used() {
+        if !NameEncoding::Chunks.is_used() && !NameEncoding::Path.is_used() {
             return None;
+        }
+        if self.rest.is_empty() {
+            self.rest = core::mem::take(self.then.first_mut()?);
         }
         let mut head = Head::default();
         let rest = head.split(self.rest)?;

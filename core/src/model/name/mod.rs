@@ -34,13 +34,17 @@ pub enum NameEncoding {
     Chunks,
     /// The inside of a JSON string with escapes (RFC 8259 §7).
     Json,
+    /// CBOR data items, of which the first and the last are texts of definite length: both,
+    /// joined by a point.
+    Path,
 }
 
 /// Whether all names of this build are one-byte ids.
 pub(crate) const NUMBERS_ONLY: bool = cfg!(not(any(feature = "names", test)));
 
 /// Whether some names of this build have to be decoded.
-const DECODED: bool = NameEncoding::Chunks.is_used() || NameEncoding::Json.is_used();
+const DECODED: bool =
+    NameEncoding::Chunks.is_used() || NameEncoding::Json.is_used() || NameEncoding::Path.is_used();
 
 impl NameEncoding {
     /// Whether a format of this build stores names this way; code for the others is not
@@ -51,6 +55,7 @@ impl NameEncoding {
             NameEncoding::Number => cfg!(any(feature = "numbers", test)),
             NameEncoding::Chunks => cfg!(any(feature = "cbor", test)),
             NameEncoding::Json => cfg!(any(feature = "json", test)),
+            NameEncoding::Path => cfg!(any(feature = "paths", test)),
         }
     }
 
@@ -61,6 +66,7 @@ impl NameEncoding {
             NameEncoding::Number => 1,
             NameEncoding::Chunks => 2,
             NameEncoding::Json => 3,
+            NameEncoding::Path => 4,
         }
     }
 
@@ -70,6 +76,7 @@ impl NameEncoding {
             1 => NameEncoding::Number,
             2 => NameEncoding::Chunks,
             3 => NameEncoding::Json,
+            4 => NameEncoding::Path,
             _ => NameEncoding::Plain,
         }
     }
@@ -80,6 +87,7 @@ impl NameEncoding {
             NameEncoding::Number if NameEncoding::Number.is_used() => self,
             NameEncoding::Chunks if NameEncoding::Chunks.is_used() => self,
             NameEncoding::Json if NameEncoding::Json.is_used() => self,
+            NameEncoding::Path if NameEncoding::Path.is_used() => self,
             _ => NameEncoding::Plain,
         }
     }
@@ -154,6 +162,7 @@ impl<'a> Name<'a> {
             NameEncoding::Number => Bytes::of_number(self.bytes.first().copied().unwrap_or(0)),
             NameEncoding::Chunks => Bytes::of_chunks(self.bytes),
             NameEncoding::Json => Bytes::of_json(self.bytes),
+            NameEncoding::Path => Bytes::of_path(self.bytes),
         }
     }
 
@@ -317,6 +326,17 @@ mod tests {
         assert!(chunked.is_utf8());
         let reserved = Name::new(b"\x62ab\x7C\x61c", NameEncoding::Chunks);
         assert!(reserved == *"ab");
+    }
+
+    #[test]
+    fn path_reads_as_its_first_and_last_text() {
+        let path = |stored: &'static [u8]| Name::new(stored, NameEncoding::Path);
+        assert!(path(b"\x61a\xA2\x65shape\x82\x01\x02\x61p\xA1\x62xy") == *"a.xy");
+        assert!(path(b"\x60\x60") == *".");
+        assert!(path(b"\x61a").is_utf8());
+        // Bytes that have changed since.
+        assert!(path(b"\x64a").is_empty());
+        assert!(path(b"").is_empty());
     }
 
     #[test]

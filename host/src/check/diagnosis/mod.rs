@@ -320,12 +320,6 @@ impl fmt::Display for Diagnosis {
 
 /// Rules broken by a file of a known generation that is not read.
 const GENERATIONS: &[Rule] = &[
-    #[cfg(feature = "ztensor")]
-    weighbridge_core::format::ztensor::rules::GENERATION_1_0,
-    #[cfg(feature = "ztensor")]
-    weighbridge_core::format::ztensor::rules::GENERATION_1_1,
-    #[cfg(feature = "ztensor")]
-    weighbridge_core::format::ztensor::rules::GENERATION_2,
     #[cfg(feature = "gguf")]
     weighbridge_core::format::gguf::rules::VERSION_1,
 ];

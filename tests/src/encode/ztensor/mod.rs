@@ -5,6 +5,7 @@
 //! joins them.
 
 pub mod cbor;
+pub mod later;
 pub mod random;
 pub mod sparse;
 pub mod zstd;

@@ -9,6 +9,7 @@ mod pytorch;
 mod stb;
 mod tflite;
 mod ztensor;
+mod ztensor_later;
 
 use std::path::Path;
 use weighbridge_core::Format;

@@ -126,15 +126,8 @@ fn ztensor_valid_files_match_facts() {
         let name = path.display().to_string();
         let json = corpus::json(&path.with_extension("json"));
         let (bytes, survey) = read(&path);
-        let refused = match json["generation"].as_str().unwrap() {
-            "0.1" => None,
-            "1.0" => Some("GENERATION-1-0"),
-            "1.1/1.2" => Some("GENERATION-1-1"),
-            _ => Some("GENERATION-2"),
-        };
-        if let Some(rule) = refused {
-            assert_eq!(survey.broken(), [rule], "{name}");
-            assert!(survey.file.is_none(), "{name}");
+        if json["generation"].as_str() != Some("0.1") {
+            // Files of later generations have a test of their own.
             continue;
         }
         assert!(survey.is_valid(), "{name}: {:?}", survey.findings);

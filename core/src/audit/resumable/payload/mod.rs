@@ -323,7 +323,9 @@ impl Audit {
         let rule = |fault| file.rule(Fault::Frame(fault)).unwrap_or(general::PAYLOAD_UNCHECKED);
         let elements = tensor.bytes().filter(|_| tensor.layout == Layout::RowMajor);
         // Empty data has no frame; the format validates that.
-        let sound = !span.is_empty() && self.payload.current.walk.run(r, span, elements, &rule)?;
+        let several = file.rule(Fault::Frame(walk::Fault::Frames));
+        let walk = &mut self.payload.current.walk;
+        let sound = !span.is_empty() && walk.run(r, span, elements, &rule, several)?;
         Ok(if sound { Frames::Sound } else { Frames::Faulty })
     }
 

@@ -1,8 +1,7 @@
-//! The rules of zTensor 0.1.
+//! The rules of zTensor 0.1, some of which later generations share.
 
-use super::faults;
-use crate::format::{Fault, Format};
-use crate::rule::{EntryKind, Rule, rules};
+use crate::format::Format;
+use crate::rule::rules;
 
 rules! { Format::ZTensor.code();
     // The container.
@@ -19,7 +18,7 @@ rules! { Format::ZTensor.code();
         "the file is zTensor generation 2, and this reader reads generation 0.1",
         "File Layout: the magic number is \"ZTEN0001\"; 89 5A 54 32 0D 0A 1A 0A is generation 2";
     FILE_SIZE = "FILE-SIZE", Fatal, Implied,
-        "the file has {found} bytes and the smallest has 17",
+        "the file has {found} bytes and the smallest has {expected}",
         "Zero-Tensor Files: magic, one byte of index, length: 17 bytes";
     FILE_CONCATENATED = "FILE-CONCATENATED", Violation, Implied,
         "a second file begins here, so offsets from the start lead into the first",
@@ -370,20 +369,4 @@ rules! { Format::ZTensor.code();
     ZSTD_CHECKSUM = "ZSTD-CHECKSUM", Fatal, Implied,
         "the content of a frame does not match its checksum",
         "RFC 8878 §3.1.1: the content checksum verifies that the content was decoded correctly";
-}
-
-/// The rule for a fault that a shared check finds.
-pub(crate) const fn shared(fault: Fault) -> Option<Rule> {
-    Some(match fault {
-        Fault::Duplicate(EntryKind::Tensor) => NAME_DUPLICATE,
-        Fault::Overlap => BLOB_OVERLAP,
-        Fault::Alias => BLOB_SHARED,
-        Fault::Gap => BLOB_GAP,
-        Fault::Padding => BLOB_PADDING,
-        Fault::StoredChecksum => CHECKSUM_MISMATCH,
-        Fault::Stream(fault) => faults::stream(fault),
-        Fault::Frame(fault) => faults::frame(fault),
-        Fault::Sparse(fault) => faults::sparse(fault),
-        _ => return None,
-    })
 }
