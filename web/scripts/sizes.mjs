@@ -11,7 +11,7 @@ const BUDGETS = { page: 96_500, later: 73_000, hub: 4_000, wasm: 84_700 };
 const HUB = /^(?:hub|repository)-/;
 const LATER = /^(?:accumulators|compute|every-rule|files|full|heat|imports|joined|models?|quant|summary)-/;
 /** The element with its worker and all WebAssembly in one file, as the wheel ships it. */
-const SINGLE = 910_000;
+const SINGLE = 960_000;
 
 let failed = false;
 for (const build of ['dist/local', 'dist/url']) {
