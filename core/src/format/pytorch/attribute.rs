@@ -49,7 +49,7 @@ fn entries(index: &Index, source: &Source<'_>, item: &Item, words: u64) -> [Opti
     let text = |key, value| Entry { key, kind: Pair::TEXT, value };
     let yes = |key, mark: u64| {
         let is = item.marks & mark != 0;
-        is.then(|| Entry { key, kind: Pair::BOOL, value: Span::new(word(Word::True).offset, 1) })
+        is.then(|| Entry { key, kind: Pair::BOOL, value: Span::new(word(Word::TRUE).offset, 1) })
     };
     let is_shared = item.marks & Item::SHARED != 0;
     let storage = index.storage(source, item.storage).filter(|_| is_shared);
@@ -61,16 +61,16 @@ fn entries(index: &Index, source: &Source<'_>, item: &Item, words: u64) -> [Opti
         is.then_some(Entry { key, kind, value: Span::new(offset, 8) })
     };
     let is_whole = is_quantised && !is_channels;
-    let scheme = if is_channels { Word::PerChannel } else { Word::PerTensor };
+    let scheme = if is_channels { Word::PER_CHANNEL } else { Word::PER_TENSOR };
     [
-        storage.map(|it| text(Word::Storage, Span::new(it.key, it.key_len))),
-        yes(Word::RequiresGrad, Item::GRADIENT),
-        yes(Word::Conjugate, Item::CONJUGATE),
-        yes(Word::Negative, Item::NEGATIVE),
-        is_quantised.then(|| text(Word::Quantiser, word(scheme))),
-        number(Word::Scale, Pair::FLOAT, 0, is_whole),
-        number(Word::ZeroPoint, Pair::INTEGER, 1, is_whole),
-        number(Word::Axis, Pair::INTEGER, 0, is_channels),
+        storage.map(|it| text(Word::STORAGE, Span::new(it.key, it.key_len))),
+        yes(Word::REQUIRES_GRAD, Item::GRADIENT),
+        yes(Word::CONJUGATE, Item::CONJUGATE),
+        yes(Word::NEGATIVE, Item::NEGATIVE),
+        is_quantised.then(|| text(Word::QUANTISER, word(scheme))),
+        number(Word::SCALE, Pair::FLOAT, 0, is_whole),
+        number(Word::ZERO_POINT, Pair::INTEGER, 1, is_whole),
+        number(Word::AXIS, Pair::INTEGER, 0, is_channels),
     ]
 }
 
@@ -86,9 +86,9 @@ mod tests {
             let (at, len) = word.place();
             whole.get(at as usize..).and_then(|rest| rest.get(..len as usize)).unwrap()
         };
-        assert_eq!(text(Word::True), "\u{1}");
-        assert_eq!(text(Word::RequiresGrad), "requires_grad");
-        assert_eq!(text(Word::PerChannel), "per_channel_affine");
-        assert_eq!(text(Word::Axis), "axis");
+        assert_eq!(text(Word::TRUE), "\u{1}");
+        assert_eq!(text(Word::REQUIRES_GRAD), "requires_grad");
+        assert_eq!(text(Word::PER_CHANNEL), "per_channel_affine");
+        assert_eq!(text(Word::AXIS), "axis");
     }
 }

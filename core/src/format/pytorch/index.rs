@@ -28,7 +28,7 @@ macro_rules! record {
 
         impl $name {
             /// Length of the record in bytes.
-            pub const LEN: u64 = 8 * [$(stringify!($field)),*].len() as u64;
+            pub const LEN: u64 = 8 * widen([$(stringify!($field)),*].len());
 
             /// Calls `put` with the bytes of each number in turn.
             pub fn write(&self, mut put: impl FnMut([u8; 8])) {
@@ -252,27 +252,28 @@ pub const WORDS: [&str; 11] = [
     "per_channel_affine",
 ];
 
-/// One of [`WORDS`].
+/// One of [`WORDS`], by its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
-    True,
-    Storage,
-    RequiresGrad,
-    Conjugate,
-    Negative,
-    Quantiser,
-    Scale,
-    ZeroPoint,
-    Axis,
-    PerTensor,
-    PerChannel,
-}
+pub(super) struct Word(usize);
 
 impl Word {
+    pub(super) const TRUE: Word = Word(0);
+    pub(super) const STORAGE: Word = Word(1);
+    pub(super) const REQUIRES_GRAD: Word = Word(2);
+    pub(super) const CONJUGATE: Word = Word(3);
+    pub(super) const NEGATIVE: Word = Word(4);
+    pub(super) const QUANTISER: Word = Word(5);
+    pub(super) const SCALE: Word = Word(6);
+    pub(super) const ZERO_POINT: Word = Word(7);
+    pub(super) const AXIS: Word = Word(8);
+    pub(super) const PER_TENSOR: Word = Word(9);
+    pub(super) const PER_CHANNEL: Word = Word(10);
+
     /// Where it begins among the words, and its length in bytes.
     pub(super) fn place(self) -> (u64, u64) {
-        let before = WORDS.iter().take(self as usize).map(|word| widen(word.len())).sum();
-        (before, WORDS.get(self as usize).map_or(0, |word| widen(word.len())))
+        let before =
+            WORDS.iter().take(self.0).fold(0, |all, word| widen(word.len()).wrapping_add(all));
+        (before, WORDS.get(self.0).map_or(0, |word| widen(word.len())))
     }
 }
 
@@ -293,7 +294,7 @@ impl Index {
         let summary = Summary::read(source.all(Span::new(BASE, Summary::LEN))?);
         let index = Index { summary };
         let fits = source.run(BASE).len() >= usize::try_from(summary.len).ok()?;
-        let words: u64 = WORDS.iter().map(|word| widen(word.len())).sum();
+        let (words, _) = Word(WORDS.len()).place();
         let end = index.words()?.checked_add(words)?;
         (summary.magic == Summary::MAGIC && fits && end <= summary.len).then_some(index)
     }

@@ -84,7 +84,7 @@ fn view(
     let Some(elements) = product(extents.clone()) else { return Err(wide) };
     let width = u64::from(kind.width);
     let packed = u64::from(kind.packed);
-    let Some(bytes) = elements.div_ceil(packed).checked_mul(width) else { return Err(wide) };
+    let Some(bytes) = groups(elements, packed).checked_mul(width) else { return Err(wide) };
     tensor.elements = elements;
     let Some(storage) = header.index.storage(&source, item.storage) else {
         // A tensor on the device "meta" has a shape and no data.
@@ -97,7 +97,7 @@ fn view(
         0 => Some(0),
         _ => last_of(pairs(), item.first),
     };
-    let end = last.and_then(|last| last.div_ceil(packed).checked_mul(width));
+    let end = last.and_then(|last| groups(last, packed).checked_mul(width));
     let Some(end) = end.filter(|end| *end <= storage.size) else {
         return Err(Fault(rules::T_RANGE, storage.size, end.unwrap_or(u64::MAX)));
     };
@@ -110,7 +110,7 @@ fn view(
         return Ok(());
     }
     tensor.layout = layout(pairs);
-    if packed > 1 && (tensor.layout != Layout::RowMajor || item.first % packed != 0) {
+    if packed > 1 && (tensor.layout != Layout::RowMajor || !item.first.is_multiple_of(packed)) {
         return Err(Fault(rules::T_DTYPE, 0, 0));
     }
     let from = item.first.checked_div(packed).unwrap_or(0).saturating_mul(width);
@@ -129,6 +129,12 @@ fn view(
     let span = Span::new(storage.offset.saturating_add(from), end.saturating_sub(from));
     tensor.chunks = Chunks::One(span);
     Ok(())
+}
+
+/// The groups of `packed` elements that hold this many.
+fn groups(elements: u64, packed: u64) -> u64 {
+    let whole = elements.checked_div(packed).unwrap_or(0);
+    whole.saturating_add(u64::from(!elements.is_multiple_of(packed)))
 }
 
 /// A tensor with more elements for each byte of its storage is remarked on.
