@@ -1,6 +1,7 @@
 //! Data that is encoded or sparse, or has a checksum, from its first stored byte to its last.
 
 use super::super::Audit;
+use super::fields::Fields;
 use super::points::{LAST, Points};
 use super::report;
 use super::sparse::Sparse;
@@ -89,6 +90,8 @@ pub(super) struct Progress {
     sparse: Option<Sparse>,
     /// Text that is decoded.
     points: Option<Points>,
+    /// Records with text.
+    fields: Option<Fields>,
     /// Number of slots for its dims, needed before its indices can be validated.
     extents: Option<u64>,
     /// The type and layout are known, and so is the meaning of the bytes.
@@ -243,6 +246,7 @@ impl Scratch<'_> {
         p.faulty = audit.payload.current.frames == super::Frames::Faulty;
         let chunk = audit.file.chunk_of(r, tensor, 0)?;
         let lead = chunk.map_or(0, |chunk| chunk.decoded_lead());
+        let head = chunk.map_or(0, |chunk| chunk.lead);
         let (Some(chunk), 1) = (chunk.map(Chunk::whole), tensor.chunks.count()) else {
             r.flag(general::PAYLOAD_UNCHECKED, tensor.offset, 0, 0, 0);
             return Ok(None);
@@ -278,6 +282,17 @@ impl Scratch<'_> {
         if p.decodes && sound && text_rule(audit, tensor).is_some() {
             p.points = Some(Points::new(lead, tensor.endianness));
         }
+        if sound && tensor.width.has_texts() && (p.decodes || !encoded) {
+            match audit.file.texts(r, tensor) {
+                Ok(texts) => p.fields = Fields::new(head, texts),
+                Err(halt) if halt.is_absent() => return Err(halt.into()),
+                // The header has changed.
+                Err(_) => {}
+            }
+            if p.fields.is_none() {
+                r.flag(general::PAYLOAD_UNCHECKED, tensor.offset, 0, 0, 0);
+            }
+        }
         // A checksum of decoded bytes requires decoding.
         p.sums_decoded = encoded && audit.file.rule(format::Fault::DecodedChecksum).is_some();
         if p.sums_decoded && !p.decodes {
@@ -292,7 +307,7 @@ impl Scratch<'_> {
             self.again(audit, &mut p, &known, r);
         }
         self.start(&mut p, work, r, tensor);
-        let looks = !p.faulty && (p.sparse.is_some() || p.decodes);
+        let looks = !p.faulty && (p.sparse.is_some() || p.fields.is_some() || p.decodes);
         let idle = p.checksum.is_none() && !looks;
         p.over = idle;
         Ok((!idle || (p.extents.is_some() && !p.faulty)).then_some(p))
@@ -486,6 +501,14 @@ impl Progress {
             let stored = self.chunk.stored;
             r.flag(rule, stored.offset, stored.len, LAST.into(), found.into());
             self.points = None;
+        }
+        if let Some(fields) = &mut self.fields
+            && let Some((at, found)) = fields.feed(piece)
+            && let Some(rule) = audit.file.rule(format::Fault::Element(DType::Utf32))
+        {
+            let place = report::place(&self.chunk, at, 4);
+            r.flag(rule, place.offset, place.len, LAST.into(), found.into());
+            self.fields = None;
         }
         let Some(sparse) = &mut self.sparse else { return };
         let chunk = self.chunk;
