@@ -148,7 +148,7 @@ pub const NPY_DEPTH: u32 = 8;
 /// count as one.
 ///
 /// Their places are kept while the data is read. Real records have a few.
-pub const NPY_TEXTS: usize = 16;
+pub const RECORD_TEXTS: usize = 16;
 
 /// Number of bytes of a compressed NPZ member that are decoded, on the stack, to read its header.
 ///

@@ -183,7 +183,8 @@ impl File {
         reader: &mut Reader<'_, '_>,
         tensor: &Tensor,
     ) -> Result<Texts, Halt> {
-        reader.quietly(|reader| each!(self, header => header.texts(reader, tensor), Ok(Texts::NONE)))
+        reader
+            .quietly(|reader| each!(self, header => header.texts(reader, tensor), Ok(Texts::NONE)))
     }
 
     pub(crate) fn audit(

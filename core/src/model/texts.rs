@@ -16,7 +16,7 @@ pub(crate) struct Text {
 }
 
 /// Room in the list: one more than the limit, because a field may continue the last text.
-const ROOM: usize = if TEXTS { crate::base::limits::NPY_TEXTS + 1 } else { 0 };
+const ROOM: usize = if TEXTS { crate::base::limits::RECORD_TEXTS + 1 } else { 0 };
 
 /// The texts of an element in ascending order; neighbours of one byte order count as one. A build
 /// that does not check them has room for none.
@@ -58,7 +58,7 @@ impl Texts {
 
     /// Whether the type has more texts than the list may hold.
     pub(crate) fn is_over(&self) -> bool {
-        self.over || self.count > limits::NPY_TEXTS
+        self.over || self.count > limits::RECORD_TEXTS
     }
 
     /// Adds text at the end. It joins the last text if that is number `floor` or a later one.

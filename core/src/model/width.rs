@@ -8,47 +8,41 @@ use core::fmt;
 pub(crate) struct Width {
     #[cfg(feature = "items")]
     bytes: u32,
-    /// Fields are text, which a host checks.
-    #[cfg(all(feature = "items", feature = "packed", feature = "payloads"))]
-    texts: bool,
 }
+
+/// The bit that no width needs: fields are text, which this build checks.
+#[cfg(feature = "items")]
+const TEXTS: u32 = if crate::base::build::TEXTS { 1 << 31 } else { 0 };
 
 impl Width {
     pub(crate) const NONE: Width = Width {
         #[cfg(feature = "items")]
         bytes: 0,
-        #[cfg(all(feature = "items", feature = "packed", feature = "payloads"))]
-        texts: false,
     };
 
     #[cfg(feature = "items")]
     pub(crate) const fn new(bytes: u32) -> Width {
-        let mut width = Width::NONE;
-        width.bytes = bytes;
-        width
+        Width { bytes: bytes & !TEXTS }
     }
 
     /// The same width of elements whose fields have text to be checked.
     #[cfg(feature = "items")]
     pub(crate) const fn with_texts(self) -> Width {
-        #[cfg(all(feature = "packed", feature = "payloads"))]
-        return Width { texts: true, ..self };
-        #[cfg(not(all(feature = "packed", feature = "payloads")))]
-        self
+        Width { bytes: self.bytes | TEXTS }
     }
 
     /// Whether fields of the elements are text to be checked.
     #[cfg(feature = "payloads")]
     pub(crate) const fn has_texts(self) -> bool {
-        #[cfg(all(feature = "items", feature = "packed"))]
-        return self.texts;
-        #[cfg(not(all(feature = "items", feature = "packed")))]
+        #[cfg(feature = "items")]
+        return self.bytes & TEXTS != 0;
+        #[cfg(not(feature = "items"))]
         false
     }
 
     pub(crate) const fn get(self) -> u32 {
         #[cfg(feature = "items")]
-        return self.bytes;
+        return self.bytes & !TEXTS;
         #[cfg(not(feature = "items"))]
         0
     }

@@ -34,6 +34,7 @@ mod properties;
 mod pytorch;
 mod quants;
 mod readback;
+mod records;
 mod region;
 mod scales;
 mod sizes;

@@ -145,11 +145,7 @@ pub(crate) fn read(
 
 /// The text in the fields of an element, from a header that has been validated.
 #[cfg(feature = "payloads")]
-pub(crate) fn texts(
-    r: &mut Reader<'_, '_>,
-    prelude: Prelude,
-    text: &[u8],
-) -> Result<Texts, Halt> {
+pub(crate) fn texts(r: &mut Reader<'_, '_>, prelude: Prelude, text: &[u8]) -> Result<Texts, Halt> {
     let mut tensor = Tensor::default();
     let mut l = Literal::new(r, Place::here(0), prelude.major, text, &mut tensor);
     l.start();

@@ -6,6 +6,7 @@
 
 #[cfg(feature = "columns")]
 mod blocks;
+mod feed;
 mod fields;
 mod points;
 mod raw;
