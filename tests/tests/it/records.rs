@@ -106,3 +106,26 @@ fn record_of_too_many_texts_is_unchecked() {
         assert!(matches!(all[..], [("NPY-TEXT-FIELD", _)]), "{all:?}");
     }
 }
+
+/// Decoded pieces end within elements and code points.
+#[test]
+fn number_beyond_unicode_is_found_in_long_stream() {
+    const COUNT: usize = 5_000;
+    for record in RECORDS {
+        let array = record.array(COUNT as u64);
+        let width = record.element().len();
+        assert_eq!(found_deflated(&array), [""; 0], "{}", record.name);
+        for element in [COUNT / 2, COUNT - 1] {
+            let (at, big) = record.points()[0];
+            let all = found_deflated(&changed(&array, element * width + at, big));
+            assert_eq!(all, ["NPY-TEXT"], "{} {element}", record.name);
+        }
+    }
+}
+
+/// The rules that the array breaks as a deflated member.
+fn found_deflated(array: &Npy) -> Vec<&'static str> {
+    let bytes = Npz::new(vec![Member::new("r", array).deflated()]).encode();
+    let all = findings(&bytes, Format::Npz, Access::Rounded(512));
+    all.iter().map(|finding| finding.rule.id()).collect()
+}
