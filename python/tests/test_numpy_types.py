@@ -84,13 +84,31 @@ def test_array_is_that_of_numpy(how: str, name: str, tmp_path: Path) -> None:
             assert found.flags.f_contiguous == theirs.flags.f_contiguous
             if theirs.ndim > 0 and len(theirs) > 1:
                 assert same(tensor.slice(1, 2), theirs[1:2])
-    if name == "records":
-        # The code points of text in fields are not checked.
-        with pytest.raises(wb.Unsupported, match="code points"):
-            wb.load(data)
-        return
     (loaded,) = wb.load(data).values()
     assert same(loaded, theirs) and loaded.flags.writeable
+
+
+@pytest.mark.parametrize("how", ["npy", "npz", "deflated"])
+def test_text_in_fields_is_checked(how: str) -> None:
+    record = [("n", "U3"), ("in", [("t", ">U2", (2,)), ("k", "i4")])]
+    array = np.array([("cat", (["é", "😀"], 1)), ("", (["", "ab"], -1))], record)
+    data = stored(how, array)
+    assert wb.check(data).verdict == "valid"
+    (loaded,) = wb.load(data).values()
+    assert same(loaded, array)
+    # The big-endian text of the second record is no text any more.
+    array.view("u1").reshape(2, -1)[1, 12] = 0xFF
+    broken = wb.check(stored(how, array))
+    assert broken.verdict == "invalid" and broken.findings[0].rule == "NPY-TEXT"
+    with pytest.raises(wb.InvalidFile):
+        wb.load(stored(how, array))
+
+
+@pytest.mark.parametrize("how", ["npy", "npz", "deflated"])
+def test_record_of_too_many_texts_is_unchecked(how: str) -> None:
+    array = np.zeros(2, [("r", [("n", "u1"), ("t", "U1")], (17,))])
+    with pytest.raises(wb.Unsupported, match="code points"):
+        wb.load(stored(how, array))
 
 
 def test_descr_is_that_of_the_header() -> None:

@@ -87,6 +87,35 @@ fn deflated_member_beyond_work_limit_is_unchecked() {
     }
 }
 
+/// The bytes of `np.array([("cat", 1)], dtype=[("n", "U3"), ("k", "i4")])`, and a broken one.
+#[test]
+fn text_in_record_is_checked() {
+    let folder = Folder::new();
+    let text: Vec<u8> = "cat".chars().flat_map(|point| u32::from(point).to_le_bytes()).collect();
+    let data = [text, 1_i32.to_le_bytes().to_vec()].concat();
+    let sound = Npy { data, ..Npy::new("[('n', '<U3'), ('k', '<i4')]", 0, &[1]) };
+    let mut broken = sound.clone();
+    broken.data[11] = 0xFF;
+    for (npy, code) in [(sound, 0), (broken, 1)] {
+        let (stored, deflated) = (Member::new("r", &npy), Member::new("r", &npy).deflated());
+        folder.write("a.npy", &npy.encode());
+        folder.write("stored.npz", &Npz::new(vec![stored]).encode());
+        folder.write("deflated.npz", &Npz::new(vec![deflated]).encode());
+        for (file, name) in [("a.npy", ""), ("stored.npz", "r"), ("deflated.npz", "r")] {
+            let checked = run(&folder, &["check", file, "--json"]);
+            assert_eq!(checked.code, code, "{file}: {checked:?}");
+            let extracted = run(&folder, &["extract", file, name, "-o", "out", "--force"]);
+            assert_eq!(extracted.code, 0, "{file}: {extracted:?}");
+            assert_eq!(extracted.err.contains("NPY-TEXT"), code == 1, "{file}: {extracted:?}");
+            let out = std::fs::read(folder.path().join("out")).expect("it was written");
+            assert_eq!(out, npy.encode(), "{file}");
+            if code == 1 {
+                assert_eq!(checked.json()["findings"][0]["rule"], "NPY-TEXT", "{file}");
+            }
+        }
+    }
+}
+
 fn run_on(folder: &Folder, file: &Npz) -> Run {
     folder.write("other.npz", &file.encode());
     run(folder, &["check", "other.npz", "--json"])
@@ -298,8 +327,9 @@ fn dates_and_records_are_valid_and_shown() {
         let out = std::fs::read(folder.path().join("out")).expect("it was written");
         assert_eq!(out, npy.encode(), "{descr}");
     }
-    // Text in fields is not checked, which the output says, and long floats are not shown.
-    folder.write("a.npy", &Npy::new("[('a', '<U1')]", 4, &[1]).encode());
+    // More texts than 16 are not checked, which the output says, and long floats are not shown.
+    folder
+        .write("a.npy", &Npy::new("[('a', [('n', '|u1'), ('t', '<U1')], 17)]", 85, &[1]).encode());
     let checked = run(&folder, &["check", "a.npy"]);
     assert_eq!(checked.code, 3, "{checked:?}");
     assert!(checked.out.contains("fields of the elements are text"), "{checked:?}");

@@ -162,6 +162,12 @@ pub const NPY_HEADER: u64 = 64 << 10;
 /// Real types nest two levels.
 pub const NPY_DEPTH: u32 = 8;
 
+/// Most texts in an element of a structured NPY array whose code points are checked; neighbours
+/// count as one.
+///
+/// Their places are kept while the data is read. Real records have a few.
+pub const RECORD_TEXTS: usize = 16;
+
 /// Number of bytes of a compressed NPZ member that are decoded, on the stack, to read its header.
 ///
 /// The default limit of `numpy.load` plus the bytes before the header.

@@ -4,6 +4,8 @@ use super::{Cursor, File, quietly};
 use crate::base::{Word, place, wide, word};
 use crate::format::{self, Container, Glance};
 use crate::input::{Source, Span};
+#[cfg(feature = "payloads")]
+use crate::model::texts::Texts;
 use crate::model::{Chunk, Chunks, Metadata, Region, Tensor};
 use crate::parse::{self, Reader, Stop};
 use crate::rule::{EntryKind, Halt};
@@ -172,6 +174,17 @@ impl File {
         let found = each!(self, header => header.chunk(reader, tensor, chunk), Ok(None));
         reader.unmute();
         found
+    }
+
+    /// Where the elements of a tensor have text, without reporting.
+    #[cfg(feature = "payloads")]
+    pub(crate) fn texts(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+    ) -> Result<Texts, Halt> {
+        reader
+            .quietly(|reader| each!(self, header => header.texts(reader, tensor), Ok(Texts::NONE)))
     }
 
     pub(crate) fn audit(

@@ -3,6 +3,8 @@
 use crate::codec::checksum::Checksum;
 use crate::format::Fault;
 use crate::input::{Absent, Source, Span};
+#[cfg(feature = "payloads")]
+use crate::model::texts::Texts;
 use crate::model::{
     Chunk, Chunks, Endianness, Metadata, Name, NameAt, Part, Region, Tensor, Value, Version,
 };
@@ -128,6 +130,12 @@ pub(crate) trait Container: Sized {
     /// form is unknown.
     fn checksum(&self, _: &Source<'_>, _tensor: &Tensor) -> Result<Option<Checksum>, Absent> {
         Ok(None)
+    }
+
+    /// Where the elements of a tensor have text, for tensors whose `width` says that they have it.
+    #[cfg(feature = "payloads")]
+    fn texts(&self, _: &mut Reader<'_, '_>, _tensor: &Tensor) -> Result<Texts, Halt> {
+        Ok(Texts::NONE)
     }
 
     /// The next used part of the file: header, table, value or payload. Broken entries have

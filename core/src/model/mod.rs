@@ -9,6 +9,8 @@ mod entry;
 pub(crate) mod name;
 pub(crate) mod sparse;
 mod tensor;
+#[cfg(any(feature = "items", feature = "payloads"))]
+pub(crate) mod texts;
 mod version;
 mod view;
 mod width;

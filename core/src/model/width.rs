@@ -1,4 +1,4 @@
-//! The width of elements whose type does not say it.
+//! The width of elements whose type does not say it, and whether they have fields of text.
 
 use core::fmt;
 
@@ -10,6 +10,10 @@ pub(crate) struct Width {
     bytes: u32,
 }
 
+/// The bit that no width needs: fields are text, which this build checks.
+#[cfg(feature = "items")]
+const TEXTS: u32 = if crate::base::build::TEXTS { 1 << 31 } else { 0 };
+
 impl Width {
     pub(crate) const NONE: Width = Width {
         #[cfg(feature = "items")]
@@ -18,12 +22,27 @@ impl Width {
 
     #[cfg(feature = "items")]
     pub(crate) const fn new(bytes: u32) -> Width {
-        Width { bytes }
+        Width { bytes: bytes & !TEXTS }
     }
 
-    pub(super) const fn get(self) -> u32 {
+    /// The same width of elements whose fields have text to be checked.
+    #[cfg(feature = "items")]
+    pub(crate) const fn with_texts(self) -> Width {
+        Width { bytes: self.bytes | TEXTS }
+    }
+
+    /// Whether fields of the elements are text to be checked.
+    #[cfg(feature = "payloads")]
+    pub(crate) const fn has_texts(self) -> bool {
         #[cfg(feature = "items")]
-        return self.bytes;
+        return self.bytes & TEXTS != 0;
+        #[cfg(not(feature = "items"))]
+        false
+    }
+
+    pub(crate) const fn get(self) -> u32 {
+        #[cfg(feature = "items")]
+        return self.bytes & !TEXTS;
         #[cfg(not(feature = "items"))]
         0
     }

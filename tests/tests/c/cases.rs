@@ -3,6 +3,7 @@
 use std::path::Path;
 use weighbridge_core::Format;
 use weighbridge_fuzz_bodies::kept;
+use weighbridge_tests::fixtures::npy_records::is_left_to_hosts;
 use weighbridge_tests::{corpus, fixtures};
 
 /// The formats of the library. Those of other builds are for hosts.
@@ -57,8 +58,7 @@ pub(crate) fn fixtures() -> Vec<Case> {
             cases.push(Case::new(format!("{name} {}", fixture.name), format, fixture.bytes));
         }
     }
-    cases.retain(|case| !is_of_hosts(case));
-    cases
+    on_boards(cases)
 }
 
 /// Fixtures with changed bytes, and cut off; the same ones each time.
@@ -87,16 +87,22 @@ pub(crate) fn damaged() -> Vec<Case> {
             cases.push(Case::new(format!("{} damaged {n}", case.name), case.format, bytes));
         }
     }
+    on_boards(cases)
+}
+
+/// The cases about which boards and hosts agree.
+fn on_boards(mut cases: Vec<Case>) -> Vec<Case> {
+    cases.retain(|case| !is_of_hosts(case) && !is_left_to_hosts(&case.bytes));
     cases
 }
 
 /// The kept inputs of fuzzing.
 pub(crate) fn seeds() -> Vec<Case> {
     let seeds = kept::of_formats().into_iter().filter(|(format, _)| is_read(format.name()));
-    let cases = seeds.map(|(format, kept)| Case::new(kept.name, format, kept.input));
-    let cases: Vec<Case> = cases.filter(|case| !is_of_hosts(case)).collect();
+    let cases: Vec<Case> =
+        seeds.map(|(format, kept)| Case::new(kept.name, format, kept.input)).collect();
     assert!(cases.len() >= 50, "{} files", cases.len());
-    cases
+    on_boards(cases)
 }
 
 /// Every file of the corpus, if there is one.
@@ -109,9 +115,8 @@ pub(crate) fn corpus() -> Vec<Case> {
             walk(&folder, Format::by_name(name).unwrap(), &mut cases);
         }
     }
-    cases.retain(|case| !is_of_hosts(case));
     assert!(!cases.is_empty(), "nothing in {}", folder.display());
-    cases
+    on_boards(cases)
 }
 
 /// All files below `folder` except descriptions of other files.

@@ -35,6 +35,7 @@ mod properties;
 mod pytorch;
 mod quants;
 mod readback;
+mod records;
 mod region;
 mod scales;
 mod sizes;

@@ -4,7 +4,10 @@ use super::literal::{Literal, NONE};
 use super::rules;
 use crate::base::{limits, widen};
 use crate::input::Span;
-use crate::model::{DType, Endianness, Status, Width};
+use crate::model::{
+    DType, Endianness, Status, Width,
+    texts::{Text, Texts},
+};
 use crate::rule::Rule;
 
 /// Reads the value of `descr`; returns the width of an element, 0 if it is unknown.
@@ -12,7 +15,7 @@ pub(super) fn read(l: &mut Literal<'_, '_, '_>) -> u32 {
     l.peek();
     let (at, offset) = (l.token, l.here());
     (l.tensor.dtype, l.tensor.endianness) = (DType::Unknown, Endianness::Little);
-    (l.tensor.status, l.unknown) = (Status::Sound, false);
+    (l.tensor.status, l.unknown, l.texts) = (Status::Sound, false, Texts::NONE);
     let width = element(l, 0);
     if l.unknown {
         l.tensor.dtype = DType::Unknown;
@@ -24,8 +27,12 @@ pub(super) fn read(l: &mut Literal<'_, '_, '_>) -> u32 {
     l.tensor.extra = Span::new(offset, widen(l.at.wrapping_sub(at)));
     if width > i32::MAX.unsigned_abs() && !l.unknown {
         l.refuse(rules::NPY_DESCR, at, 0, 0);
-    } else if l.texts && l.tensor.status == Status::Sound {
-        l.flag(rules::NPY_TEXT_FIELD, at, 0, 0);
+    } else if l.texts.any() && l.tensor.status == Status::Sound {
+        if l.texts.is_over() {
+            l.flag(rules::NPY_TEXT_FIELD, at, 0, 0);
+        } else {
+            l.tensor.width = l.tensor.width.with_texts();
+        }
     }
     width
 }
@@ -74,11 +81,14 @@ fn element(l: &mut Literal<'_, '_, '_>, depth: u32) -> u32 {
         // NumPy does not read arrays whose elements are arrays without fields.
         b'(' if depth > 0 => return tuple(l, depth, false),
         b'[' => {
-            let mut width = 0_u32;
+            let (mut width, floor) = (0_u32, l.texts.mark());
             l.expect(b'[');
             let mut more = !l.eat(b']');
             while more {
-                width = width.saturating_add(tuple(l, depth, true));
+                let mark = l.texts.mark();
+                let field = tuple(l, depth, true);
+                l.texts.shift(mark, width, floor);
+                width = width.saturating_add(field);
                 more = l.more(b']');
             }
             if depth == 0 {
@@ -106,6 +116,7 @@ fn tuple(l: &mut Literal<'_, '_, '_>, depth: u32, field: bool) -> u32 {
         }
         l.expect(b',');
     }
+    let mark = l.texts.mark();
     let width = element(l, depth.wrapping_add(1));
     if !l.eat(b',') {
         l.expect(if field { b')' } else { b',' });
@@ -124,7 +135,9 @@ fn tuple(l: &mut Literal<'_, '_, '_>, depth: u32, field: bool) -> u32 {
         l.eat(b',');
     }
     l.expect(b')');
-    width.saturating_mul(u32::try_from(factor).unwrap_or(u32::MAX))
+    let factor = u32::try_from(factor).unwrap_or(u32::MAX);
+    l.texts.repeat(mark, width, factor);
+    width.saturating_mul(factor)
 }
 
 /// Reads the name of a type: byte order, kind, and width in bytes, which it returns. `None` if
@@ -156,7 +169,11 @@ fn named(l: &mut Literal<'_, '_, '_>, depth: u32) -> Option<u32> {
         .find(|(known, width, _)| *known == kind && (u32::from(*width) == size || *width == ANY));
     let (_, _, dtype) = known.filter(|_| closed)?;
     let width = if kind == b'U' { size.saturating_mul(4) } else { size };
-    l.texts |= kind == b'U' && depth > 0 && width > 0;
+    if kind == b'U' && depth > 0 && width > 0 {
+        let endianness = if order == b'>' { Endianness::Big } else { Endianness::Little };
+        let floor = l.texts.mark();
+        l.texts.push(Text { start: 0, len: width, endianness }, floor);
+    }
     // Single bytes, byte strings and void have no byte order.
     let ordered = width > 1 && !matches!(kind, b'S' | b'V');
     if ordered && !matches!(order, b'<' | b'>') {

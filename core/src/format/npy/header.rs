@@ -4,6 +4,8 @@ use super::literal::Literal;
 use super::{descr, field, rules};
 use crate::base::{Word, limits, wide, widen, word};
 use crate::input::Span;
+#[cfg(feature = "payloads")]
+use crate::model::texts::Texts;
 use crate::model::{DimEncoding, DimsAt, Layout, Tensor, dims::times};
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
@@ -139,6 +141,18 @@ pub(crate) fn read(
     l.finish()?;
     padding(r, magic, prelude);
     Ok(Span::new(place.absolute(text.len()), len))
+}
+
+/// The text in the fields of an element, from a header that has been validated.
+#[cfg(feature = "payloads")]
+pub(crate) fn texts(r: &mut Reader<'_, '_>, prelude: Prelude, text: &[u8]) -> Result<Texts, Halt> {
+    let mut tensor = Tensor::default();
+    let mut l = Literal::new(r, Place::here(0), prelude.major, text, &mut tensor);
+    l.start();
+    dictionary(&mut l);
+    let texts = l.texts;
+    l.finish()?;
+    Ok(texts.of_width(tensor.width.get()))
 }
 
 /// Reads the dictionary; returns the length of the data.

@@ -8,7 +8,7 @@
 use super::header::Place;
 use super::{field, rules};
 use crate::base::utf8;
-use crate::model::{Tensor, dims::times};
+use crate::model::{Tensor, dims::times, texts::Texts};
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
 
@@ -35,8 +35,8 @@ pub(super) struct Literal<'l, 'r, 'a> {
     pub(super) zero: bool,
     /// The width of a part of an element is unknown.
     pub(super) unknown: bool,
-    /// A field is text.
-    pub(super) texts: bool,
+    /// The text in fields.
+    pub(super) texts: Texts,
     /// Number of integers in the last tuple.
     pub(super) rank: u32,
 }
@@ -66,7 +66,7 @@ impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
             comma: false,
             zero: false,
             unknown: false,
-            texts: false,
+            texts: Texts::NONE,
             rank: 0,
         }
     }

@@ -26,9 +26,13 @@ pub mod rules;
 use crate::base::{Word, wide, word};
 use crate::format::Container;
 use crate::input::{Absent, Source, Span};
+#[cfg(feature = "payloads")]
+use crate::model::texts::Texts;
 use crate::model::{Chunks, Part, Region, Status, Tensor, Version};
 use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
+#[cfg(feature = "payloads")]
+pub(crate) use header::texts;
 pub(crate) use header::{Place, Prelude, UNKNOWN, read};
 
 /// Field values and limits.
@@ -103,6 +107,14 @@ impl Container for Header {
             r.flag(rules::NPY_TRAILING, data.offset.wrapping_add(data.len), rest, 0, rest);
         }
         Ok(Some(tensor))
+    }
+
+    #[cfg(feature = "payloads")]
+    fn texts(&self, r: &mut Reader<'_, '_>, _: &Tensor) -> Result<Texts, Halt> {
+        r.region(0, wide(self.data), rules::NPY_LENGTH);
+        let prelude = Prelude::read(r)?;
+        let text = r.take(prelude.text)?;
+        texts(r, prelude, text)
     }
 
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor<()>) -> Result<Option<Region>, Halt> {

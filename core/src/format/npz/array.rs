@@ -10,6 +10,8 @@ use crate::format::npy::{
     rules::{NPY_DATA, NPY_LENGTH},
 };
 use crate::input::{Source, Span};
+#[cfg(feature = "payloads")]
+use crate::model::texts::Texts;
 use crate::model::{Chunks, DimEncoding, Encoding, NameAt, Status, Tensor, dims::Packed};
 use crate::parse::Reader;
 use crate::rule::Halt;
@@ -186,6 +188,25 @@ fn deflated(r: &mut Reader<'_, '_>, member: &Member, local: &Local<'_>) -> Resul
     tensor.encoding = Encoding::Deflate;
     tensor.extra = Span::new(stream.offset, array.offset);
     Ok(tensor)
+}
+
+/// The text in the fields of an element, from the array header, which is read again.
+#[cfg(feature = "payloads")]
+pub(super) fn texts(r: &mut Reader<'_, '_>, tensor: &Tensor) -> Result<Texts, Halt> {
+    let mut buffer = [0; limits::NPZ_HEADER];
+    let Span { offset, len } = tensor.extra;
+    let header = match (tensor.encoding, tensor.chunks) {
+        (Encoding::Deflate, Chunks::One(stream)) => {
+            r.region(offset, offset.saturating_add(stream.len), NPY_LENGTH);
+            let room = usize::try_from(len).ok().and_then(|len| buffer.get_mut(..len));
+            let room = room.unwrap_or_default();
+            decode(r, stream, room)?;
+            &*room
+        }
+        _ => r.get(tensor.extra)?,
+    };
+    let prelude = prelude(r, tensor.extra, header)?;
+    npy::texts(r, prelude, header.get(prelude.len..).unwrap_or_default())
 }
 
 /// Reads the prelude from the decoded bytes of a stream.

@@ -22,6 +22,8 @@ use crate::format::Container;
 use crate::format::archive::{self, Archive, End, Fault, Member, Stand, Visit, about};
 use crate::format::is_pickle;
 use crate::input::{Absent, Source, Span};
+#[cfg(feature = "payloads")]
+use crate::model::texts::Texts;
 use crate::model::{Chunk, Encoding, NameAt, Region, Status, Tensor, Version};
 use crate::parse::{self, Cursor, Reader};
 use crate::rule::{EntryKind, Halt, general};
@@ -161,6 +163,11 @@ impl Container for Header {
     fn checksum(&self, source: &Source<'_>, tensor: &Tensor) -> Result<Option<Checksum>, Absent> {
         let crc = source.get(Span::new(tensor.offset.saturating_add(16), 4))?.first_chunk();
         Ok(crc.map(|crc| Checksum::crc32(u32::from_le_bytes(*crc))))
+    }
+
+    #[cfg(feature = "payloads")]
+    fn texts(&self, r: &mut Reader<'_, '_>, tensor: &Tensor) -> Result<Texts, Halt> {
+        array::texts(r, tensor)
     }
 
     /// The members in listing order, the directory, and the bytes after it.

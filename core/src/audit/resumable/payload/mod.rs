@@ -1,10 +1,13 @@
 //! Payloads: rules that need the data.
 //!
-//! Raw elements need no memory. Data that is encoded or sparse, or has a checksum, passes through
-//! a [`Scratch`], from its first stored byte to its last; unordered sparse data up to three times.
+//! Raw elements need no memory. Data that is encoded or sparse, or has a checksum, and records with
+//! text pass through a [`Scratch`], from the first stored byte to the last; unordered sparse data up
+//! to three times.
 
 #[cfg(feature = "columns")]
 mod blocks;
+mod feed;
+mod fields;
 mod points;
 mod raw;
 mod report;
@@ -355,6 +358,7 @@ impl Audit {
             return Ok(());
         }
         let plain = tensor.raw().is_some() && tensor.layout == Layout::RowMajor;
+        let plain = plain && !tensor.width.has_texts();
         if !plain && self.payload.current.frames == Frames::Sound {
             r.flag(general::PAYLOAD_UNCHECKED, tensor.offset, 0, 0, 0);
         } else if checksum_rule(&self.file).is_some() {
@@ -405,5 +409,6 @@ fn is_made(tensor: &Tensor) -> bool {
     let sparse = matches!(tensor.layout, Layout::Coo | Layout::Csr);
     let encoded = tensor.encoding != Encoding::Raw;
     // A column without rows may have annotations.
-    tensor.layout == Layout::Blocks || tensor.chunks.count() > 0 && (sparse || encoded)
+    let made = sparse || encoded || tensor.width.has_texts();
+    tensor.layout == Layout::Blocks || tensor.chunks.count() > 0 && made
 }

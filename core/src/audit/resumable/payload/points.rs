@@ -24,6 +24,16 @@ impl Points {
         Points { lead, passed: 0, endianness, last: 0 }
     }
 
+    /// Number of bytes of the text that were passed.
+    pub(super) fn passed(&self) -> u64 {
+        self.passed
+    }
+
+    /// The byte order from here on; no code point is begun.
+    pub(super) fn turn(&mut self, endianness: Endianness) {
+        self.endianness = endianness;
+    }
+
     /// Passes the next bytes. Returns the position and the value of the first number that is no
     /// code point, and looks at nothing after it.
     pub(super) fn feed(&mut self, piece: &[u8]) -> Option<(u64, u32)> {

@@ -1,7 +1,9 @@
 //! Data that is encoded or sparse, or has a checksum, from its first stored byte to its last.
 
 use super::super::Audit;
-use super::points::{LAST, Points};
+use super::feed::text_rule;
+use super::fields::Fields;
+use super::points::Points;
 use super::report;
 use super::sparse::Sparse;
 use super::work::{Known, Results};
@@ -14,9 +16,9 @@ use crate::codec::{
 use crate::file::Slot;
 use crate::format;
 use crate::input::Absent;
-use crate::model::{Chunk, DType, Encoding, Layout, Status, Tensor, sparse};
+use crate::model::{Chunk, Encoding, Layout, Status, Tensor, sparse, texts::Texts};
 use crate::parse::Reader;
-use crate::rule::{Rule, general};
+use crate::rule::general;
 use core::ops::DerefMut;
 
 /// The memory of a payload audit: a decoder and the state of the checks (27 KiB together, with
@@ -69,9 +71,13 @@ pub(super) struct Progress {
     stage: Stage,
     pub(super) chunk: Chunk,
     checksum: Option<Checksum>,
-    sparse: Option<Sparse>,
+    pub(super) sparse: Option<Sparse>,
     /// Text that is decoded.
-    points: Option<Points>,
+    pub(super) points: Option<Points>,
+    /// Records with text.
+    pub(super) fields: Option<Fields>,
+    /// Where they have it, before anything else about the data is read.
+    texts: Option<Texts>,
     /// Number of slots for its dims, needed before its indices can be validated.
     extents: Option<u64>,
     /// The type and layout are known, and so is the meaning of the bytes.
@@ -151,7 +157,15 @@ impl<B: DerefMut<Target = [u8]>> ScratchIn<B> {
         tensor: &Tensor,
     ) -> Result<(), Pause> {
         if p.stage == Stage::Start {
-            let Some(start) = self.begin(audit, work, r, slots, tensor)? else { return Ok(()) };
+            if tensor.width.has_texts() && p.texts.is_none() {
+                p.texts = Some(match audit.file.texts(r, tensor) {
+                    Err(halt) if halt.is_absent() => return Err(halt.into()),
+                    // The header has changed.
+                    texts => texts.unwrap_or(Texts::NONE),
+                });
+            }
+            let start = self.begin(audit, (p, work), r, slots, tensor)?;
+            let Some(start) = start else { return Ok(()) };
             *p = start;
         }
         loop {
@@ -212,7 +226,7 @@ impl<B: DerefMut<Target = [u8]>> ScratchIn<B> {
     fn begin(
         &mut self,
         audit: &Audit,
-        work: &mut Work,
+        (before, work): (&Progress, &mut Work),
         r: &mut Reader<'_, '_>,
         slots: &mut [Slot],
         tensor: &Tensor,
@@ -226,6 +240,7 @@ impl<B: DerefMut<Target = [u8]>> ScratchIn<B> {
         p.faulty = audit.payload.current.frames == super::Frames::Faulty;
         let chunk = audit.file.chunk_of(r, tensor, 0)?;
         let lead = chunk.map_or(0, |chunk| chunk.decoded_lead());
+        let head = chunk.map_or(0, |chunk| chunk.lead);
         let (Some(chunk), 1) = (chunk.map(Chunk::whole), tensor.chunks.count()) else {
             r.flag(general::PAYLOAD_UNCHECKED, tensor.offset, 0, 0, 0);
             return Ok(None);
@@ -261,6 +276,15 @@ impl<B: DerefMut<Target = [u8]>> ScratchIn<B> {
         if p.decodes && sound && text_rule(audit, tensor).is_some() {
             p.points = Some(Points::new(lead, tensor.endianness));
         }
+        if let Some(texts) = before.texts
+            && sound
+            && (p.decodes || !encoded)
+        {
+            p.fields = Fields::new(head, texts);
+            if p.fields.is_none() {
+                r.flag(general::PAYLOAD_UNCHECKED, tensor.offset, 0, 0, 0);
+            }
+        }
         // A checksum of decoded bytes requires decoding.
         p.sums_decoded = encoded && audit.file.rule(format::Fault::DecodedChecksum).is_some();
         if p.sums_decoded && !p.decodes {
@@ -275,7 +299,7 @@ impl<B: DerefMut<Target = [u8]>> ScratchIn<B> {
             self.again(audit, &mut p, &known, r);
         }
         self.start(&mut p, work, r, tensor);
-        let looks = !p.faulty && (p.sparse.is_some() || p.decodes);
+        let looks = !p.faulty && (p.sparse.is_some() || p.fields.is_some() || p.decodes);
         let idle = p.checksum.is_none() && !looks;
         p.over = idle;
         Ok((!idle || (p.extents.is_some() && !p.faulty)).then_some(p))
@@ -447,33 +471,10 @@ impl<B: DerefMut<Target = [u8]>> ScratchIn<B> {
     }
 }
 
-/// The rule for text, if the tensor is text.
-fn text_rule(audit: &Audit, tensor: &Tensor) -> Option<Rule> {
-    let element = audit.file.rule(format::Fault::Element(DType::Utf32));
-    element.filter(|_| tensor.dtype == DType::Utf32)
-}
-
 impl Progress {
     /// Most bytes that the data decodes to, if known.
     fn most(&self, tensor: &Tensor) -> Option<u64> {
         let sparse = self.sparse.map(|sparse| sparse.most(tensor.elements));
         self.chunk.decoded.or(sparse)
-    }
-
-    /// Checks the next decoded bytes.
-    fn feed(&mut self, audit: &Audit, r: &mut Reader<'_, '_>, piece: &[u8], slots: &mut [Slot]) {
-        if let Some(points) = &mut self.points
-            && let Some((_, found)) = points.feed(piece)
-            && let Some(rule) = audit.file.rule(format::Fault::Element(DType::Utf32))
-        {
-            let stored = self.chunk.stored;
-            r.flag(rule, stored.offset, stored.len, LAST.into(), found.into());
-            self.points = None;
-        }
-        let Some(sparse) = &mut self.sparse else { return };
-        let chunk = self.chunk;
-        sparse.feed(piece, slots, &mut |fault, offset, expected, found| {
-            report::index(audit, r, fault, report::place(&chunk, offset, 8), expected, found);
-        });
     }
 }
