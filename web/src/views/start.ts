@@ -104,7 +104,7 @@ export function startView(samples: Promise<Sample[]>, actions: StartActions): { 
       { class: 'drop' },
       icon('folder'),
       h('h1', {}, 'Drop a tensor file'),
-      h('p', { class: 'purpose' }, 'Shows what is inside a safetensors or GGUF checkpoint, or a file in seven other formats, whether it is valid, and whether its weights are healthy.'),
+      h('p', { class: 'purpose' }, 'Shows what is inside a safetensors or GGUF checkpoint, or a file in eleven other formats, whether it is valid, and whether its weights are healthy.'),
       h('p', { class: 'picks' }, pick, button('Open folder…', actions.pickFolder)),
       actions.openUrl !== undefined &&
         h(
