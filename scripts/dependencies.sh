@@ -53,7 +53,7 @@ sha2: block-buffer cfg-if cpufeatures crypto-common digest hybrid-array libc typ
 twox-hash:
 '
 # The packages of features that use neither a heap nor a standard library.
-default='nom half miniz_oxide crc sha2'
+default='nom half miniz_oxide crc sha2 twox-hash'
 
 tree() {
   cargo tree --locked -p weighbridge-core --edges normal,build --target all --prefix none \
