@@ -34,6 +34,7 @@ const COPIED: Readonly<Record<string, string>> = {
   f32: 'f',
   f64: 'f',
   c64: 'c',
+  c128: 'c',
 };
 
 /** NumPy type and array for elements of a type that NumPy does not have. */

@@ -114,6 +114,12 @@ fn push(values: &[Value], texts: &mut Texts) {
     for value in values {
         match value {
             Value::Text(text) => texts.push_safe(text.as_bytes(), usize::MAX),
+            // JSON has no such numbers and quotes them; a cell need not.
+            Value::Float(number) if !number.is_finite() => {
+                let mut quoted = String::new();
+                json::push(value, &mut quoted);
+                texts.push(quoted.trim_matches('"'));
+            }
             value => {
                 json::push(value, &mut texts.text);
                 texts.end();

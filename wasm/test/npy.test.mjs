@@ -68,13 +68,13 @@ test('every type', async () => {
         assert.equal(run.status, 3, `${kind}: ${run.stderr}`);
         assert.ok(run.stderr.includes(found), `${kind}: ${found}, ${run.stderr}`);
       }
-      assert.equal(NUMERIC.test(dtype) || dtype === 'c64', run.status === 0, `${dtype} in the page`);
+      assert.equal(NUMERIC.test(dtype) || /^c(?:64|128)$/.test(dtype), run.status === 0, `${dtype} in the page`);
       types.add(dtype);
     }
   } finally {
     rmSync(folder, { recursive: true });
   }
-  for (const dtype of ['bool', 'bf16', 'i4', 'u1', 'c64', 'f4e2m1', 'f6e2m3', 'f8e8m0', 'q4_k', 'tq1_0', 'tq2_0', 'mxfp4']) {
+  for (const dtype of ['bool', 'bf16', 'i4', 'u1', 'c64', 'c128', 'f4e2m1', 'f6e2m3', 'f8e8m0', 'q4_k', 'tq1_0', 'tq2_0', 'mxfp4']) {
     assert.ok(types.has(dtype), `no fixture has ${dtype}`);
   }
 });

@@ -29,7 +29,7 @@ export function hasValues(tensor: { dtype: string; layout: string; hasItems?: bo
 
 /** How to access the elements that a .npy file can hold: numbers, including complex ones, and what NumPy itself described. */
 export function savedAs({ dtype, layout, descr }: { dtype: string; layout: string; descr?: string }): Access | undefined {
-  return (dtype === 'c64' || descr !== undefined) && ACCESS[layout] === 'dense' ? 'dense' : accessOf({ dtype, layout });
+  return (/^c(?:64|128)$/.test(dtype) || descr !== undefined) && ACCESS[layout] === 'dense' ? 'dense' : accessOf({ dtype, layout });
 }
 
 /** Whether the elements come in quantised blocks that can be decoded (ggml). */
