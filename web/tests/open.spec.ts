@@ -6,14 +6,14 @@ import { expect, openFiles, openSample, openTensor, panelTab, sampleFile, sample
 const formats = [...new Set(samples.map(({ format }) => format))];
 
 test('there is a sound and a broken sample of every format', () => {
-  expect(formats.sort()).toEqual(['bintensors', 'gguf', 'idv', 'npy', 'npz', 'oinf', 'safetensors', 'shards', 'stb', 'ztensor']);
+  expect(formats.sort()).toEqual(['bintensors', 'gguf', 'idv', 'npy', 'npz', 'oinf', 'onnx', 'pytorch', 'safetensors', 'shards', 'stb', 'tflite', 'ztensor']);
   for (const format of formats) {
     expect(samples.filter((sample) => sample.format === format).map(({ sound }) => sound).sort()).toEqual([false, true]);
   }
 });
 
 /** Formats with rules for payloads (checksums, compressed data) that their samples cover. */
-const RULED = new Set(['idv', 'npz', 'ztensor']);
+const RULED = new Set(['idv', 'npz', 'pytorch', 'ztensor']);
 
 for (const { id, file, title, format, sound } of samples) {
   test(`opens ${file}, which is ${sound ? 'sound' : 'broken'}`, async ({ page }) => {

@@ -262,6 +262,8 @@ test('each layer that was compared has a bar', async ({ page }) => {
   expect(heights[7]).toBeGreaterThan(heights[3]);
   await clean(page);
   await bars.focus();
+  // The last tensor may have drawn the bars again.
+  await page.keyboard.press('End');
   await page.keyboard.press('Enter');
   await expect(page.locator('.compare-detail h2')).toHaveText('layers.7.mlp.weight');
   await page.screenshot({ path: `${PICTURES}/layers.png` });

@@ -131,6 +131,8 @@ export class Client<T> {
   #next = 1;
   /** Aborted when the worker is no longer used. */
   #stop = new AbortController();
+  /** Whether the worker ended by itself. */
+  #ended = false;
   /** All functions, without options. */
   readonly api: Remote<T>;
 
@@ -146,6 +148,7 @@ export class Client<T> {
   /** Starts the worker anew. Its files have to be opened again. */
   restart(): void {
     this.stop();
+    this.#ended = false;
     this.#stop = new AbortController();
     this.#worker = this.#start();
     const { signal } = this.#stop;
@@ -165,6 +168,7 @@ export class Client<T> {
   async #watch(alive: string, signal: AbortSignal): Promise<void> {
     const ended = await navigator.locks.request(alive, { signal }, () => true).catch(() => false);
     if (ended && !signal.aborted) {
+      this.#ended = true;
       this.#stop.abort();
       this.#end();
       this.#onCrash('it has ended');
@@ -199,7 +203,10 @@ export class Client<T> {
         return;
       }
       if (this.#stop.signal.aborted) {
-        this.#onCrash('it has ended');
+        // After `stop`, nobody waits for an answer.
+        if (this.#ended) {
+          this.#onCrash('it has ended');
+        }
         if (signal !== undefined) {
           reject(aborted());
         }

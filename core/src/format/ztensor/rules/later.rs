@@ -167,7 +167,7 @@ rules! { Format::ZTensor.code(), after first::RULES.len();
     // Sparse layouts.
     INDEX_TYPE = "INDEX-TYPE", Fatal, Stated,
         "an index part is not of a type that indices have",
-        "1.2, §3: u64; zt.sparse_csr/1 and zt.sparse_coo/1: u32 or u64, both index parts alike";
+        "1.2, §3: u64; zt.sparse_csr/1 and zt.sparse_coo/1: u32 or u64, the same for both index parts";
     INDEX_SIZE = "INDEX-SIZE", Fatal, Stated,
         "an index part takes {found} bytes where {expected} are due",
         "1.1, III.2: indptr has one more than there are rows; III.3: coords has rank times the values";
