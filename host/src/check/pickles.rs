@@ -48,23 +48,51 @@ impl serde::Serialize for Global {
 
 impl Global {
     /// Module and attribute, joined by a dot.
+    ///
+    /// ```
+    /// let report = weighbridge::check(b"cposix\nsystem\n(S'true'\ntR.")?;
+    /// let global = &report.pickles().unwrap().globals()[0];
+    /// assert_eq!(global.name(), "posix.system");
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The offset of the first import in the file. In a compressed member of an archive, the offset
     /// of the member.
+    ///
+    /// ```
+    /// let report = weighbridge::check(b"cposix\nsystem\n(S'true'\ntR.")?;
+    /// let global = &report.pickles().unwrap().globals()[0];
+    /// assert_eq!(global.offset(), 0);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
     /// Whether loading the pickle would call it, not only import it.
+    ///
+    /// ```
+    /// let report = weighbridge::check(b"cposix\nsystem\n(S'true'\ntR.")?;
+    /// let global = &report.pickles().unwrap().globals()[0];
+    /// assert!(global.is_called());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn is_called(&self) -> bool {
         self.called
     }
 
     /// "listed" if `torch.load(weights_only=True)` allows it, "plain data" if it is known to be
     /// harmless, or else "not listed".
+    ///
+    /// ```
+    /// let report = weighbridge::check(b"cposix\nsystem\n(S'true'\ntR.")?;
+    /// let global = &report.pickles().unwrap().globals()[0];
+    /// assert_eq!(global.standing(), "not listed");
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn standing(&self) -> &'static str {
         match self.standing {
             Standing::Listed | Standing::Function => "listed",
