@@ -148,20 +148,25 @@ fn renamed_part_is_found() {
 }
 
 #[test]
-fn parts_that_were_joined_with_cat_are_a_violation() {
+fn parts_that_were_joined_with_cat_are_fatal() {
     let folder = set();
     let all: Vec<u8> = (1..=3)
         .flat_map(|no| std::fs::read(folder.path().join(named(no))).expect("a part"))
         .collect();
+    let first = std::fs::read(folder.path().join(named(1))).expect("a part");
     folder.write("joined.gguf", &all);
     let joined = run(&folder, &["check", "--json", "joined.gguf"]);
     assert_eq!(joined.code, 1, "{joined:?}");
     let json = joined.json();
     let rules: Vec<_> = json["findings"].as_array().expect("a list").iter().collect();
     assert!(rules.iter().any(|it| it["rule"] == "KEYS-SPLIT-JOINED"), "{json}");
-    assert_ne!(run(&folder, &["check", "--lenient", "joined.gguf"]).code, 0);
+    // Under the name of the first part, too, the parts that follow are lost.
+    folder.write(&named(1), &all);
+    for name in ["joined.gguf", &named(1)] {
+        assert_eq!(run(&folder, &["check", "--lenient", name]).code, 1, "{name}");
+    }
     // Other bytes after the last tensor are no part.
-    let mut more = std::fs::read(folder.path().join(named(1))).expect("a part");
+    let mut more = first;
     more.extend([1; 40]);
     folder.write(&named(1), &more);
     let other = run(&folder, &["check", &named(1)]);

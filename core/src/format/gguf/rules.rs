@@ -309,7 +309,7 @@ rules! { Format::Gguf.code();
         "all parts have {found} tensors together; split.tensors.count is {expected}",
         "readers compare both, and refuse the set",
         why "the set is not what its first part records";
-    SPLIT_JOINED = "KEYS-SPLIT-JOINED", Violation, Silent,
+    SPLIT_JOINED = "KEYS-SPLIT-JOINED", Fatal, Silent,
         "another GGUF file begins after the last tensor: parts of a split model were joined as bytes",
         "llama.cpp reads each part as a file, and refuses a part that is not alone in its file",
         why "readers see the tensors of the first part only; `gguf-split --merge` joins parts";
