@@ -79,7 +79,7 @@ fn npz_cut_before_its_directory_is_diagnosed_as_cut_off() {
         (directory, "2 members are whole"),
         (directory - 1, "1 member is whole"),
         (second + 20, "1 member is whole"),
-        (second - 1, "no member is whole"),
+        (second - 1, "no member is known to be whole"),
     ] {
         folder.write("cut.npz", &archive[..end]);
         let found = run(&folder, &["check", "cut.npz"]);

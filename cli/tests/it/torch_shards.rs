@@ -115,3 +115,16 @@ fn index_of_both_kinds_of_shards_is_valid() {
     folder.write(INDEX, &Index::of(None, &listed).encode());
     assert_eq!(broken(&folder), ["METADATA-MISSING"; 0]);
 }
+
+#[test]
+fn torch_checkpoint_that_was_cut_off_says_so() {
+    let folder = Folder::new();
+    let whole = shard(&["w"]);
+    folder.write("w.pt", &whole[..whole.len() - 100]);
+    let cut = run(&folder, &["check", "w.pt"]);
+    assert_eq!(cut.code, 1, "{cut:?}");
+    assert!(
+        cut.out.contains("cut off: the directory at the end of the archive is missing"),
+        "{cut:?}"
+    );
+}

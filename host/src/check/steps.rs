@@ -247,8 +247,12 @@ impl Check {
         options: &Options,
     ) -> Result<(), Absent> {
         if self.is_refused() && self.is_indexed {
-            // Its own rules say what is wrong with it.
-            self.other = Some(None);
+            // Its own rules say what is wrong with it, unless the download broke off.
+            self.other = Some(Diagnosis::without_directory(
+                source,
+                &self.collected.kept,
+                &mut self.members,
+            )?);
             return self.scan(source, options);
         }
         if self.is_refused() && self.other.is_none() {

@@ -121,11 +121,20 @@ impl Diagnosis {
         };
         let damaged =
             own.is_some_and(|own| findings.iter().any(|it| it.rule.format() == Some(own)));
-        if findings.iter().any(|it| NO_DIRECTORY.contains(&it.rule)) {
-            let whole = members.step(source)?;
-            return Ok(Some(Diagnosis::NoDirectory { whole }));
+        let cut = Diagnosis::without_directory(source, findings, members)?;
+        Ok(cut.or_else(|| diagnosis.filter(|_| !damaged)))
+    }
+
+    /// Diagnoses an archive that was cut off before its directory.
+    pub(crate) fn without_directory(
+        source: &Source<'_>,
+        findings: &[Finding],
+        members: &mut Members,
+    ) -> Result<Option<Diagnosis>, Absent> {
+        if !findings.iter().any(|it| NO_DIRECTORY.contains(&it.rule)) {
+            return Ok(None);
         }
-        Ok(diagnosis.filter(|_| !damaged))
+        Ok(Some(Diagnosis::NoDirectory { whole: members.step(source)? }))
     }
 
     /// Diagnoses a file of `len` bytes by its first bytes.
@@ -287,7 +296,7 @@ impl Diagnosis {
             }
             Diagnosis::NoDirectory { whole } => {
                 let whole = match whole {
-                    0 => String::from("no member is whole"),
+                    0 => String::from("no member is known to be whole"),
                     1 => String::from("1 member is whole"),
                     n if *n < Members::MOST => format!("{} members are whole", thousands(*n)),
                     n => format!("{} members or more are whole", thousands(*n)),
