@@ -94,6 +94,9 @@ fn each_class_decides_on_the_exit_code() {
         ("libx.so.1", b"\x7FELF\x02\x01\x01".to_vec(), "code", [3, 3, 0]),
         ("data", b"\x7FELF\x02\x01\x01".to_vec(), "code", [3, 3, 0]),
         ("chat.jinja", b"{{ ().__class__ }}".to_vec(), "code", [1, 1, 0]),
+        ("x.yaml", b"a: !!python/object/apply:os.system [id]".to_vec(), "code", [1, 1, 0]),
+        ("hyperparams.yaml", b"a: !new:speechbrain.nnet.Linear".to_vec(), "code", [3, 3, 0]),
+        ("config.yml", b"a: 1".to_vec(), "companion", [0, 0, 0]),
         (
             "tokenizer_config.json",
             br#"{"chat_template": "{{ ().__class__ }}"}"#.to_vec(),
@@ -130,6 +133,20 @@ fn each_class_decides_on_the_exit_code() {
         let line = lines.iter().find(|it| it["file"] == format!("model/{name}")).expect("a line");
         assert_eq!(line["class"], *class, "{line}");
     }
+}
+
+/// Readers find an archive by its end: what it begins with hides nothing.
+#[test]
+fn skipping_unknown_files_does_not_skip_an_archive_behind_other_bytes() {
+    let folder = sound_repository();
+    let archive = policy::zip(&[("archive/data.pkl", EVIL)]);
+    let hidden = [&[1; 400][..], &archive].concat();
+    folder.write("model/x.dat", &hidden);
+    let skipping = run(&folder, &["check", "model", "--skip-unknown"]);
+    assert_eq!(skipping.code, 3, "{skipping:?}");
+    assert!(skipping.out.contains("an archive (ZIP) ends in it"), "{skipping:?}");
+    folder.write("model/x.dat", &hidden[..400]);
+    assert_eq!(run(&folder, &["check", "model", "--skip-unknown"]).code, 0);
 }
 
 /// The option that everybody uses must not let a pickle or code pass.

@@ -192,11 +192,19 @@ impl Repository {
         match &*extension {
             "json" | "jsonc" => return read_settings(input, name, is_text, place, whole),
             "jinja" | "jinja2" | "j2" => return template(input, is_text),
+            "yaml" | "yml" => {
+                if let Some(found) = yaml(input, is_text)? {
+                    return Ok(found);
+                }
+            }
             _ => {}
         }
         if let Some((whole, at)) = names::piece(name) {
-            let why =
-                format!("piece {at} of {whole}; join all pieces in order: cat {whole}* >{whole}");
+            // By number: `cat` alone takes part10 before part2.
+            let all = names::pieces(name, whole);
+            let why = format!(
+                "piece {at} of {whole}; join all pieces in order: cat $(ls -v {all}) >{whole}"
+            );
             return Ok(Examined::new(Class::Download, "piece of a file").because(why));
         }
         let may_be = head.starts_with(b"\n");
@@ -216,6 +224,10 @@ impl Repository {
             }));
         }
         let kind = "unknown format";
+        if content::ends_as_archive(input)? {
+            let why = "an archive (ZIP) ends in it, and its members were not examined";
+            return Ok(Examined::new(Class::Unknown, kind).because(why));
+        }
         Ok(match input.len() > TEXT {
             true => Examined::new(Class::Unknown, kind).because("too long to be read as text"),
             false => Examined::new(Class::Unknown, kind).harmless(),
@@ -396,6 +408,19 @@ fn template(input: &dyn Input, is_text: bool) -> Result<Examined, ReadError> {
         }
         None => Examined::companion("template"),
     })
+}
+
+/// Settings in YAML with tags that make a loader call functions: those of PyYAML, which any function
+/// can be the name of, and those of HyperPyYAML.
+fn yaml(input: &dyn Input, is_text: bool) -> Result<Option<Examined>, ReadError> {
+    const TAGS: [(&str, bool); 4] =
+        [("!!python/", true), ("!new:", false), ("!apply:", false), ("!name:", false)];
+    let bytes = if is_text { content::whole(input, SETTINGS)? } else { None };
+    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
+    Ok(TAGS.iter().find(|(tag, _)| text.contains(tag)).map(|(tag, runs)| {
+        let found = Examined::new(Class::Code, "YAML").because(format!("it has the tag {tag}"));
+        if *runs { found.runs() } else { found }
+    }))
 }
 
 /// What the settings beside a file load.

@@ -118,6 +118,16 @@ pub(crate) fn piece(name: &str) -> Option<(&str, String)> {
     (last.len() == 3 && digits(last) && whole.contains('.')).then(|| (whole, last.into()))
 }
 
+/// A pattern that the shell replaces with all pieces of `whole`, given the name of one.
+pub(crate) fn pieces(name: &str, whole: &str) -> String {
+    let rest = name.get(whole.len()..).unwrap_or_default();
+    let start = ["-split-", ".part-", ".part", "."].into_iter().find(|it| rest.starts_with(it));
+    let start = start.unwrap_or_default();
+    let is_number =
+        rest.get(start.len()..).is_some_and(|it| it.starts_with(|c: char| c.is_ascii_digit()));
+    alloc::format!("{whole}{start}{}*", if is_number { "[0-9]" } else { "" })
+}
+
 /// The place of a file in a set of numbered files, by its name: the name before the number, the
 /// number, counted from 1, and the count.
 ///
