@@ -363,9 +363,15 @@ pub(crate) fn is_of_objects(head: &[u8]) -> bool {
     let header: Vec<u8> = line.copied().filter(|byte| *byte != b' ').collect();
     let Some(at) = header.windows(KEY.len()).position(|here| here == KEY) else { return false };
     let descr = header.get(at + KEY.len()..).unwrap_or_default();
-    descr.starts_with(b"'|O")
-        || descr.starts_with(b"'O")
-        || descr.starts_with(b"[") && descr.windows(2).any(|here| here == b"O'")
+    if let Some(text) = descr.strip_prefix(b"'") {
+        // A type, or several with counts and shapes: `3O`, `i4,O`, `(2,)O`, `object`, `T`.
+        let text = text.split(|byte| *byte == b'\'').next().unwrap_or_default();
+        let is_type = |at: usize| text.get(at + 1).is_none_or(|next| !next.is_ascii_alphabetic());
+        let mut types = text.iter().enumerate().filter(|(_, byte)| **byte == b'O');
+        return types.any(|(at, _)| is_type(at)) || text.starts_with(b"object") || text == b"T";
+    }
+    let has = |what: &[u8]| descr.windows(what.len()).any(|here| here == what);
+    descr.starts_with(b"[") && (has(b"O'") || has(b",'T')") || has(b"'object'"))
 }
 
 /// Whether a Protocol Buffers message is an ONNX model: it names its producer in printable
