@@ -443,7 +443,7 @@
   X(0x3c51, "KEYS-SPLIT-INVALID", WB_SEVERITY_VIOLATION, "a set is as sound as each of its parts, and each states its number and their count") \
   X(0x3c52, "KEYS-SPLIT-TWICE", WB_SEVERITY_VIOLATION, "names of tensors are those of the whole set; readers refuse duplicates") \
   X(0x3c53, "KEYS-SPLIT-TOTAL", WB_SEVERITY_VIOLATION, "readers compare both, and refuse the set") \
-  X(0x3c54, "KEYS-SPLIT-JOINED", WB_SEVERITY_VIOLATION, "llama.cpp reads each part as a file, and refuses a part that is not alone in its file")
+  X(0x3e54, "KEYS-SPLIT-JOINED", WB_SEVERITY_FATAL, "llama.cpp reads each part as a file, and refuses a part that is not alone in its file")
 
 #define WB_RULES_NPY(X) \
   X(0x4e01, "NPY-LENGTH", WB_SEVERITY_FATAL, "Format Version 1.0: magic string, version, HEADER_LEN and the header come before the data") \
