@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks folders as transformers, sentence-transformers, peft, diffusers, torch and huggingface_hub
 # write them; the last one downloads from a server on this machine. Compares each exit code with the
-# one that a gate should give. Installs packages of 5 GB.
+# one that a gate should give. Installs packages of 6 GB.
 #
 #   scripts/folders.sh [COMMAND]    COMMAND defaults to target/release/weighbridge,
 #                                   which is built

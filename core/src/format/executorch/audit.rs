@@ -65,13 +65,7 @@ impl Run {
         r: &mut Reader<'_, 'a>,
         width: u8,
     ) -> Result<Option<(&'a [u8], u64)>, Halt> {
-        let left = self.list.count.saturating_sub(self.passed);
-        if left == 0 {
-            return Ok(None);
-        }
-        let at = self.list.place(self.passed, width);
-        let span = Span::new(at, u64::from(left).wrapping_mul(width.into()));
-        some(r, span, width).map(|bytes| Some((bytes, at)))
+        self.list.items(r, self.passed, width)
     }
 
     /// Passes items.

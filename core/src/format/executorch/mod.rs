@@ -45,7 +45,7 @@ mod types;
 
 use crate::format::Container;
 use crate::format::flatbuffer::Walk;
-use crate::format::flatbuffer::reads::{Memo, Reads, Vector};
+use crate::format::flatbuffer::reads::{self, Memo, Reads, Vector};
 use crate::format::flatbuffer::shape::Shape;
 use crate::model::{Metadata, Region, Tensor, Value, Version};
 use crate::parse::{self, Reader};
@@ -137,9 +137,6 @@ impl Place {
 /// Position of an iteration.
 type Cursor = parse::Cursor<State>;
 
-/// Number of steps that the audit takes at a time: it copies the cursor before and after them.
-const STEPS: u32 = 64;
-
 /// Numbers of a method's fields.
 mod field {
     pub(super) const VALUES: u8 = 2;
@@ -210,17 +207,7 @@ impl Container for Header {
 
     /// Continues the validation of everything that listing leaves out.
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        let before = *c;
-        for _ in 0..STEPS {
-            match audit::step(self, r, c) {
-                Ok(()) if c.done => break,
-                Ok(()) => {}
-                // The audit keeps the cursor only after a step.
-                Err(halt) if halt.is_absent() && *c != before => break,
-                Err(halt) => return Err(halt),
-            }
-        }
-        Ok(())
+        reads::steps(r, c, |r, c| audit::step(self, r, c))
     }
 }
 

@@ -357,38 +357,7 @@ rules! { Format::ExecuTorch.code();
         "program.fbs, FreeCall.value_index: index of a tensor";
 }
 
-/// The rules for the structure of the flatbuffer.
-pub(super) fn structure(fault: flatbuffer::Fault) -> Rule {
-    use flatbuffer::Fault::{
-        Depth, FieldBounds, FieldHead, FieldTable, FieldUnaligned, Identifier, Offset, Prefix,
-        Root, Shared, Short, StringBounds, StringEnd, TableLength, Unaligned, UnionKind,
-        UnionUnknown, UnionValue, VectorBounds, VectorUnaligned, Vtable, VtableLength,
-    };
-    match fault {
-        Short => F_SHORT,
-        // A program has no length in front.
-        Prefix | Identifier => F_IDENTIFIER,
-        Root => F_ROOT,
-        Offset => F_OFFSET,
-        Unaligned => F_ALIGN,
-        Vtable => F_VTABLE,
-        VtableLength => F_VTABLE_LENGTH,
-        TableLength => F_TABLE_LENGTH,
-        FieldHead => F_FIELD_HEAD,
-        FieldBounds => F_FIELD_BOUNDS,
-        FieldUnaligned => F_FIELD_ALIGN,
-        FieldTable => F_FIELD_TABLE,
-        VectorBounds => F_VECTOR,
-        VectorUnaligned => F_VECTOR_ALIGN,
-        StringBounds => F_STRING,
-        StringEnd => F_STRING_END,
-        UnionKind => F_UNION_KIND,
-        UnionValue => F_UNION_VALUE,
-        UnionUnknown => F_UNION_UNKNOWN,
-        // The tables of a program nest six deep, so the walk does not end for its depth.
-        Depth | Shared => F_SHARED,
-    }
-}
+flatbuffer::structure!();
 
 /// The rule for a fault that a shared check finds.
 pub(crate) const fn shared(fault: Fault) -> Option<Rule> {

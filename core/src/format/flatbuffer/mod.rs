@@ -32,6 +32,49 @@ mod table;
 mod tests;
 mod walk;
 
+/// Declares `structure`: the rule for each [`Fault`], among rules that have the same names in every
+/// format.
+#[cfg(feature = "flatbuffer")]
+macro_rules! structure {
+    () => {
+        /// The rule for a fault of the flatbuffer.
+        pub(super) fn structure(fault: $crate::format::flatbuffer::Fault) -> Rule {
+            use $crate::format::flatbuffer::Fault::{
+                Depth, FieldBounds, FieldHead, FieldTable, FieldUnaligned, Identifier, Offset,
+                Prefix, Root, Shared, Short, StringBounds, StringEnd, TableLength, Unaligned,
+                UnionKind, UnionUnknown, UnionValue, VectorBounds, VectorUnaligned, Vtable,
+                VtableLength,
+            };
+            match fault {
+                Short => F_SHORT,
+                // Neither format has a length in front.
+                Prefix | Identifier => F_IDENTIFIER,
+                Root => F_ROOT,
+                Offset => F_OFFSET,
+                Unaligned => F_ALIGN,
+                Vtable => F_VTABLE,
+                VtableLength => F_VTABLE_LENGTH,
+                TableLength => F_TABLE_LENGTH,
+                FieldHead => F_FIELD_HEAD,
+                FieldBounds => F_FIELD_BOUNDS,
+                FieldUnaligned => F_FIELD_ALIGN,
+                FieldTable => F_FIELD_TABLE,
+                VectorBounds => F_VECTOR,
+                VectorUnaligned => F_VECTOR_ALIGN,
+                StringBounds => F_STRING,
+                StringEnd => F_STRING_END,
+                UnionKind => F_UNION_KIND,
+                UnionValue => F_UNION_VALUE,
+                UnionUnknown => F_UNION_UNKNOWN,
+                // Their tables nest six deep, so the walk does not end for its depth.
+                Depth | Shared => F_SHARED,
+            }
+        }
+    };
+}
+#[cfg(feature = "flatbuffer")]
+pub(crate) use structure;
+
 pub(crate) use schema::{Schema, Type};
 use table::Table;
 pub(crate) use walk::{Object, Walk};

@@ -10,7 +10,7 @@
 
 use crate::base::{limits, widen};
 use crate::input::{Absent, Span};
-use crate::parse::Reader;
+use crate::parse::{Cursor, Reader};
 use crate::rule::Halt;
 
 /// Most reads of one entry: those of a tensor with a compressed dimension take 66.
@@ -54,6 +54,23 @@ impl Vector {
     /// Offset of an item of `width` bytes.
     pub(crate) fn place(self, index: u32, width: u8) -> u64 {
         u64::from(self.at).wrapping_add(u64::from(index).wrapping_mul(width.into()))
+    }
+
+    /// The items after the first `passed`, as far as they are resident, `width` bytes each, and the
+    /// offset of the first of them; none after the last.
+    pub(crate) fn items<'a>(
+        self,
+        r: &mut Reader<'_, 'a>,
+        passed: u32,
+        width: u8,
+    ) -> Result<Option<(&'a [u8], u64)>, Halt> {
+        let left = self.count.saturating_sub(passed);
+        if left == 0 {
+            return Ok(None);
+        }
+        let at = self.place(passed, width);
+        let span = Span::new(at, u64::from(left).wrapping_mul(width.into()));
+        some(r, span, width).map(|bytes| Some((bytes, at)))
     }
 
     /// The bytes of its items.
@@ -232,6 +249,28 @@ pub(crate) fn get<'a>(r: &mut Reader<'_, 'a>, span: Span) -> Result<&'a [u8], Ha
             Err(r.lack(Absent { offset: span.offset, need: span.len, want }))
         }
     }
+}
+
+/// Number of steps that an audit takes at a time: it copies the cursor before and after them.
+const STEPS: u32 = 64;
+
+/// Takes steps of an audit until the cursor is done, or bytes are missing, or for a while.
+pub(crate) fn steps<'s, 'a, S: Copy + PartialEq>(
+    r: &mut Reader<'s, 'a>,
+    c: &mut Cursor<S>,
+    mut step: impl FnMut(&mut Reader<'s, 'a>, &mut Cursor<S>) -> Result<(), Halt>,
+) -> Result<(), Halt> {
+    let before = *c;
+    for _ in 0..STEPS {
+        match step(r, c) {
+            Ok(()) if c.done => break,
+            Ok(()) => {}
+            // The audit keeps the cursor only after a step.
+            Err(halt) if halt.is_absent() && *c != before => break,
+            Err(halt) => return Err(halt),
+        }
+    }
+    Ok(())
 }
 
 /// The bytes of `span` that are resident, at least the first `width` of them, in whole items of

@@ -55,7 +55,7 @@ fn entries(index: &Index, source: &Source<'_>, item: &Item, words: u64) -> [Opti
     let storage = index.storage(source, item.storage).filter(|_| is_shared);
     let is_channels = item.marks & Item::CHANNELS != 0;
     let is_quantised = item.marks & (Item::QUANTISED | Item::CHANNELS) != 0;
-    // Scale and zero point of the tensor, or else the axis of those of its channels.
+    // Scale and zero point of the tensor, or the axis of its channels.
     let number = |key, kind, place: u64, is: bool| {
         let offset = place.saturating_mul(8).saturating_add(item.quantiser);
         is.then_some(Entry { key, kind, value: Span::new(offset, 8) })

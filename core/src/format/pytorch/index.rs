@@ -122,7 +122,7 @@ record! {
         is_flawed,
         /// What is said about it: [`Item::GRADIENT`] and others, added.
         marks,
-        /// Where its scale and zero point are, or the axis of those of its channels, counted from
+        /// Where its scale and zero point are, or the axis of its channels, counted from
         /// [`BASE`].
         quantiser,
     }
@@ -133,9 +133,9 @@ impl Item {
     pub const SHARED: u64 = 32;
     /// Gradients are computed for it.
     pub const GRADIENT: u64 = 1;
-    /// Its elements are the conjugates of those that are stored.
+    /// torch conjugates the stored elements.
     pub const CONJUGATE: u64 = 2;
-    /// Its elements are those that are stored with the other sign.
+    /// torch negates the stored elements.
     pub const NEGATIVE: u64 = 4;
     /// It is quantised with one scale.
     pub const QUANTISED: u64 = 8;

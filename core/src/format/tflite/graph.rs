@@ -1,11 +1,10 @@
 //! The audit: everything that needs more than a tensor and its buffer. It runs in phases, each
 //! over one table; this file has what they share.
 
-use super::reads::{Reads, Table, Vector, some};
+use super::reads::{Reads, Table, Vector};
 use super::{Cursor, Header};
 use super::{codes, links, operator, quant, unused};
 use crate::base::limits::TFLITE_MARKS;
-use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
@@ -121,13 +120,7 @@ impl Run {
         r: &mut Reader<'_, 'a>,
         width: u8,
     ) -> Result<Option<(&'a [u8], u64)>, Halt> {
-        let left = self.list.count.saturating_sub(self.passed);
-        if left == 0 {
-            return Ok(None);
-        }
-        let at = self.list.place(self.passed, width);
-        let span = Span::new(at, u64::from(left).wrapping_mul(width.into()));
-        some(r, span, width).map(|bytes| Some((bytes, at)))
+        self.list.items(r, self.passed, width)
     }
 
     /// Passes items.

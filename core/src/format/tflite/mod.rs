@@ -118,9 +118,6 @@ impl Place {
 /// Position of an iteration.
 type Cursor = parse::Cursor<State>;
 
-/// Number of steps that the audit takes at a time: it copies the cursor before and after them.
-const STEPS: u32 = 64;
-
 /// What the number in [`Metadata::tag`] means.
 mod tag {
     /// Bytes of a buffer.
@@ -171,17 +168,7 @@ impl Container for Header {
 
     /// Continues the validation of everything that listing leaves out.
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        let before = *c;
-        for _ in 0..STEPS {
-            match graph::step(self, r, c) {
-                Ok(()) if c.done => break,
-                Ok(()) => {}
-                // The audit keeps the cursor only after a step.
-                Err(halt) if halt.is_absent() && *c != before => break,
-                Err(halt) => return Err(halt),
-            }
-        }
-        Ok(())
+        reads::steps(r, c, |r, c| graph::step(self, r, c))
     }
 }
 

@@ -1,10 +1,11 @@
 //! ExecuTorch: facts about real files, and what broken files are refused for.
 
 use super::check_in_parts;
+use super::manifest::{agrees, verdict};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::path::Path;
-use weighbridge_core::{Chunks, File, Format, Severity};
+use weighbridge_core::{Chunks, File, Format};
 use weighbridge_tests::corpus;
 use weighbridge_tests::survey::{Survey, TensorFact, survey_whole};
 
@@ -20,25 +21,6 @@ const BOOLS: &str = "T-BOOL";
 /// What is said about the delegate that each broken file has, if it has one. The manifest takes it
 /// for unchecked in sound files, and leaves it out where something else is wrong.
 const DELEGATE: &str = "D-UNCHECKED";
-
-/// The verdict of a survey, in the manifest's words.
-fn verdict(survey: &Survey, aside: &[&str]) -> &'static str {
-    let counted = survey.findings.iter().filter(|f| !aside.contains(&f.rule.id()));
-    let found = |severity| counted.clone().any(|f| f.severity() == severity);
-    match () {
-        () if !survey.is_valid() => "invalid",
-        () if found(Severity::Unchecked) => "unchecked",
-        () if found(Severity::Lint) => "lint",
-        () => "valid",
-    }
-}
-
-/// Whether a verdict is one that the manifest takes for right.
-fn agrees(row: &Value, found: &str) -> bool {
-    let or = row["or"].as_array().into_iter().flatten();
-    let mut right = or.chain([&row["verdict"]]).map(|verdict| verdict.as_str().unwrap());
-    right.any(|verdict| verdict == found)
-}
 
 fn dtype(name: &str) -> &str {
     match name {

@@ -3,6 +3,7 @@
 mod bintensors;
 mod executorch;
 mod idv;
+mod manifest;
 mod oinf;
 mod onnx;
 mod pytorch;

@@ -1,10 +1,11 @@
 //! TensorFlow Lite: facts about real files, and what broken files are refused for.
 
 use super::check_in_parts;
+use super::manifest::{agrees, verdict};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::path::Path;
-use weighbridge_core::{Chunks, File, Format, Severity};
+use weighbridge_core::{Chunks, File, Format};
 use weighbridge_tests::corpus;
 use weighbridge_tests::survey::{Survey, TensorFact, survey_whole};
 
@@ -18,25 +19,6 @@ const CUSTOM: &str = "C-CUSTOM";
 
 /// A model whose old operator code was changed, and so the options that belong to it.
 const OTHER_CODE: &str = "code_fields_differ";
-
-/// The verdict of a survey, in the manifest's words.
-fn verdict(survey: &Survey, aside: &[&str]) -> &'static str {
-    let counted = survey.findings.iter().filter(|f| !aside.contains(&f.rule.id()));
-    let found = |severity| counted.clone().any(|f| f.severity() == severity);
-    match () {
-        () if !survey.is_valid() => "invalid",
-        () if found(Severity::Unchecked) => "unchecked",
-        () if found(Severity::Lint) => "lint",
-        () => "valid",
-    }
-}
-
-/// Whether a verdict is one that the manifest takes for right.
-fn agrees(row: &Value, found: &str) -> bool {
-    let or = row["or"].as_array().into_iter().flatten();
-    let mut right = or.chain([&row["verdict"]]).map(|verdict| verdict.as_str().unwrap());
-    right.any(|verdict| verdict == found)
-}
 
 fn dtype(name: &str) -> &str {
     match name {

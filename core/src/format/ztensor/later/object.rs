@@ -189,7 +189,7 @@ impl Kind {
         found.map_or(Kind::Other, |(_, kind)| *kind)
     }
 
-    /// The roles of the parts: those that the layout requires, then others that it defines.
+    /// The roles of the parts: required ones first, then optional ones.
     pub(super) fn roles(self, two: bool) -> (&'static [&'static str], &'static [&'static str]) {
         match self {
             Kind::Dense => (&["data"], &[]),
