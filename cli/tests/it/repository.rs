@@ -143,8 +143,14 @@ fn skipping_unknown_files_does_not_skip_an_archive_behind_other_bytes() {
     let hidden = [&[1; 400][..], &archive].concat();
     folder.write("model/x.dat", &hidden);
     let skipping = run(&folder, &["check", "model", "--skip-unknown"]);
-    assert_eq!(skipping.code, 3, "{skipping:?}");
-    assert!(skipping.out.contains("an archive (ZIP) ends in it"), "{skipping:?}");
+    assert_eq!(skipping.code, 1, "{skipping:?}");
+    assert!(skipping.out.contains("\"archive/data.pkl\" in it can run code"), "{skipping:?}");
+    // Python's zipfile finds members whatever their number is said to be.
+    let mut odd = hidden.clone();
+    let end = odd.len() - 22;
+    odd[end + 10] = 9;
+    folder.write("model/x.dat", &odd);
+    assert_eq!(run(&folder, &["check", "model", "--skip-unknown"]).code, 3);
     folder.write("model/x.dat", &hidden[..400]);
     assert_eq!(run(&folder, &["check", "model", "--skip-unknown"]).code, 0);
 }

@@ -91,18 +91,32 @@ pub(super) fn zip(input: &dyn Input) -> Result<Inside, ReadError> {
     Ok(inside)
 }
 
+/// Looks into a zip archive that is behind other bytes: readers find it by its end. `None` if there is
+/// none.
+///
+/// # Errors
+/// When bytes cannot be read.
+pub(super) fn behind(input: &dyn Input) -> Result<Option<Inside>, ReadError> {
+    end(input)?.map(|_| zip(input)).transpose()
+}
+
+/// The last bytes of a file, and where in them the record at the end of a zip archive begins.
+fn end(input: &dyn Input) -> Result<Option<(Vec<u8>, usize)>, ReadError> {
+    // The record takes 22 bytes, and the comment after it 65,535 at most.
+    let len = input.len().min(22 + 0xFFFF);
+    let tail = read(input, input.len() - len, len)?;
+    let at = tail.windows(4).rposition(|four| four == b"PK\x05\x06");
+    Ok(at.map(|at| (tail, at)))
+}
+
 /// The members by the central directory; `None` if it cannot be read.
 fn members(input: &dyn Input) -> Result<Option<Vec<Member>>, ReadError> {
     let len = input.len();
-    let tail_len = len.min(22 + 0xFFFF);
-    let tail = read(input, len - tail_len, tail_len)?;
-    let Some(end) = tail.windows(4).rposition(|four| four == b"PK\x05\x06") else {
-        return Ok(None);
-    };
+    let Some((tail, end)) = end(input)? else { return Ok(None) };
     let record = tail.get(end..).unwrap_or_default();
     let (mut count, mut size, mut stated) =
         (number(record, 10, 2), number(record, 12, 4), number(record, 16, 4));
-    let at = len - tail_len + end as u64;
+    let at = len - tail.len() as u64 + end as u64;
     // The records of an archive above 4 GiB lie before.
     let mut last = at;
     if let Some(locator) = end.checked_sub(20).and_then(|from| tail.get(from..end))

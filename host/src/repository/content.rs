@@ -36,24 +36,6 @@ const MEDIA_NAMES: &[&str] = &[
     "png", "tif", "tiff", "ttf", "wav", "webp", "woff", "woff2",
 ];
 
-/// Whether the end of a ZIP archive is at the end of a file: readers look for it there, whatever the
-/// file begins with.
-///
-/// # Errors
-/// When the file cannot be read.
-pub(super) fn ends_as_archive(input: &dyn Input) -> Result<bool, ReadError> {
-    // The record takes 22 bytes, and a comment after it 65,535.
-    let len = input.len().min(22 + 0xFFFF);
-    let mut tail = vec![0; usize::try_from(len).unwrap_or(0)];
-    input.read_at(input.len() - len, &mut tail)?;
-    let is_end = |(at, four): (usize, &[u8])| {
-        let comment = tail.get(at + 20..).and_then(|rest| rest.first_chunk::<2>());
-        let comment = comment.map(|len| usize::from(u16::from_le_bytes(*len)));
-        four == b"PK\x05\x06" && comment.is_some_and(|len| at + 22 + len <= tail.len())
-    };
-    Ok(tail.windows(4).enumerate().any(is_end))
-}
-
 /// The kind of media, if both the first bytes and the name say so.
 pub(super) fn media(head: &[u8], extension: &str) -> Option<&'static str> {
     let is = |(at, magic, _): &&(usize, &[u8], &str)| {

@@ -224,9 +224,8 @@ impl Repository {
             }));
         }
         let kind = "unknown format";
-        if content::ends_as_archive(input)? {
-            let why = "an archive (ZIP) ends in it, and its members were not examined";
-            return Ok(Examined::new(Class::Unknown, kind).because(why));
+        if let Some(found) = archive::behind(input)? {
+            return Ok(inside(found, "archive behind other bytes"));
         }
         Ok(match input.len() > TEXT {
             true => Examined::new(Class::Unknown, kind).because("too long to be read as text"),
