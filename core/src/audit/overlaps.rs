@@ -17,7 +17,6 @@ pub(crate) struct Cover {
 
 impl Cover {
     /// Adds a part, and reports it if it overlaps earlier parts.
-    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn place(&mut self, file: &File, r: &mut Reader<'_, '_>, part: &Slot) {
         if part.key < self.end {
             let same = (part.key, part.at) == (self.widest.key, self.widest.at);
@@ -37,7 +36,6 @@ impl Cover {
 
     /// Validates the uncovered bytes before `at`: up to the next multiple of the alignment they
     /// are padding, whatever follows; bytes beyond that are a `fault`.
-    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn gap(
         &self,
         file: &File,

@@ -48,7 +48,6 @@ mod width {
 pub(crate) use width::*;
 
 /// Converts any offset or length; a value beyond the addressable range stays beyond it.
-#[cfg_attr(not(feature = "names"), inline(always))]
 pub(crate) fn place(n: u64) -> Word {
     Word::try_from(n).unwrap_or(Word::MAX)
 }

@@ -84,7 +84,6 @@ impl File {
         each!(self, header => header.meta(reader, cursor.of(header)), Ok(None))
     }
 
-    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn tensor(
         &self,
         reader: &mut Reader<'_, '_>,

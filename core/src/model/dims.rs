@@ -258,7 +258,7 @@ fn le_u64_last(input: &[u8]) -> Parsed<'_, u64> {
 
 /// The product; `None` if it exceeds `u64`. Nearly all factors have 32 bits, and 32-bit
 /// hosts are slow at checked 64-bit multiplication.
-#[cfg_attr(not(feature = "names"), inline(always))]
+#[inline(always)]
 pub(crate) fn product(a: u64, b: u64) -> Option<u64> {
     if SWEEP && (a | b) >> 32 == 0 {
         return Some(a.wrapping_mul(b));

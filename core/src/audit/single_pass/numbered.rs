@@ -2,10 +2,6 @@
 //!
 //! A table of 256 entries finds duplicate ids, so no ids are sorted. Opening has proved that all
 //! data lies after the index, so data is compared only with other data.
-//!
-//! Everything is inlined into the program, so that only what the program uses is linked: a
-//! program that ignores lints and offsets carries no code for them. Hence `inline(always)` here,
-//! and on the functions called from here in a build without the feature `names`.
 
 use crate::audit::{Stage, overlaps::Cover};
 use crate::base::word;
@@ -28,7 +24,6 @@ pub struct NumberedAudit {
 
 impl NumberedAudit {
     /// An audit of the structure of `file`; `None` if its tensors may have names.
-    #[inline(always)]
     pub fn new(file: File) -> Option<Self> {
         file.index_end()?;
         Some(NumberedAudit { file, stage: Stage::Tensors, incomplete: false })
@@ -36,14 +31,12 @@ impl NumberedAudit {
 
     /// Has no effect: this audit never checks payloads.
     #[must_use]
-    #[inline(always)]
     pub fn structure_only(self) -> Self {
         self
     }
 
     /// Has no effect: nothing is hashed here.
     #[must_use]
-    #[inline(always)]
     pub fn seeded(self, _seed: u64) -> Self {
         self
     }
@@ -66,7 +59,6 @@ impl NumberedAudit {
     /// # Errors
     /// [`Stop::NeedSlots`]: call again with more slots, or give up this stage with
     /// [`skip`](Self::skip).
-    #[inline(always)]
     pub fn step(
         &mut self,
         source: &Source<'_>,
@@ -89,7 +81,6 @@ impl NumberedAudit {
         }
     }
 
-    #[inline(always)]
     fn run(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
         let (parts, ordered) = self.entries(r, slots)?;
         self.stage = Stage::Coverage;
@@ -101,7 +92,6 @@ impl NumberedAudit {
     /// Validates the entries and checks whether two have the same id; muted if that was done
     /// before. Stores the data of as many tensors as there are slots. Returns the number of parts
     /// and whether they are in order.
-    #[inline(always)]
     fn entries(
         &mut self,
         r: &mut Reader<'_, '_>,
@@ -142,7 +132,6 @@ impl NumberedAudit {
 
     /// Reports overlaps, gaps and non-zero padding. Slots are needed only if parts are
     /// unordered.
-    #[inline(always)]
     fn coverage(
         &self,
         r: &mut Reader<'_, '_>,
@@ -184,7 +173,6 @@ impl NumberedAudit {
 }
 
 /// The data of a tensor as a part of the file, if it has any bytes.
-#[inline(always)]
 fn part_of(tensor: &Tensor) -> Option<Slot> {
     match tensor.chunks {
         Chunks::One(span) if span.len != 0 => {

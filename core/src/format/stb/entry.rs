@@ -140,7 +140,6 @@ impl Header {
     }
 
     /// Reports the faults of an entry.
-    #[cfg_attr(not(feature = "names"), inline(always))]
     fn report(&self, r: &mut Reader<'_, '_>, faults: u32, entry: Entry<'_>) {
         let (rank, data) = (entry.rank(), entry.data());
         if faults & fault::DTYPE != 0 {
@@ -181,7 +180,6 @@ impl Header {
     }
 
     /// Validates the entry at `at`.
-    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(super) fn validate(&self, r: &mut Reader<'_, '_>, at: u64, entry: Entry<'_>) -> Tensor {
         let faults = self.faults(r.source().len(), entry);
         self.report(r, faults, entry);

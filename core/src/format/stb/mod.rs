@@ -94,7 +94,7 @@ impl Container for Header {
         head.starts_with(&field::MAGIC)
     }
 
-    #[cfg_attr(not(feature = "names"), inline(always))]
+    #[inline(always)]
     fn open(r: &mut Reader<'_, '_>, _: &mut Cursor) -> Result<Header, Halt> {
         let len = r.source().len();
         r.region(0, field::HEADER, rules::H_LEN);
@@ -161,7 +161,7 @@ impl Container for Header {
         u64::from(self.count)
     }
 
-    #[cfg_attr(not(feature = "names"), inline(always))]
+    #[inline(always)]
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         let at = if c.at == 0 { field::HEADER } else { c.at };
         let end = at.wrapping_add(field::ENTRY);

@@ -176,7 +176,7 @@ impl<'a> Name<'a> {
 
     /// The id that this name stands for: a stored id, or a decimal number of at most 255 in
     /// canonical form.
-    #[cfg_attr(not(feature = "names"), inline(always))]
+    #[inline(always)]
     fn number(&self) -> Option<u8> {
         let Some(text) = self.as_bytes() else { return self.bytes.first().copied() };
         let mut number = 0_u32;
@@ -226,7 +226,7 @@ impl<'a> From<&'a str> for Name<'a> {
 }
 
 impl PartialEq for Name<'_> {
-    #[cfg_attr(not(feature = "names"), inline(always))]
+    #[inline(always)]
     fn eq(&self, other: &Self) -> bool {
         match (self.as_bytes(), other.as_bytes()) {
             // In small readers, the function that orders decoded names is there anyway.

@@ -41,7 +41,7 @@ impl Reach {
 
 impl Reader<'_, '_> {
     /// Moves to `at`, in a region up to `end`.
-    #[cfg_attr(not(feature = "names"), inline(always))]
+    #[inline(always)]
     pub(super) fn enter(&mut self, at: Word, end: Word) {
         let run = self.source.run(wide(at));
         let left = end.saturating_sub(at);
@@ -86,7 +86,7 @@ impl Reader<'_, '_> {
 
     /// The public form of a halt; a broken rule is reported first.
     #[cold]
-    #[cfg_attr(not(feature = "names"), inline(always))]
+    #[inline(always)]
     pub(crate) fn stop(&mut self, halt: Halt) -> Stop {
         match self.refuse(halt).rule() {
             Some(rule) => Stop::Invalid(rule),

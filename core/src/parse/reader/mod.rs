@@ -104,9 +104,6 @@ fn more_of(len: u64) -> u64 {
 
 impl<'r, 'a> Reader<'r, 'a> {
     /// A reader at the start of the file, whose region is the whole file.
-    #[cfg_attr(not(feature = "names"), inline(always))]
-    // One copy instead of three: 56 to 150 B.
-    #[cfg_attr(all(feature = "names", not(feature = "windows")), inline(never))]
     pub(crate) fn new(source: &'r Source<'a>, sink: &'r mut dyn FnMut(Finding)) -> Self {
         Reader {
             source,
@@ -127,7 +124,6 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// A reader at the start of a file that is wholly in memory.
-    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn whole(source: &'r Source<'a>, sink: &'r mut dyn FnMut(Finding)) -> Self {
         let mut reader = Reader::new(source, sink);
         reader.reach.nothing_is_absent();
@@ -149,7 +145,6 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.read_ahead(end);
     }
 
-    #[cfg_attr(not(feature = "names"), inline(always))]
     fn begin(&mut self, at: Word, end: Word, overrun: Rule) {
         self.overrun = overrun;
         self.enter(at, end);
@@ -209,7 +204,6 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// Sets the entry that later findings are about.
-    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn about(&mut self, kind: EntryKind, entry: u32) {
         self.subject = Subject::new(kind, entry);
     }
@@ -300,13 +294,11 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// `N` bytes, for entries of a fixed length.
-    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn array<const N: usize>(&mut self) -> Result<&'a [u8; N], Halt> {
         Ok(self.take(widen(N))?.first_chunk().unwrap_or(&[0; N]))
     }
 
     /// `len` bytes as one slice.
-    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn take(&mut self, len: u64) -> Result<&'a [u8], Halt> {
         let split = usize::try_from(len).ok().and_then(|n| self.run.split_at_checked(n));
         match split {

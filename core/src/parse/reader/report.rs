@@ -37,7 +37,6 @@ impl Reader<'_, '_> {
     // Not `cold` where size matters: that would move each call to the end of its function,
     // with a branch there and another back.
     #[cfg_attr(feature = "windows", cold)]
-    #[cfg_attr(not(feature = "names"), inline(always))]
     fn flag_at(&mut self, rule: Rule, at: Word, len: u64, expected: u64, found: u64) {
         if !self.muted {
             self.report_at(rule, at, len, expected, found);
@@ -45,7 +44,6 @@ impl Reader<'_, '_> {
     }
 
     #[cfg_attr(feature = "windows", cold)]
-    #[cfg_attr(not(feature = "names"), inline(always))]
     fn report_at(&mut self, rule: Rule, at: Word, len: u64, expected: u64, found: u64) {
         let at = wide(at);
         self.fatal |= rule.severity() == Severity::Fatal;
@@ -70,7 +68,6 @@ impl Reader<'_, '_> {
     }
 
     /// Reports that `field` of the entry at the start of the region breaks `rule`.
-    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn fault(&mut self, rule: Rule, field: Field, expected: u64, found: u64) {
         let Field { at, len } = field;
         let at = wide(self.mark).wrapping_add(u64::from(at));
@@ -79,7 +76,6 @@ impl Reader<'_, '_> {
 
     /// The same, for a field without which nothing can be read.
     #[cold]
-    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn reject(&mut self, rule: Rule, field: Field, expected: u64, found: u64) -> Halt {
         self.fault(rule, field, expected, found);
         Halt::refused(rule)
@@ -97,7 +93,6 @@ impl Reader<'_, '_> {
     /// The finding covers the rest of the region. If the region was too short, `found` is
     /// the number of bytes left and `expected` the number needed.
     #[cold]
-    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn refuse(&mut self, halt: Halt) -> Halt {
         if let Some(rule) = halt.unreported() {
             let left = self.left();
