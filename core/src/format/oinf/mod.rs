@@ -40,6 +40,8 @@
 //! - Fewer than 8 bytes in an empty section are left to `HDR-ALIGN`.
 
 mod entry;
+#[cfg_attr(not(feature = "sweep"), path = "no_fast.rs")]
+mod fast;
 mod header;
 mod quant;
 #[cfg_attr(not(feature = "windows"), path = "no_resume.rs")]
@@ -52,7 +54,7 @@ mod value;
 pub use quant::Quantization;
 
 use crate::base::Word;
-use crate::format::Container;
+use crate::format::{Container, Glance};
 use crate::input::{Absent, Source, Span};
 use crate::model::{DType, Metadata, Part, Region, Status, Tensor, Value, Version};
 use crate::parse::{self, Reader};
@@ -191,6 +193,11 @@ impl Container for Header {
             return Ok(Some(Region { part, span, kind: EntryKind::File, entry: 0 }));
         }
         loop {
+            if c.phase == 3
+                && let Some(data) = self.next_data(r, c)
+            {
+                return Ok(Some(data));
+            }
             let (at, index) = (c.at, c.index);
             let mut e =
                 Entry::of(self, if c.phase == 2 { EntryKind::Metadata } else { EntryKind::Tensor });
@@ -232,6 +239,9 @@ impl Container for Header {
         if r.is_partial() {
             return self.audit_step(r, c);
         }
+        if c.phase != 0 && self.skip_unquantised(r, c) {
+            return Ok(());
+        }
         let mut e =
             Entry::of(self, if c.phase == 0 { EntryKind::Metadata } else { EntryKind::Tensor });
         r.mute();
@@ -252,9 +262,26 @@ impl Container for Header {
         }
         Ok(())
     }
+
+    fn sweep<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        self.sweep_sound(r, c, goes_on);
+    }
 }
 
 impl Header {
+    /// Skips tensors without quantisation, of which the audit has nothing to check. Returns
+    /// whether there were any.
+    fn skip_unquantised(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> bool {
+        let from = c.index;
+        self.sweep_sound(r, c, &mut |_| true);
+        c.index > from
+    }
+
     /// The stored element type of a tensor, which may be unknown to this build.
     ///
     /// # Errors

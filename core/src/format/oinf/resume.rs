@@ -110,6 +110,9 @@ impl Header {
     }
 
     fn audit_tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+        if self.skip_unquantised(r, c) {
+            return Ok(());
+        }
         let mut e = Entry::of(self, EntryKind::Tensor);
         if !self.listed(r, c, &mut e)? {
             c.finish();
