@@ -21,6 +21,7 @@ only=${*:2}
 case $mode in test | sizes | deep | write) ;; *) sed -n '2,/^set/s/^# \{0,1\}//p' ../scripts/firmware.sh >&2; exit 2 ;; esac
 ready_or_leave_out firmware
 
+budgets=../scripts/budgets.txt
 triple=thumbv7em-none-eabihf
 formats=$(sed -n 's/^\([a-z]*\) = \[.*"weighbridge-core\/\1"\]$/\1/p' Cargo.toml)
 all=$(printf '%s,' $formats)
@@ -111,9 +112,9 @@ compare() {
     }
     END {
       if (!over || mode == "write") exit 0
-      printf "firmware: %s over budget (%s); see firmware/budgets.txt\n", what, "'"$target_note"'" | "cat >&2"
+      printf "firmware: %s over budget (%s); see scripts/budgets.txt\n", what, "'"$target_note"'" | "cat >&2"
       exit 1
-    }' budgets.txt "$3"
+    }' "$budgets" "$3"
 }
 
 # in_qemu [READER...]: compares verdicts with a host's and runs a model; for each reader alone,
@@ -172,7 +173,7 @@ write() {
     function up(n, step) { return int((n + step - 0.01) / step) * step }
     FILENAME ~ /code$/ { code[$1] = $2; next }
     FILENAME ~ /deepest$/ { stack[$1] = $2; next }
-    /^#/ { print; next }
+    /^#/ || NF == 2 { print; next }
     {
       if (code[$1] > $4 || ($5 != "-" && stack[$1] > $5)) {
         printf "firmware: %s exceeds the promised limits: code %d of %d, stack %d of %s\n", $1, code[$1], $4, stack[$1], $5 | "cat >&2"
@@ -182,8 +183,8 @@ write() {
       room = stack[$1] == "" ? "-" : up(stack[$1] * 1.05, 10); if (room != "-" && room > $5) room = $5
       printf "%-11s %6d %6s %15d %6s\n", $1, budget, room, $4, $5
     }
-    END { exit failed }' "$work/code" "$work/deepest" budgets.txt >"$work/budgets"
-  cp "$work/budgets" budgets.txt
+    END { exit failed }' "$work/code" "$work/deepest" "$budgets" >"$work/budgets"
+  cp "$work/budgets" "$budgets"
   # The tables: in one a row per reader, in the other a column per reader.
   local titles='stb STB,oinf OINF,bintensors BinTensors,ztensor zTensor,idv IDV,safetensors safetensors,gguf GGUF,npy NPY,zstd zstd,five the first five,seven the first seven,all all eight'
   for text in ../docs/firmware.md ../README.md; do
@@ -217,7 +218,7 @@ write() {
       { print }' "$work/code" "$work/deepest" "$work/cost" "$work/unpacked" "$text" >"$work/text"
     cp "$work/text" "$text"
   done
-  git --no-pager diff --stat -- budgets.txt ../docs/firmware.md ../README.md || true
+  git --no-pager diff --stat -- "$budgets" ../docs/firmware.md ../README.md || true
 }
 
 target_ready "$triple"

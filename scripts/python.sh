@@ -20,7 +20,7 @@ source scripts/setup.sh
 ready_or_leave_out python
 
 # Budget of the published wheel, in bytes.
-budget=5000000
+budget=$(awk '$1 == "wheel" { print $2 }' scripts/budgets.txt)
 
 work=$target_dir/python
 data=python/weighbridge.data/scripts

@@ -38,12 +38,12 @@ pub(crate) fn readers_folder() -> Option<PathBuf> {
 }
 
 /// A file that receives a line per format and set of files with the maximum stack used.
-/// scripts/firmware.sh checks it against firmware/budgets.txt.
+/// scripts/firmware.sh checks it against scripts/budgets.txt.
 const STACK: &str = "WEIGHBRIDGE_STACK";
 
-/// The stack budget of a format in bytes: the last column of `firmware/budgets.txt`.
+/// The stack budget of a format in bytes: the last column of `scripts/budgets.txt`.
 fn promised(format: &str) -> usize {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../firmware/budgets.txt");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/budgets.txt");
     let budgets = std::fs::read_to_string(path).unwrap();
     let row = budgets.lines().find(|line| line.split(' ').next() == Some(format)).unwrap();
     row.split_whitespace().last().unwrap().parse().unwrap()
