@@ -1,5 +1,6 @@
 //! Output of `check` for each file and in total.
 
+mod groups;
 mod json;
 mod models;
 mod table;
@@ -357,8 +358,13 @@ impl<'c> Printer<'c> {
         };
         match &mut self.kind {
             Kind::Human => {
-                let listed = self.table.add(&done.file, &done.seen, context);
-                if listed { text(out, done, context) } else { Ok(()) }
+                let mut block = Vec::new();
+                text(&mut block, done, context)?;
+                let lines = block.iter().filter(|byte| **byte == b'\n').count();
+                match self.table.add(&done.file, &done.seen, context, lines) {
+                    true => out.write_all(&block),
+                    false => Ok(()),
+                }
             }
             Kind::Json => json::line(out, done, context),
             Kind::Sarif(log) => log.file(out, &done.file, seen),
@@ -398,13 +404,17 @@ impl<'c> Printer<'c> {
 fn text(out: &mut dyn Write, done: &Done, context: &Context) -> io::Result<()> {
     match &done.seen {
         Seen::Checked(checked) => {
-            let Checked { report, sha256, read, .. } = &**checked;
+            let Checked { report, class, sha256, read } = &**checked;
             let verdict = report.verdict(context.profile);
             let ignored = context.ignored(report);
             if context.quiet && verdict == Verdict::Valid {
                 return Ok(());
             }
-            human::report(out, &done.file, report, context.profile, &Left::default())?;
+            let most = match class.is_some() && !context.verbose {
+                true => table::FINDINGS,
+                false => human::MOST,
+            };
+            human::shortened(out, &done.file, report, context.profile, &Left::default(), most)?;
             for (ignored, count) in ignored {
                 writeln!(out, "  {}", human::ignored(ignored, count))?;
             }
