@@ -136,7 +136,8 @@ impl Done {
     fn is_companion(&self) -> bool {
         match &self.seen {
             Seen::Sorted(sorted) => {
-                sorted.class() == Class::Companion && sorted.verdict() == Verdict::Valid
+                let is_one = matches!(sorted.class(), Class::Companion | Class::Piece);
+                is_one && sorted.verdict() == Verdict::Valid
             }
             Seen::Before(past) => past.companion,
             _ => false,

@@ -38,6 +38,7 @@ pub(super) enum Rank {
     Lint,
     Allowed,
     Ignored,
+    Piece,
     Companion,
 }
 
@@ -54,6 +55,7 @@ impl Rank {
             Rank::Lint => (Shade::Plain, "lint"),
             Rank::Allowed => (Shade::Plain, "allowed"),
             Rank::Ignored => (Shade::Plain, "ignored"),
+            Rank::Piece => (Shade::Plain, "piece"),
             Rank::Companion => (Shade::Plain, "companion"),
         }
     }
@@ -153,6 +155,7 @@ fn rank(examined: &Examined, sorted: &Sorted) -> Rank {
         _ if sorted.verdict() == Verdict::Invalid => Rank::Fault,
         Class::Code => Rank::Code,
         Class::Download => Rank::Download,
+        Class::Piece => Rank::Piece,
         Class::Companion => Rank::Companion,
         _ => Rank::Unknown,
     }

@@ -133,6 +133,7 @@ pub(super) fn line(out: &mut dyn Write, file: &Text, sorted: &Sorted) -> io::Res
         (_, Verdict::Invalid) => (Shade::Bad, "invalid"),
         _ if !sorted.ignored.is_empty() => (Shade::Plain, "ignored"),
         (Class::Companion, _) => (Shade::Plain, "companion"),
+        (Class::Piece, _) => (Shade::Plain, "piece"),
         _ if sorted.allowed => (Shade::Plain, "allowed"),
         (_, verdict) => (Shade::Doubt, verdict.name()),
     };

@@ -5,6 +5,7 @@ mod agree;
 mod check;
 mod convert;
 mod corpus;
+mod danger;
 mod diagnosis;
 mod digest;
 mod exit;

@@ -103,6 +103,33 @@ fn names_outside_of_stores_are_no_digests() {
     assert_eq!(run(&folder, &["check", "."]).code, 0);
 }
 
+/// A blob that was copied out of its store, or is named in it, says its own digest.
+#[test]
+fn the_digest_in_the_name_of_a_file_that_was_named_is_compared() {
+    let folder = Folder::new();
+    let model = model();
+    let digest = sha256(&model);
+    std::fs::create_dir(folder.path().join("blobs")).expect("a folder");
+    let names = [format!("sha256-{digest}"), format!("blobs/{digest}")];
+    for name in &names {
+        folder.write(name, &model);
+        assert_eq!(run(&folder, &["check", name]).code, 0, "{name}");
+        folder.write(name, &[&model[..], b"\0"].concat());
+        let damaged = run(&folder, &["check", name]);
+        assert_eq!(damaged.code, 1, "{damaged:?}");
+        assert!(damaged.out.contains("its name is the digest of other bytes"), "{damaged:?}");
+        let json = run(&folder, &["check", name, "--json"]).json();
+        assert_eq!(json["rule"], "BLOB-DIGEST");
+        assert_eq!(run(&folder, &["check", name, "--no-digest"]).code, 0);
+    }
+    // From inside the folder, and other names of digits.
+    let mut inside = command(&folder, &["check", &digest]);
+    inside.current_dir(folder.path().join("blobs"));
+    assert_eq!(finish(inside).code, 1);
+    folder.write(&digest, &[&model[..], b"\0"].concat());
+    assert_eq!(run(&folder, &["check", &digest]).code, 0);
+}
+
 #[test]
 fn a_folder_of_comfyui_has_models_by_purpose() {
     let folder = Folder::new();
@@ -125,16 +152,30 @@ fn a_checkout_without_its_large_files_says_what_fetches_them() {
     let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n";
     folder.write("tokenizer.model", pointer);
     let found = run(&folder, &["check", "."]);
-    assert_eq!(found.code, 3, "{found:?}");
+    assert_eq!(found.code, 1, "{found:?}");
     assert!(found.out.contains("`git lfs pull` fetches the file"), "{found:?}");
     let xet = "# xet version 0\nfilesize = 9\nhash = '00'\n";
     folder.write("x.safetensors", xet.as_bytes());
     let pointer_of_xet = run(&folder, &["check", "x.safetensors"]);
     assert!(pointer_of_xet.out.contains("a Xet pointer"), "{pointer_of_xet:?}");
-    std::fs::remove_file(folder.path().join("x.safetensors")).expect("it is there");
-    // In place of a tensor file it is invalid, as it is alone.
-    folder.write("model.safetensors", pointer);
-    assert_eq!(run(&folder, &["check", "."]).code, 1);
+    // It is the same thing in place of any file, in a folder and alone.
+    for (name, bytes) in [
+        ("model.safetensors", &pointer[..]),
+        ("pytorch_model.bin", pointer),
+        ("tokenizer.model", pointer),
+        ("x.safetensors", xet.as_bytes()),
+        ("x.png", xet.as_bytes()),
+    ] {
+        let folder = Folder::new();
+        folder.write(name, bytes);
+        let (alone, found) = (run(&folder, &["check", name]), run(&folder, &["check", "."]));
+        assert_eq!((alone.code, found.code), (1, 1), "{name}: {alone:?} {found:?}");
+        let line = &run(&folder, &["check", ".", "--json", "--skip-unknown"]).lines()[0];
+        assert_eq!((&line["class"], &line["rule"]), (&"download".into(), &"POINTER".into()));
+        folder.write("weighbridge.toml", b"[[ignore]]\nrule = \"POINTER\"\nreason = \"logs\"\nuntil = 9999-12-31\n");
+        let ignored = run(&folder, &["check", ".", "--exclude", "*.toml"]);
+        assert_eq!(ignored.code, 0, "{name}: {ignored:?}");
+    }
 }
 
 /// Split by bytes, under each of the names in use: each piece says what it is, and all together
@@ -169,7 +210,13 @@ fn pieces_are_checked_as_the_file_that_they_make() {
             let joined = run(&folder, args);
             assert_eq!(joined.code, 0, "{joined:?}");
             assert!(joined.out.contains("STB 1, 2 tensors, 197 bytes"), "{joined:?}");
+            assert!(!joined.out.contains("companion"), "{joined:?}");
         }
+        let lines = run(&folder, &["check", ".", "--json"]).lines();
+        let second = lines.iter().find(|it| it["file"] == format!("./{}", names[1])).expect("it");
+        let says = second["diagnosis"].as_str().expect("a text");
+        let expected = "piece of a file: piece 2 of 2 of x.stb, checked with the first piece, ";
+        assert!(second["class"] == "piece" && says.starts_with(expected), "{second}");
         folder.write(names[1], &model[61..]);
         assert_eq!(run(&folder, &["check", "."]).code, 1);
         // A pickle in pieces is a pickle.

@@ -15,6 +15,7 @@ pub(crate) const CONFIG_QUANTISED: &str = "CONFIG-QUANTISED";
 pub(crate) const CONFIG_SHAPE: &str = "CONFIG-SHAPE";
 pub(crate) const CONFIG_VOCABULARY: &str = "CONFIG-VOCABULARY";
 pub(crate) const DOWNLOAD: &str = "DOWNLOAD";
+pub(crate) const POINTER: &str = "POINTER";
 
 /// The rules about files of a folder that are no tensor files, by their ids.
 ///
@@ -164,10 +165,21 @@ pub const RULES: &[RuleInfo] = &[
         severity: Severity::Unchecked,
         basis: Basis::Silent,
         message: "the download is not complete",
-        spec: "a folder holds whole files, not pointers, pieces or files that are being downloaded",
+        spec: "a folder holds whole files, not pieces or files that are being downloaded",
         why: Some(
-            "git without LFS leaves pointers, downloaders leave control files, and servers send pages \
-             in place of files. Nothing can be said about the file itself; the exit status is 3",
+            "downloaders leave control files, and servers send pages in place of files. Nothing can be said about the file itself; the exit status is 3",
+        ),
+    },
+    RuleInfo {
+        id: POINTER,
+        severity: Severity::Fatal,
+        basis: Basis::Stated,
+        message: "the file is a pointer to another, which was not fetched",
+        spec: "a pointer of Git LFS or Xet has the digest and the size of a file that `git lfs pull` or \
+               `git xet` puts in its place",
+        why: Some(
+            "no program can load it, alone or in a folder. `[[ignore]]` in the settings accepts pointers \
+             to files that nobody needs",
         ),
     },
 ];
