@@ -151,6 +151,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
         },
     );
     (tally.excluded, tally.git, tally.elsewhere) = (walk.excluded, walk.git, walk.elsewhere);
+    tally.linked = walk.linked;
     if written.is_ok() {
         written = printer.end(&mut *out, &tally).and_then(|()| out.flush());
     }

@@ -3,6 +3,7 @@
 mod groups;
 mod json;
 mod models;
+mod stores;
 mod table;
 
 use crate::args::Output;
@@ -189,6 +190,8 @@ pub(crate) struct Tally {
     pub(crate) excluded: u64,
     /// Number of `.git` folders left out.
     pub(crate) git: u64,
+    /// Number of blobs left out that links of snapshots lead to.
+    pub(crate) linked: u64,
     /// Number of files that belong to other parts.
     pub(crate) elsewhere: u64,
 }
@@ -264,6 +267,10 @@ impl Tally {
         }
         if self.git > 0 {
             parts.push(format!("left out {} (.git)", plural(self.git, "folder")));
+        }
+        if self.linked > 0 {
+            let blobs = plural(self.linked, "blob");
+            parts.push(format!("checked {blobs} by the names that snapshots give"));
         }
         if self.elsewhere > 0 {
             parts.push(format!("left {} to other parts", plural(self.elsewhere, "file")));
@@ -377,7 +384,7 @@ impl<'c> Printer<'c> {
     /// Prints the results for all files.
     pub(crate) fn end(&mut self, out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
         if let Kind::Human = self.kind {
-            self.table.write(out, self.context)?;
+            self.table.write(out, self.context, tally)?;
         }
         match &mut self.kind {
             Kind::Human if self.context.quiet => return Ok(()),

@@ -2,7 +2,8 @@
 
 use super::groups::{Groups, Rank};
 use super::models::Models;
-use super::{Context, Seen, Sorted};
+use super::stores::Stores;
+use super::{Context, Seen, Sorted, Tally};
 use crate::human::{self, Shade};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -35,6 +36,7 @@ pub(super) struct Table {
     more: BTreeMap<&'static str, u64>,
     aside: u64,
     models: Models,
+    stores: Stores,
     /// Whether a file that is not valid was listed.
     told: bool,
 }
@@ -49,6 +51,11 @@ impl Table {
         lines: usize,
     ) -> bool {
         let is_told = self.models.add(file, seen, context.profile);
+        match seen {
+            Seen::Checked(checked) if checked.class.is_none() => {}
+            Seen::Checked(_) | Seen::Sorted(_) => self.stores.add(&file.lossy(), seen),
+            _ => {}
+        }
         match seen {
             Seen::Checked(checked) => {
                 let report = &checked.report;
@@ -99,9 +106,21 @@ impl Table {
         false
     }
 
-    /// Writes a line for each model and each group.
-    pub(super) fn write(&mut self, out: &mut dyn Write, context: &Context) -> io::Result<()> {
+    /// Writes a line for each kind of store, each model and each group.
+    pub(super) fn write(
+        &mut self,
+        out: &mut dyn Write,
+        context: &Context,
+        tally: &Tally,
+    ) -> io::Result<()> {
         let mut left = ALL.saturating_sub(self.lines + 1);
+        for line in self.stores.lines(tally) {
+            if !context.quiet {
+                label(out, Shade::Plain, "store")?;
+                writeln!(out, "{}", Text::from(line.as_str()))?;
+                left = left.saturating_sub(1);
+            }
+        }
         for (whole, line) in self.models.lines() {
             if whole && context.quiet {
                 continue;

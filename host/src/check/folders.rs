@@ -15,6 +15,7 @@ pub(crate) const CONFIG_QUANTISED: &str = "CONFIG-QUANTISED";
 pub(crate) const CONFIG_SHAPE: &str = "CONFIG-SHAPE";
 pub(crate) const CONFIG_VOCABULARY: &str = "CONFIG-VOCABULARY";
 pub(crate) const DOWNLOAD: &str = "DOWNLOAD";
+pub(crate) const MANIFEST_BLOB: &str = "MANIFEST-BLOB";
 pub(crate) const POINTER: &str = "POINTER";
 
 /// The rules about files of a folder that are no tensor files, by their ids.
@@ -171,6 +172,18 @@ pub const RULES: &[RuleInfo] = &[
         ),
     },
     RuleInfo {
+        id: MANIFEST_BLOB,
+        severity: Severity::Fatal,
+        basis: Basis::Stated,
+        message: "the store lacks a blob of the manifest, or has another one in its place",
+        spec: "a manifest of Ollama lists the blobs of a model with their digests and sizes, and the \
+               folder blobs has each under its digest",
+        why: Some(
+            "Ollama looks for a missing blob when the model is loaded, and then fails, or downloads it \
+             again; it compares no size",
+        ),
+    },
+    RuleInfo {
         id: POINTER,
         severity: Severity::Fatal,
         basis: Basis::Stated,
@@ -178,8 +191,8 @@ pub const RULES: &[RuleInfo] = &[
         spec: "a pointer of Git LFS or Xet has the digest and the size of a file that `git lfs pull` or \
                `git xet` puts in its place",
         why: Some(
-            "no program can load it, alone or in a folder. `[[ignore]]` in the settings accepts pointers \
-             to files that nobody needs",
+            "no program can load it, alone or in a folder. `--exclude` leaves out pointers to files that \
+             nobody needs",
         ),
     },
 ];

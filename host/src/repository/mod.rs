@@ -10,8 +10,12 @@ mod content;
 #[cfg(feature = "digest")]
 mod digest;
 mod examined;
+#[cfg(feature = "std")]
+mod hub;
 mod json;
 mod loads;
+#[cfg(feature = "std")]
+mod manifest;
 mod names;
 #[cfg(feature = "std")]
 mod pieces;
@@ -28,7 +32,7 @@ pub use crate::check::folders::{RULES, rule};
 use crate::input::place::Place;
 #[cfg(feature = "std")]
 pub use crate::input::place::is_hub_link;
-#[cfg(feature = "digest")]
+#[cfg(feature = "std")]
 use crate::input::place::is_hub_repository;
 use crate::input::reader::Input;
 use alloc::format;
@@ -39,6 +43,8 @@ use archive::Inside;
 pub use digest::BlobDigest;
 use examined::PICKLE;
 pub use examined::{Class, Examined};
+#[cfg(feature = "std")]
+pub use hub::hub_links;
 use loads::Loads;
 use names::extension;
 pub use names::shard_of;
@@ -191,6 +197,12 @@ impl Repository {
             "jinja" | "jinja2" | "j2" => return texts::template(input, is_text),
             "yaml" | "yml" => {
                 if let Some(found) = texts::yaml(input, is_text)? {
+                    return Ok(found);
+                }
+            }
+            #[cfg(feature = "std")]
+            _ if is_text && head.starts_with(b"{") => {
+                if let Some(found) = place.and_then(|place| texts::manifest(input, name, place)) {
                     return Ok(found);
                 }
             }

@@ -53,6 +53,13 @@ pub(super) fn json(
     })
 }
 
+/// A manifest of a store of models, if it is one.
+#[cfg(feature = "std")]
+pub(super) fn manifest(input: &dyn Input, name: &str, place: &dyn Place) -> Option<Examined> {
+    let bytes = content::whole(input, OTHER_SETTINGS).ok()??;
+    super::manifest::examine(name, &Json::parse(str::from_utf8(&bytes).ok()?)?, place)
+}
+
 /// A template of chats, which may be an attack.
 pub(super) fn template(input: &dyn Input, is_text: bool) -> Result<Examined, ReadError> {
     let bytes = if is_text { content::whole(input, SETTINGS)? } else { None };
