@@ -429,9 +429,9 @@ impl Place for Alone<'_> {
         self.place.near(extension)
     }
 
-    fn above(&self, level: usize) -> Option<(Box<dyn Place + '_>, String)> {
+    fn above(&self, level: usize, name: &str) -> Option<(Box<dyn Place + '_>, String)> {
         self.looked.store(true, Ordering::Relaxed);
-        self.place.above(level)
+        self.place.above(level, name)
     }
 
     fn most_missing(&self) -> usize {

@@ -3,6 +3,7 @@
 
 mod agree;
 mod check;
+mod companions;
 mod convert;
 mod corpus;
 mod danger;

@@ -121,19 +121,19 @@ pub trait Place: Sync {
         None
     }
 
-    /// The place of a file in the folder that is `level` folders above this one, with the path from
-    /// there to the folder of this file, which ends in a slash. `None`, the default, if folders
-    /// above cannot be read, or the name of this place does not have so many.
+    /// The place of a file of this name in the folder that is `level` folders above this one, with the
+    /// path from there to the folder of this file, which ends in a slash. `None`, the default, if
+    /// folders above cannot be read, or the name of this place does not have so many.
     ///
     /// ```
     /// use weighbridge::Place;
     ///
     /// let module = std::path::PathBuf::from("model/code/modeling_x.py");
-    /// let (above, path) = module.above(1).unwrap();
-    /// assert_eq!((above.beside("config.json").name(), &*path), ("model/config.json".into(), "code/"));
+    /// let (above, path) = module.above(1, "config.json").unwrap();
+    /// assert_eq!((above.name(), &*path), ("model/config.json".into(), "code/"));
     /// ```
-    fn above(&self, level: usize) -> Option<(Box<dyn Place + '_>, String)> {
-        let _ = level;
+    fn above(&self, level: usize, name: &str) -> Option<(Box<dyn Place + '_>, String)> {
+        let _ = (level, name);
         None
     }
 
@@ -197,12 +197,14 @@ impl Place for std::path::PathBuf {
         Some(found)
     }
 
-    fn above(&self, level: usize) -> Option<(Box<dyn Place + '_>, String)> {
-        let own = self.parent()?;
-        let folder = own.ancestors().nth(level)?;
-        let path = own.strip_prefix(folder).ok()?.to_str()?;
-        let path = path.replace(std::path::MAIN_SEPARATOR, "/");
-        Some((Box::new(folder.join("x")), format!("{path}/")))
+    fn above(&self, level: usize, name: &str) -> Option<(Box<dyn Place + '_>, String)> {
+        let mut folder = self.parent()?;
+        let mut path = String::new();
+        for _ in 0..level {
+            path = format!("{}/{path}", folder.file_name()?.to_str()?);
+            folder = folder.parent()?;
+        }
+        Some((Box::new(folder.join(name)), path))
     }
 
     /// Unlimited: on disk each takes microseconds.

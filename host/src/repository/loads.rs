@@ -32,7 +32,7 @@ impl Loads {
             return Some(by.into());
         }
         (1..=ABOVE).find_map(|level| {
-            let (above, path) = place.above(level)?;
+            let (above, path) = place.above(level, settings::NAMES[0])?;
             let by = by(&self.inside(&*above), &format!("{path}{name}"))?;
             Some(format!("{}{by}", "../".repeat(level)))
         })

@@ -24,7 +24,7 @@ const DEFAULTS: [&str; 2] = ["registry.ollama.ai/", "library/"];
 /// What a manifest says of its blobs: `None` if this is none, or its store is not known.
 pub(super) fn examine(name: &str, json: &Json, place: &dyn Place) -> Option<Examined> {
     let (store, path) = (1..=ABOVE).find_map(|level| {
-        let (store, path) = place.above(level)?;
+        let (store, path) = place.above(level, "x")?;
         Some((store, path.strip_prefix(FOLDER)?.to_string()))
     })?;
     let layers = json.get("layers").map_or(&[][..], Json::items);
