@@ -151,6 +151,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
         },
     );
     (tally.excluded, tally.git, tally.elsewhere) = (walk.excluded, walk.git, walk.elsewhere);
+    tally.linked = walk.linked;
     if written.is_ok() {
         written = printer.end(&mut *out, &tally).and_then(|()| out.flush());
     }
@@ -278,7 +279,7 @@ impl Task<'_> {
         }
         // Of the checked file, even if the name now refers to another.
         let sha256 = self.sha256.then(|| self.digest(&input, &at.place().name())).transpose()?;
-        let damaged = is_found && !at.is_remote() && self.is_damaged(path, &input)?;
+        let damaged = !at.is_remote() && self.is_damaged(path, &input, is_found)?;
         if damaged {
             let (examined, size) = (Examined::damaged(), report.size());
             return Ok(Seen::Sorted(Box::new(self.sorted(examined, size, sha256))));
@@ -349,7 +350,9 @@ impl Task<'_> {
             };
             examined
         } else {
-            Examined::piece(&Text::from(first).lossy())
+            let place = pieces.paths().iter().position(|it| file_name(it) == file_name(path));
+            let (place, count) = (place.unwrap_or(0) + 1, pieces.paths().len());
+            Examined::piece(pieces.name(), place, count, &Text::from(first).lossy())
         };
         Ok(Seen::Sorted(Box::new(self.sorted(examined, weighbridge::Input::len(&joined), None))))
     }
@@ -424,6 +427,11 @@ impl Place for Alone<'_> {
     fn near(&self, extension: &str) -> Option<Vec<(Box<dyn Place + '_>, String)>> {
         self.looked.store(true, Ordering::Relaxed);
         self.place.near(extension)
+    }
+
+    fn above(&self, level: usize, name: &str) -> Option<(Box<dyn Place + '_>, String)> {
+        self.looked.store(true, Ordering::Relaxed);
+        self.place.above(level, name)
     }
 
     fn most_missing(&self) -> usize {

@@ -11,7 +11,7 @@ use weighbridge::text::{bytes, plural, thousands};
 use weighbridge::{Format, Found, Profile, Report, Severity, Text, Unchecked, Verdict};
 
 /// Maximum number of findings, and of unchecked entries, printed per file.
-const MOST: usize = 100;
+pub(crate) const MOST: usize = 100;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -106,6 +106,18 @@ pub(crate) fn report(
     profile: Profile,
     left: &Left,
 ) -> io::Result<()> {
+    shortened(out, file, report, profile, left, MOST)
+}
+
+/// The same, with at most so many findings and unchecked entries.
+pub(crate) fn shortened(
+    out: &mut dyn Write,
+    file: &Text,
+    report: &Report,
+    profile: Profile,
+    left: &Left,
+    most: usize,
+) -> io::Result<()> {
     let verdict = verdict(report, profile, left);
     let style = match verdict {
         Verdict::Invalid => BRIGHT_RED,
@@ -134,14 +146,14 @@ pub(crate) fn report(
     }
     // A file of another kind breaks every rule of this format.
     if report.has_own_findings() {
-        findings(out, report, diagnosis.is_some_and(|diagnosis| !diagnosis.is_other()))?;
+        findings(out, report, diagnosis.is_some_and(|diagnosis| !diagnosis.is_other()), most)?;
     }
     if report.file().is_some() {
         let worth_telling =
             |it: &&Unchecked| it.was_asked_for() || it.entry().is_none() || it.is_ignored();
         let known = report.unchecked().iter().filter(worth_telling);
         let all = known.clone().count() + left.once.len();
-        for unchecked in known.chain(&left.once).take(MOST) {
+        for unchecked in known.chain(&left.once).take(most) {
             let entry = unchecked.entry().map(|entry| format!("\"{entry}\": "));
             let (entry, why) = (entry.unwrap_or_default(), unchecked.why());
             let (what, why) = match unchecked.is_ignored() {
@@ -151,7 +163,7 @@ pub(crate) fn report(
             writeln!(out, "  {} {entry}{why}", styled(DIM, what))?;
         }
         let dropped = report.unchecked_not_listed();
-        let beyond = all.saturating_sub(MOST) as u64;
+        let beyond = all.saturating_sub(most) as u64;
         more(out, beyond + dropped + left.more, dropped, "item that was not checked")?;
     }
     Ok(())
@@ -179,8 +191,8 @@ pub(crate) fn ignored(exception: &Exception, count: u64) -> String {
     format!("{} {}: {count}{until}: {reason}", styled(DIM, "ignored  "), bold(rule))
 }
 
-/// Writes a line per finding; for a truncated file, one per rule.
-fn findings(out: &mut dyn Write, report: &Report, once: bool) -> io::Result<()> {
+/// Writes a line per finding, at most so many; for a truncated file, one per rule.
+fn findings(out: &mut dyn Write, report: &Report, once: bool, most: usize) -> io::Result<()> {
     let mut seen = HashSet::new();
     let mut all = report.ignored();
     all.retain(|it| it.severity != Severity::Unchecked.name());
@@ -188,7 +200,7 @@ fn findings(out: &mut dyn Write, report: &Report, once: bool) -> io::Result<()> 
     let is_ignored = |found: &Found| all.iter().any(|it| it.rule == found.rule());
     let (others, counted): (Vec<_>, Vec<_>) =
         report.findings().iter().partition(|it| is_ignored(it));
-    let listed = counted.iter().filter(|found| !once || seen.insert(found.rule())).take(MOST);
+    let listed = counted.iter().filter(|found| !once || seen.insert(found.rule())).take(most);
     let listed: Vec<_> = listed.collect();
     for found in &listed {
         writeln!(out, "  {}", line(found))?;

@@ -1,7 +1,9 @@
 //! Output of `check` for each file and in total.
 
+mod groups;
 mod json;
 mod models;
+mod stores;
 mod table;
 
 use crate::args::Output;
@@ -135,7 +137,8 @@ impl Done {
     fn is_companion(&self) -> bool {
         match &self.seen {
             Seen::Sorted(sorted) => {
-                sorted.class() == Class::Companion && sorted.verdict() == Verdict::Valid
+                let is_one = matches!(sorted.class(), Class::Companion | Class::Piece);
+                is_one && sorted.verdict() == Verdict::Valid
             }
             Seen::Before(past) => past.companion,
             _ => false,
@@ -187,6 +190,8 @@ pub(crate) struct Tally {
     pub(crate) excluded: u64,
     /// Number of `.git` folders left out.
     pub(crate) git: u64,
+    /// Number of blobs left out that links of snapshots lead to.
+    pub(crate) linked: u64,
     /// Number of files that belong to other parts.
     pub(crate) elsewhere: u64,
 }
@@ -262,6 +267,10 @@ impl Tally {
         }
         if self.git > 0 {
             parts.push(format!("left out {} (.git)", plural(self.git, "folder")));
+        }
+        if self.linked > 0 {
+            let blobs = plural(self.linked, "blob");
+            parts.push(format!("checked {blobs} by the names that snapshots give"));
         }
         if self.elsewhere > 0 {
             parts.push(format!("left {} to other parts", plural(self.elsewhere, "file")));
@@ -357,8 +366,13 @@ impl<'c> Printer<'c> {
         };
         match &mut self.kind {
             Kind::Human => {
-                let listed = self.table.add(&done.file, &done.seen, context);
-                if listed { text(out, done, context) } else { Ok(()) }
+                let mut block = Vec::new();
+                text(&mut block, done, context)?;
+                let lines = block.iter().filter(|byte| **byte == b'\n').count();
+                match self.table.add(&done.file, &done.seen, context, lines) {
+                    true => out.write_all(&block),
+                    false => Ok(()),
+                }
             }
             Kind::Json => json::line(out, done, context),
             Kind::Sarif(log) => log.file(out, &done.file, seen),
@@ -370,7 +384,7 @@ impl<'c> Printer<'c> {
     /// Prints the results for all files.
     pub(crate) fn end(&mut self, out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
         if let Kind::Human = self.kind {
-            self.table.write(out, self.context)?;
+            self.table.write(out, self.context, tally)?;
         }
         match &mut self.kind {
             Kind::Human if self.context.quiet => return Ok(()),
@@ -398,13 +412,17 @@ impl<'c> Printer<'c> {
 fn text(out: &mut dyn Write, done: &Done, context: &Context) -> io::Result<()> {
     match &done.seen {
         Seen::Checked(checked) => {
-            let Checked { report, sha256, read, .. } = &**checked;
+            let Checked { report, class, sha256, read } = &**checked;
             let verdict = report.verdict(context.profile);
             let ignored = context.ignored(report);
             if context.quiet && verdict == Verdict::Valid {
                 return Ok(());
             }
-            human::report(out, &done.file, report, context.profile, &Left::default())?;
+            let most = match class.is_some() && !context.verbose {
+                true => table::FINDINGS,
+                false => human::MOST,
+            };
+            human::shortened(out, &done.file, report, context.profile, &Left::default(), most)?;
             for (ignored, count) in ignored {
                 writeln!(out, "  {}", human::ignored(ignored, count))?;
             }

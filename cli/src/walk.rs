@@ -7,12 +7,13 @@ pub(crate) use filter::Filter;
 pub(crate) use list::List;
 
 use crate::partition::Shard;
+use std::collections::HashSet;
 use std::fs;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 use weighbridge::Text;
 use weighbridge::remote::{Listed, Listing, Servers, Url};
-use weighbridge::repository::is_hub_link;
+use weighbridge::repository::{hub_links, is_hub_link};
 
 /// An item that the command line leads to.
 #[derive(Debug)]
@@ -60,6 +61,9 @@ pub(crate) struct Walk<'f> {
     pub(crate) excluded: u64,
     /// Number of `.git` folders left out.
     pub(crate) git: u64,
+    /// Blobs of the current folder that this walk reaches by links, and their number.
+    blobs: HashSet<PathBuf>,
+    pub(crate) linked: u64,
     /// Number of files that belong to other parts.
     pub(crate) elsewhere: u64,
 }
@@ -94,8 +98,22 @@ impl<'f> Walk<'f> {
     ) -> Self {
         let paths = paths.into_iter();
         let (folder, bucket) = (None, None);
-        let (excluded, git, elsewhere) = (0, 0, 0);
-        Walk { filter, paths, list, folder, servers, bucket, shard, excluded, git, elsewhere }
+        let (excluded, git, linked, elsewhere) = (0, 0, 0, 0);
+        let blobs = HashSet::new();
+        Walk {
+            filter,
+            paths,
+            list,
+            folder,
+            servers,
+            bucket,
+            shard,
+            excluded,
+            git,
+            blobs,
+            linked,
+            elsewhere,
+        }
     }
 
     fn enter(&mut self, root: PathBuf) {
@@ -163,7 +181,23 @@ impl<'f> Walk<'f> {
             if entry.depth() > 0 && self.filter.exclude.is_match(below) {
                 folder.entries.skip_current_dir();
                 self.excluded += 1;
+                return None;
             }
+            // Snapshots have the names, so that their links are checked in place of the blobs.
+            if entry.depth() > 0 && entry.file_name() == "blobs" {
+                let links = hub_links(entry.path()).into_iter();
+                let filter = self.filter;
+                let reached = links.filter(|(link, _)| {
+                    let below = link.strip_prefix(&folder.root).unwrap_or(link);
+                    filter.wants_below(below) && !below.iter().any(|it| it == ".git")
+                });
+                self.blobs = reached.map(|(_, blob)| blob).collect();
+            }
+            return None;
+        }
+        let is_blob = || fs::canonicalize(entry.path()).is_ok_and(|it| self.blobs.contains(&it));
+        if !self.blobs.is_empty() && !entry.file_type().is_symlink() && is_blob() {
+            self.linked += 1;
             return None;
         }
         if !self.filter.wants(below) {

@@ -4,7 +4,7 @@ use super::Task;
 use crate::print::Sorted;
 use std::path::Path;
 use weighbridge::repository::{BlobDigest, Class, Examined, is_control, is_piece, rule};
-use weighbridge::{Error, Pickles, Place, Report, Severity, Verdict};
+use weighbridge::{Diagnosis, Error, Pickles, Place, Report, Severity, Verdict};
 
 impl Task<'_> {
     /// What a file is that no reader of a format recognised, or that is a pickle.
@@ -29,7 +29,8 @@ impl Task<'_> {
         // However an unfinished download or the first piece of a file begins.
         let is_valid = report.verdict_on_checked() == Verdict::Valid;
         let part = is_control(&name.lossy()) || !is_valid && is_piece(&name.lossy());
-        if pickle.is_none() && report.is_recognised() && !part {
+        let is_pointer = report.diagnosis().is_some_and(Diagnosis::is_pointer);
+        if pickle.is_none() && report.is_recognised() && !part && !is_pointer {
             return Ok(None);
         }
         let examined = self.repository.examine(input, &name.lossy(), Some(place), whole)?;
@@ -46,8 +47,13 @@ impl Task<'_> {
         &self,
         path: &Path,
         input: &dyn weighbridge::Input,
+        is_found: bool,
     ) -> Result<bool, Error> {
-        let Some(digest) = BlobDigest::of(path).filter(|_| self.digest) else { return Ok(false) };
+        let stated = match is_found {
+            true => BlobDigest::of(path),
+            false => BlobDigest::named(path),
+        };
+        let Some(digest) = stated.filter(|_| self.digest) else { return Ok(false) };
         let blob = std::fs::canonicalize(path)?;
         if self.verified.lock().is_ok_and(|known| known.contains(&blob)) {
             return Ok(false);

@@ -7,7 +7,7 @@ use weighbridge::text::{bytes, plural, thousands};
 use weighbridge::{Format, Profile, Text, Verdict};
 
 /// Folders with a line each; the others are counted.
-const MOST: usize = 5;
+const MOST: usize = 3;
 /// Sets of shards that are followed in one folder.
 const SETS: usize = 16;
 

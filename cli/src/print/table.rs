@@ -1,130 +1,133 @@
-//! Text about a folder: a line for each group of files that are no tensor files.
+//! Text about folders: what has lines of its own, and a line for each group of other files.
 
+use super::groups::{Groups, Rank};
 use super::models::Models;
-use super::{Context, Seen, Sorted};
+use super::stores::Stores;
+use super::{Context, Seen, Sorted, Tally};
 use crate::human::{self, Shade};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use weighbridge::repository::Class;
 use weighbridge::text::{bytes, plural, thousands};
-use weighbridge::{Severity, Text, Verdict};
+use weighbridge::{Text, Verdict};
 
-/// Names that the line of a group shows.
-const NAMES: usize = 3;
-/// Valid files that have a line each; the others are counted.
-const LINES: u64 = 10;
+/// Findings that a file of a folder shows.
+pub(super) const FINDINGS: usize = 3;
+/// Lines of the whole output, unless each file is listed.
+const ALL: usize = 30;
+/// Lines about files of folders that are listed; the others are counted in groups.
+const LISTED: usize = 12;
+/// Lines about valid files of folders, and about valid files that were named.
+const VALID: usize = 5;
+const NAMED: usize = 10;
 /// Files that are links, pipes or devices with a line each.
-const ASIDE: u64 = 5;
+const ASIDE: u64 = 3;
+/// Least number of lines for groups.
+const GROUPS: usize = 6;
 
-/// The groups of files, in the order of their lines.
+/// What was listed, and the groups of other files.
 #[derive(Debug, Default)]
 pub(super) struct Table {
-    groups: BTreeMap<(Rank, &'static str), Group>,
-    /// Valid tensor files, and the format of those without a line.
-    valid: u64,
+    groups: Groups,
+    /// Lines about files of folders so far.
+    lines: usize,
+    /// Valid tensor files with lines of their own, and the format of the others.
+    valid: usize,
     more: BTreeMap<&'static str, u64>,
     aside: u64,
     models: Models,
-}
-
-/// What comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
-    /// Code that loading the model runs.
-    Runs,
-    /// Another file that breaks a rule, such as a damaged blob.
-    Fault,
-    Code,
-    Download,
-    Unknown,
-    Link,
-    /// A rule that does not count under the profile, and a remark.
-    Violation,
-    Lint,
-    Allowed,
-    Ignored,
-    Companion,
-}
-
-#[derive(Debug, Default)]
-struct Group {
-    count: u64,
-    names: Vec<String>,
+    stores: Stores,
+    /// Whether a file that is not valid was listed.
+    told: bool,
 }
 
 impl Table {
-    /// Adds a file, and returns whether it has a line of its own.
-    pub(super) fn add(&mut self, file: &Text, seen: &Seen, context: &Context) -> bool {
+    /// Adds a file, whose text has this many lines, and returns whether it is listed.
+    pub(super) fn add(
+        &mut self,
+        file: &Text,
+        seen: &Seen,
+        context: &Context,
+        lines: usize,
+    ) -> bool {
         let is_told = self.models.add(file, seen, context.profile);
-        let (key, name) = match seen {
+        match seen {
+            Seen::Checked(checked) if checked.class.is_none() => {}
+            Seen::Checked(_) | Seen::Sorted(_) => self.stores.add(&file.lossy(), seen),
+            _ => {}
+        }
+        match seen {
             Seen::Checked(checked) => {
                 let report = &checked.report;
-                if report.verdict(context.profile) != Verdict::Valid || context.verbose {
+                let verdict = report.verdict(context.profile);
+                if context.verbose || checked.class.is_none() && verdict != Verdict::Valid {
                     return true;
                 }
-                if is_told {
+                if verdict == Verdict::Valid {
+                    let most = if checked.class.is_none() { NAMED } else { VALID };
+                    return !is_told && self.add_valid(report, lines, most);
+                }
+                // One is listed, whatever came before it.
+                if self.told && self.lines + lines > LISTED {
+                    let is_code = checked.class == Some(Class::Code.name());
+                    self.groups.add_report(file, report, is_code, verdict);
                     return false;
                 }
-                self.valid += 1;
-                if self.valid > LINES {
-                    let format = report.format().map_or("", |format| format.title());
-                    *self.more.entry(format).or_default() += 1;
-                }
-                return self.valid <= LINES;
+                self.told = true;
+                self.lines += lines;
+                true
             }
+            _ if context.verbose => true,
             Seen::Sorted(sorted) => {
-                let examined = &sorted.examined;
-                let rank = match examined.class {
-                    _ if sorted.allowed => Rank::Allowed,
-                    _ if !sorted.ignored.is_empty() => Rank::Ignored,
-                    _ if sorted.verdict() == Verdict::Valid && examined.rule.is_some() => {
-                        match examined.severity() {
-                            Some(Severity::Violation) => Rank::Violation,
-                            _ => Rank::Lint,
-                        }
-                    }
-                    Class::Code if examined.runs => Rank::Runs,
-                    _ if sorted.verdict() == Verdict::Invalid => Rank::Fault,
-                    Class::Code => Rank::Code,
-                    Class::Download => Rank::Download,
-                    Class::Companion => Rank::Companion,
-                    _ => Rank::Unknown,
-                };
-                let name = match &*examined.why {
-                    "" => file.to_string(),
-                    _ if rank == Rank::Companion || examined.kind == "pickle" => file.to_string(),
-                    why => format!("{file} ({})", Text::from(why)),
-                };
-                ((rank, if rank == Rank::Companion { "" } else { examined.kind }), name)
+                self.groups.add_sorted(file, sorted);
+                false
             }
             Seen::Aside(what) => {
                 self.aside += 1;
-                if self.aside <= ASIDE {
-                    return true;
+                if self.aside > ASIDE {
+                    self.groups.add(Rank::Link, what, file, "");
                 }
-                ((Rank::Link, *what), file.to_string())
+                self.lines += usize::from(self.aside <= ASIDE);
+                self.aside <= ASIDE
             }
-            Seen::Skipped | Seen::Before(_) | Seen::Failed(_) => return true,
-        };
-        if context.verbose {
+            Seen::Skipped | Seen::Before(_) | Seen::Failed(_) => true,
+        }
+    }
+
+    /// Adds a valid tensor file, which may have remarks.
+    fn add_valid(&mut self, report: &weighbridge::Report, lines: usize, most: usize) -> bool {
+        if self.valid + lines <= most {
+            self.valid += lines;
+            self.lines += lines;
             return true;
         }
-        let group = self.groups.entry(key).or_default();
-        group.count += 1;
-        if group.names.len() < NAMES && key.0 != Rank::Companion {
-            group.names.push(name);
-        }
+        let format = report.format().map_or("", |format| format.title());
+        *self.more.entry(format).or_default() += 1;
         false
     }
 
-    /// Writes a line for each group.
-    pub(super) fn write(&mut self, out: &mut dyn Write, context: &Context) -> io::Result<()> {
+    /// Writes a line for each kind of store, each model and each group.
+    pub(super) fn write(
+        &mut self,
+        out: &mut dyn Write,
+        context: &Context,
+        tally: &Tally,
+    ) -> io::Result<()> {
+        let mut left = ALL.saturating_sub(self.lines + 1);
+        for line in self.stores.lines(tally) {
+            if !context.quiet {
+                label(out, Shade::Plain, "store")?;
+                writeln!(out, "{}", Text::from(line.as_str()))?;
+                left = left.saturating_sub(1);
+            }
+        }
         for (whole, line) in self.models.lines() {
             if whole && context.quiet {
                 continue;
             }
             label(out, if whole { Shade::Plain } else { Shade::Doubt }, "model")?;
             writeln!(out, "{line}")?;
+            left = left.saturating_sub(1);
         }
         let more: u64 = self.more.values().sum();
         if more > 0 && !context.quiet {
@@ -133,38 +136,9 @@ impl Table {
             let files = plural(more, "more file");
             label(out, Shade::Good, "valid")?;
             writeln!(out, "{files}: {}; --verbose lists all", formats.join(", "))?;
+            left = left.saturating_sub(1);
         }
-        for ((rank, kind), Group { count, names }) in &self.groups {
-            let (shade, word) = match rank {
-                Rank::Runs | Rank::Fault => (Shade::Bad, "invalid"),
-                Rank::Code | Rank::Unknown | Rank::Link => (Shade::Doubt, "unsupported"),
-                Rank::Download => (Shade::Doubt, "unchecked"),
-                Rank::Violation => (Shade::Doubt, "violation"),
-                Rank::Lint => (Shade::Plain, "lint"),
-                Rank::Allowed => (Shade::Plain, "allowed"),
-                Rank::Ignored => (Shade::Plain, "ignored"),
-                Rank::Companion => (Shade::Plain, "companion"),
-            };
-            if context.quiet && shade == Shade::Plain {
-                continue;
-            }
-            label(out, shade, word)?;
-            let files = plural(*count, "file");
-            if *rank == Rank::Companion {
-                writeln!(out, "{files}: settings, texts, tokenizers, media")?;
-                continue;
-            }
-            let kind = match rank {
-                Rank::Runs => format!("{kind}, which loading the model runs"),
-                Rank::Code => format!("code: {kind}"),
-                _ => (*kind).to_owned(),
-            };
-            let left = count - names.len() as u64;
-            let left =
-                if left > 0 { format!(" and {} more", thousands(left)) } else { String::new() };
-            writeln!(out, "{files}: {kind}: {}{left}", names.join(", "))?;
-        }
-        Ok(())
+        std::mem::take(&mut self.groups).write(out, context, left.max(GROUPS))
     }
 }
 
@@ -178,6 +152,7 @@ pub(super) fn line(out: &mut dyn Write, file: &Text, sorted: &Sorted) -> io::Res
         (_, Verdict::Invalid) => (Shade::Bad, "invalid"),
         _ if !sorted.ignored.is_empty() => (Shade::Plain, "ignored"),
         (Class::Companion, _) => (Shade::Plain, "companion"),
+        (Class::Piece, _) => (Shade::Plain, "piece"),
         _ if sorted.allowed => (Shade::Plain, "allowed"),
         (_, verdict) => (Shade::Doubt, verdict.name()),
     };

@@ -4,9 +4,9 @@ use super::*;
 use weighbridge_tests::encode::safetensors;
 
 /// The tensors of a file: names, types and shapes.
-type Tensors<'a> = &'a [(&'a str, &'static str, &'a [u64])];
+pub(super) type Tensors<'a> = &'a [(&'a str, &'static str, &'a [u64])];
 
-fn weights(tensors: Tensors<'_>) -> Vec<u8> {
+pub(super) fn weights(tensors: Tensors<'_>) -> Vec<u8> {
     let tensor = |it: &(&str, &'static str, &[u64])| safetensors::Tensor::new(it.0, it.1, it.2);
     let tensors = tensors.iter().map(tensor).collect();
     safetensors::File { metadata: None, tensors }.encode()
@@ -20,16 +20,16 @@ fn folder(settings: (&str, &str), file: (&str, Tensors<'_>)) -> Folder {
     folder
 }
 
-fn model(config: &str, tensors: Tensors<'_>) -> Folder {
+pub(super) fn model(config: &str, tensors: Tensors<'_>) -> Folder {
     folder(("config.json", config), ("model.safetensors", tensors))
 }
 
-fn adapter(config: &str, tensors: Tensors<'_>) -> Folder {
+pub(super) fn adapter(config: &str, tensors: Tensors<'_>) -> Folder {
     folder(("adapter_config.json", config), ("adapter_model.safetensors", tensors))
 }
 
 /// The exit code for a folder, and the rules that its settings break.
-fn broken(folder: &Folder, args: &[&str]) -> (i32, Vec<String>) {
+pub(super) fn broken(folder: &Folder, args: &[&str]) -> (i32, Vec<String>) {
     let found = run(folder, &[&["check", ".", "--json"], args].concat());
     let lines = found.lines();
     let mut rules = Vec::new();
@@ -277,13 +277,13 @@ fn packed_tensors_need_their_settings() {
     assert_eq!(broken(&folder, &[]), (0, vec![]));
 }
 
-const LORA: Tensors<'static> = &[
+pub(super) const LORA: Tensors<'static> = &[
     ("base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight", "F32", &[8, 16]),
     ("base_model.model.model.layers.0.self_attn.q_proj.lora_B.weight", "F32", &[16, 8]),
     ("base_model.model.model.embed_tokens.lora_embedding_A", "F32", &[8, 10]),
     ("base_model.model.model.embed_tokens.lora_embedding_B", "F32", &[16, 8]),
 ];
-const PEFT: &str = r#"{"peft_type": "LORA", "r": 8, "base_model_name_or_path": "me/base",
+pub(super) const PEFT: &str = r#"{"peft_type": "LORA", "r": 8, "base_model_name_or_path": "me/base",
                        "rank_pattern": {}, "target_modules": ["q_proj", "embed_tokens", "v_proj"]}"#;
 
 #[test]

@@ -3,8 +3,10 @@
 
 mod agree;
 mod check;
+mod companions;
 mod convert;
 mod corpus;
+mod danger;
 mod diagnosis;
 mod digest;
 mod exit;

@@ -23,7 +23,15 @@ fn ollama() -> (Folder, String) {
     let blob = |bytes: &[u8]| format!("store/blobs/sha256-{}", sha256(bytes));
     folder.write(&blob(&model), &model);
     folder.write(&blob(template), template);
-    let text = format!("{{\"layers\": [{{\"digest\": \"sha256:{}\"}}]}}", sha256(&model));
+    let layer = |kind: &str, bytes: &[u8]| {
+        serde_json::json!({
+            "mediaType": format!("application/vnd.ollama.image.{kind}"),
+            "digest": format!("sha256:{}", sha256(bytes)),
+            "size": bytes.len(),
+        })
+    };
+    let layers = [layer("model", &model), layer("template", template)];
+    let text = serde_json::json!({"schemaVersion": 2, "layers": layers}).to_string();
     folder.write(&format!("{manifest}/latest"), text.as_bytes());
     let blob = blob(&model);
     (folder, blob)
@@ -49,7 +57,51 @@ fn an_ollama_store_is_checked_and_its_digests_compared() {
     let sarif = run(&folder, &["check", "store", "--output", "sarif"]);
     assert!(sarif.out.contains("weighbridge/BLOB-DIGEST"), "{sarif:?}");
     let not = run(&folder, &["check", "store", "--no-digest", "--json"]).lines();
-    assert!(not.iter().all(|line| line.get("rule").is_none()), "{not:?}");
+    let line = not.iter().find(|line| line["file"] == *blob).expect("a line");
+    assert!(line.get("rule").is_none(), "{line}");
+}
+
+/// The manifest says which blob is the model, and which are missing, cut off or on their way.
+#[test]
+fn a_manifest_of_ollama_is_compared_with_its_blobs() {
+    let (folder, blob) = ollama();
+    let short = |blob: &str| blob.rsplit('/').next().unwrap()[..19].to_owned();
+    let sound = run(&folder, &["check", "store"]);
+    let template = sha256(b"{{ .Prompt }}");
+    let line = format!(
+        "store     store of Ollama, 1 model: tiny:latest (model {}, template sha256-{})",
+        short(&blob),
+        &template[..12]
+    );
+    assert!(sound.code == 0 && sound.out.lines().any(|it| it == line), "{line} {sound:?}");
+    let manifest = "store/manifests/registry.ollama.ai/library/tiny/latest";
+    let said = |what: &str| {
+        for args in [&["check", "store", "--no-digest", "--lenient"][..], &["check", manifest]] {
+            // Named alone it is a file of no format of tensors.
+            let found = run(&folder, args);
+            assert_eq!(found.code, 1, "{found:?}");
+            let words = format!("tiny:latest: its model {} {what}", short(&blob));
+            assert!(found.out.contains(&words) || args[1] == manifest, "{words}: {found:?}");
+        }
+        let lines = run(&folder, &["check", "store/manifests", "--json"]).lines();
+        assert_eq!((lines.len(), &lines[0]["rule"]), (1, &"MANIFEST-BLOB".into()), "{lines:?}");
+    };
+    let model = model();
+    folder.write(&blob, &model[..model.len() - 1]);
+    said(&format!("has {} bytes in place of {}", model.len() - 1, model.len()));
+    std::fs::remove_file(folder.path().join(&blob)).expect("it is there");
+    said("is missing");
+    for end in ["-partial", "-partial-0"] {
+        folder.write(&format!("{blob}{end}"), b"GG");
+    }
+    said("is being downloaded");
+    let found = run(&folder, &["check", "store"]);
+    assert!(found.out.contains("2 files: download in progress: store/blobs/sha256-"), "{found:?}");
+    // A digest is no path.
+    let text = std::fs::read_to_string(folder.path().join(manifest)).expect("a manifest");
+    folder.write(manifest, text.replacen(&sha256(&model), "../../x", 1).as_bytes());
+    let odd = run(&folder, &["check", "store"]);
+    assert!(odd.code == 1 && odd.out.contains("its model has no digest"), "{odd:?}");
 }
 
 /// Small files are stored under Git's digest, large ones under SHA-256; refs, locks and notes of
@@ -76,7 +128,28 @@ fn blobs_of_the_hub_s_cache_have_the_digests_of_their_names() {
     for path in ["hub", "hub/models--me--x/snapshots/0123"] {
         let sound = run(&folder, &["check", path]);
         assert_eq!(sound.code, 0, "{sound:?}");
+        let store = "store     cache of huggingface_hub, 1 download: me/x";
+        assert!(sound.out.lines().any(|it| it == store), "{sound:?}");
+        assert_eq!(sound.out.matches("GGUF 3").count(), 1, "the model is listed once: {sound:?}");
     }
+    let both = run(&folder, &["check", "hub"]);
+    assert!(both.out.contains("checked 2 blobs by the names that snapshots give"), "{both:?}");
+    // Where its link is left out, a blob is checked as itself.
+    for (path, out) in [("hub", "snapshots"), ("hub", "*.gguf"), ("hub/models--me--x/blobs", "x")] {
+        let only = run(&folder, &["check", path, "--exclude", out]);
+        assert!(only.code == 0 && only.out.contains(&format!("blobs/{digest}  GGUF")), "{only:?}");
+    }
+    // So is one that a folder of Git's hides, and one that nothing leads to.
+    let hidden = "hub/models--me--x/snapshots/0123/.git";
+    std::fs::create_dir(folder.path().join(hidden)).expect("a folder");
+    let evil = b"\x80\x02cposix\nsystem\n(tR.";
+    let path = folder.write(&format!("hub/models--me--x/blobs/{}", sha256(evil)), evil);
+    assert_eq!(run(&folder, &["check", "hub"]).code, 1);
+    let link = folder.path().join(hidden).join("x");
+    std::os::unix::fs::symlink(format!("../../../blobs/{}", sha256(evil)), link).expect("a link");
+    assert_eq!(run(&folder, &["check", "hub"]).code, 1);
+    std::fs::remove_file(path).expect("it is there");
+    std::fs::remove_dir_all(folder.path().join(hidden)).expect("it is there");
     folder.write(&format!("hub/models--me--x/blobs/{git}"), b"[]");
     for path in ["hub", "hub/models--me--x/snapshots/0123"] {
         let damaged = run(&folder, &["check", path]);
@@ -103,6 +176,33 @@ fn names_outside_of_stores_are_no_digests() {
     assert_eq!(run(&folder, &["check", "."]).code, 0);
 }
 
+/// A blob that was copied out of its store, or is named in it, says its own digest.
+#[test]
+fn the_digest_in_the_name_of_a_file_that_was_named_is_compared() {
+    let folder = Folder::new();
+    let model = model();
+    let digest = sha256(&model);
+    std::fs::create_dir(folder.path().join("blobs")).expect("a folder");
+    let names = [format!("sha256-{digest}"), format!("blobs/{digest}")];
+    for name in &names {
+        folder.write(name, &model);
+        assert_eq!(run(&folder, &["check", name]).code, 0, "{name}");
+        folder.write(name, &[&model[..], b"\0"].concat());
+        let damaged = run(&folder, &["check", name]);
+        assert_eq!(damaged.code, 1, "{damaged:?}");
+        assert!(damaged.out.contains("its name is the digest of other bytes"), "{damaged:?}");
+        let json = run(&folder, &["check", name, "--json"]).json();
+        assert_eq!(json["rule"], "BLOB-DIGEST");
+        assert_eq!(run(&folder, &["check", name, "--no-digest"]).code, 0);
+    }
+    // From inside the folder, and other names of digits.
+    let mut inside = command(&folder, &["check", &digest]);
+    inside.current_dir(folder.path().join("blobs"));
+    assert_eq!(finish(inside).code, 1);
+    folder.write(&digest, &[&model[..], b"\0"].concat());
+    assert_eq!(run(&folder, &["check", &digest]).code, 0);
+}
+
 #[test]
 fn a_folder_of_comfyui_has_models_by_purpose() {
     let folder = Folder::new();
@@ -112,7 +212,10 @@ fn a_folder_of_comfyui_has_models_by_purpose() {
     folder.write("models/checkpoints/put_checkpoints_here", b"");
     folder.write("models/checkpoints/x.gguf", &model());
     folder.write("models/configs/v1-inference.yaml", b"model:\n  target: ldm\n");
-    assert_eq!(run(&folder, &["check", "models"]).code, 0);
+    let sound = run(&folder, &["check", "models"]);
+    assert_eq!(sound.code, 0, "{sound:?}");
+    let line = "store     models of ComfyUI by purpose, 1 folder: models";
+    assert!(sound.out.lines().any(|it| it == line), "{sound:?}");
     folder.write("models/embeddings/style.pt", b"\x80\x02}q\0.");
     let found = run(&folder, &["check", "models", "--skip-unknown"]);
     assert!(found.code == 3 && found.out.contains("models/embeddings/style.pt"), "{found:?}");
@@ -125,16 +228,31 @@ fn a_checkout_without_its_large_files_says_what_fetches_them() {
     let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n";
     folder.write("tokenizer.model", pointer);
     let found = run(&folder, &["check", "."]);
-    assert_eq!(found.code, 3, "{found:?}");
+    assert_eq!(found.code, 1, "{found:?}");
     assert!(found.out.contains("`git lfs pull` fetches the file"), "{found:?}");
+    std::fs::create_dir(folder.path().join(".git")).expect("a folder");
+    let checkout = run(&folder, &["check", "."]);
+    let line = "store     checkout of Git: 1 pointer of Git LFS, not fetched";
+    assert!(checkout.out.lines().any(|it| it == line), "{checkout:?}");
     let xet = "# xet version 0\nfilesize = 9\nhash = '00'\n";
     folder.write("x.safetensors", xet.as_bytes());
     let pointer_of_xet = run(&folder, &["check", "x.safetensors"]);
     assert!(pointer_of_xet.out.contains("a Xet pointer"), "{pointer_of_xet:?}");
-    std::fs::remove_file(folder.path().join("x.safetensors")).expect("it is there");
-    // In place of a tensor file it is invalid, as it is alone.
-    folder.write("model.safetensors", pointer);
-    assert_eq!(run(&folder, &["check", "."]).code, 1);
+    // It is the same thing in place of any file, in a folder and alone.
+    for (name, bytes) in [
+        ("model.safetensors", &pointer[..]),
+        ("pytorch_model.bin", pointer),
+        ("tokenizer.model", pointer),
+        ("x.safetensors", xet.as_bytes()),
+        ("x.png", xet.as_bytes()),
+    ] {
+        let folder = Folder::new();
+        folder.write(name, bytes);
+        let (alone, found) = (run(&folder, &["check", name]), run(&folder, &["check", "."]));
+        assert_eq!((alone.code, found.code), (1, 1), "{name}: {alone:?} {found:?}");
+        let line = &run(&folder, &["check", ".", "--json", "--skip-unknown"]).lines()[0];
+        assert_eq!((&line["class"], &line["rule"]), (&"download".into(), &"POINTER".into()));
+    }
 }
 
 /// Split by bytes, under each of the names in use: each piece says what it is, and all together
@@ -169,7 +287,13 @@ fn pieces_are_checked_as_the_file_that_they_make() {
             let joined = run(&folder, args);
             assert_eq!(joined.code, 0, "{joined:?}");
             assert!(joined.out.contains("STB 1, 2 tensors, 197 bytes"), "{joined:?}");
+            assert!(!joined.out.contains("companion"), "{joined:?}");
         }
+        let lines = run(&folder, &["check", ".", "--json"]).lines();
+        let second = lines.iter().find(|it| it["file"] == format!("./{}", names[1])).expect("it");
+        let says = second["diagnosis"].as_str().expect("a text");
+        let expected = "piece of a file: piece 2 of 2 of x.stb, checked with the first piece, ";
+        assert!(second["class"] == "piece" && says.starts_with(expected), "{second}");
         folder.write(names[1], &model[61..]);
         assert_eq!(run(&folder, &["check", "."]).code, 1);
         // A pickle in pieces is a pickle.

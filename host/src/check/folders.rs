@@ -10,11 +10,15 @@ pub(crate) const BLOB_DIGEST: &str = "BLOB-DIGEST";
 pub(crate) const CODE: &str = "CODE";
 pub(crate) const CODE_LOADED: &str = "CODE-LOADED";
 pub(crate) const CONFIG_DTYPE: &str = "CONFIG-DTYPE";
+pub(crate) const CONFIG_HEAD: &str = "CONFIG-HEAD";
 pub(crate) const CONFIG_LAYERS: &str = "CONFIG-LAYERS";
 pub(crate) const CONFIG_QUANTISED: &str = "CONFIG-QUANTISED";
 pub(crate) const CONFIG_SHAPE: &str = "CONFIG-SHAPE";
 pub(crate) const CONFIG_VOCABULARY: &str = "CONFIG-VOCABULARY";
 pub(crate) const DOWNLOAD: &str = "DOWNLOAD";
+pub(crate) const MANIFEST_BLOB: &str = "MANIFEST-BLOB";
+pub(crate) const PIPELINE_PART: &str = "PIPELINE-PART";
+pub(crate) const POINTER: &str = "POINTER";
 
 /// The rules about files of a folder that are no tensor files, by their ids.
 ///
@@ -55,7 +59,8 @@ pub const RULES: &[RuleInfo] = &[
                its output",
         why: Some(
             "PEFT refuses such an adapter. Compared with a base in the folder of the adapter: one that \
-             base_model_name_or_path leads to, or whose `_name_or_path` is the same",
+             base_model_name_or_path leads to, or whose `_name_or_path` is the same, and in a folder of its \
+             name beside that",
         ),
     },
     RuleInfo {
@@ -115,6 +120,18 @@ pub const RULES: &[RuleInfo] = &[
         ),
     },
     RuleInfo {
+        id: CONFIG_HEAD,
+        severity: Severity::Violation,
+        basis: Basis::Implied,
+        message: "the weights have no matrix for the output, and config.json does not tie it",
+        spec: "a model that predicts tokens takes its embedding for the output if tie_word_embeddings \
+               is true, and otherwise has a matrix for it",
+        why: Some(
+            "transformers fills the missing matrix with random numbers, with a warning: the model \
+             answers, and answers nonsense",
+        ),
+    },
+    RuleInfo {
         id: CONFIG_LAYERS,
         severity: Severity::Violation,
         basis: Basis::Implied,
@@ -132,7 +149,7 @@ pub const RULES: &[RuleInfo] = &[
         basis: Basis::Implied,
         message: "weights and config.json disagree about quantisation",
         spec: "tensors are packed if, and only if, quantization_config names a method that packs \
-               them: AWQ or GPTQ",
+               them: AWQ or GPTQ; other methods have tensors of scales or states",
         why: Some(
             "without the settings, packed tensors are ignored and replaced by random numbers",
         ),
@@ -164,10 +181,42 @@ pub const RULES: &[RuleInfo] = &[
         severity: Severity::Unchecked,
         basis: Basis::Silent,
         message: "the download is not complete",
-        spec: "a folder holds whole files, not pointers, pieces or files that are being downloaded",
+        spec: "a folder holds whole files, not pieces or files that are being downloaded",
         why: Some(
-            "git without LFS leaves pointers, downloaders leave control files, and servers send pages \
-             in place of files. Nothing can be said about the file itself; the exit status is 3",
+            "downloaders leave control files, and servers send pages in place of files. Nothing can be said about the file itself; the exit status is 3",
+        ),
+    },
+    RuleInfo {
+        id: MANIFEST_BLOB,
+        severity: Severity::Fatal,
+        basis: Basis::Stated,
+        message: "the store lacks a blob of the manifest, or has another one in its place",
+        spec: "a manifest of Ollama lists the blobs of a model with their digests and sizes, and the \
+               folder blobs has each under its digest",
+        why: Some(
+            "Ollama looks for a missing blob when the model is loaded, and then fails, or downloads it \
+             again; it compares no size",
+        ),
+    },
+    RuleInfo {
+        id: PIPELINE_PART,
+        severity: Severity::Violation,
+        basis: Basis::Stated,
+        message: "the folder lacks a part of the pipeline",
+        spec: "model_index.json names each part of a pipeline, which has a folder of that name with its \
+               settings, or null if it has none",
+        why: Some("diffusers refuses such a pipeline, unless a program brings the part"),
+    },
+    RuleInfo {
+        id: POINTER,
+        severity: Severity::Fatal,
+        basis: Basis::Stated,
+        message: "the file is a pointer to another, which was not fetched",
+        spec: "a pointer of Git LFS or Xet has the digest and the size of a file that `git lfs pull` or \
+               `git xet` puts in its place",
+        why: Some(
+            "no program can load it, alone or in a folder. `--exclude` leaves out pointers to files that \
+             nobody needs",
         ),
     },
 ];

@@ -121,6 +121,22 @@ pub trait Place: Sync {
         None
     }
 
+    /// The place of a file of this name in the folder that is `level` folders above this one, with the
+    /// path from there to the folder of this file, which ends in a slash. `None`, the default, if
+    /// folders above cannot be read, or the name of this place does not have so many.
+    ///
+    /// ```
+    /// use weighbridge::Place;
+    ///
+    /// let module = std::path::PathBuf::from("model/code/modeling_x.py");
+    /// let (above, path) = module.above(1, "config.json").unwrap();
+    /// assert_eq!((above.name(), &*path), ("model/config.json".into(), "code/"));
+    /// ```
+    fn above(&self, level: usize, name: &str) -> Option<(Box<dyn Place + '_>, String)> {
+        let _ = (level, name);
+        None
+    }
+
     /// Number of missing files after which the search beside this one ends: each may cost a
     /// round trip, and a name of a few bytes may stand for one.
     fn most_missing(&self) -> usize {
@@ -179,6 +195,16 @@ impl Place for std::path::PathBuf {
             found.extend(places.map(|place| (place, path.clone())));
         }
         Some(found)
+    }
+
+    fn above(&self, level: usize, name: &str) -> Option<(Box<dyn Place + '_>, String)> {
+        let mut folder = self.parent()?;
+        let mut path = String::new();
+        for _ in 0..level {
+            path = format!("{}/{path}", folder.file_name()?.to_str()?);
+            folder = folder.parent()?;
+        }
+        Some((Box::new(folder.join(name)), path))
     }
 
     /// Unlimited: on disk each takes microseconds.

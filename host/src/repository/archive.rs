@@ -1,7 +1,8 @@
 //! What archives hold: their members' names and first bytes.
 
-use super::content::{PIECE, native};
+use super::content::{PIECE, native, packed};
 use super::names::{extension, is_code, is_pickled};
+use super::settings::can_run_anything;
 use crate::base::error::ReadError;
 use crate::check::diagnosis::Diagnosis;
 use crate::input::reader::Input;
@@ -40,6 +41,7 @@ impl Inside {
         let nested = |head: &[u8]| {
             let found = Diagnosis::of_head(head, len);
             matches!(found, Some(Diagnosis::Other(what)) if !what.contains("NumPy"))
+                || str::from_utf8(head).is_err() && packed(head).is_some()
         };
         let pickled =
             |head: &[u8]| matches!(Diagnosis::of_head(head, len), Some(Diagnosis::Pickle(_)));
@@ -241,16 +243,24 @@ pub(super) fn tar(input: &dyn Input) -> Result<Inside, ReadError> {
     Ok(inside)
 }
 
-/// Whether settings of Keras have a layer with code of its own.
+/// Whether settings of Keras have a layer with code of its own, or a function of a module that can run
+/// anything.
 pub(super) fn has_lambda(json: &[u8]) -> bool {
-    let key = b"\"class_name\"";
-    json.windows(key.len()).enumerate().filter(|(_, here)| here == key).any(|(at, _)| {
+    // An escape in a name hides it.
+    let is_lambda =
+        |name: &[u8]| name == b"Lambda" || name == b"__lambda__" || name.contains(&b'\\');
+    let can_run =
+        |name: &[u8]| str::from_utf8(name).is_ok_and(can_run_anything) || name.contains(&b'\\');
+    any_value(json, b"\"class_name\"", is_lambda) || any_value(json, b"\"module\"", can_run)
+}
+
+/// Whether a text that is the value of this key in JSON is of some kind.
+fn any_value(json: &[u8], key: &[u8], is: impl Fn(&[u8]) -> bool) -> bool {
+    json.windows(key.len()).enumerate().filter(|(_, here)| *here == key).any(|(at, _)| {
         let after = json.get(at + key.len()..).unwrap_or_default().trim_ascii_start();
         let value = after.strip_prefix(b":").unwrap_or_default().trim_ascii_start();
-        // An escape in a name of a class hides it.
         let name = value.strip_prefix(b"\"").unwrap_or_default();
-        let name = name.split(|byte| *byte == b'"').next().unwrap_or_default();
-        name == b"Lambda" || name == b"__lambda__" || name.contains(&b'\\')
+        is(name.split(|byte| *byte == b'"').next().unwrap_or_default())
     })
 }
 

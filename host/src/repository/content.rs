@@ -60,6 +60,7 @@ pub(super) fn native(head: &[u8]) -> Option<&'static str> {
         (b"BC\xC0\xDE", "native code (LLVM)"),
         (b"!<arch>\n", "native code (library)"),
         (b"dex\n", "Android code"),
+        (b"L\0\0\0\x01\x14\x02\0", "shortcut"),
     ];
     if let Some((_, kind)) = MAGICS.iter().find(|(magic, _)| head.starts_with(magic)) {
         return Some(kind);
@@ -67,6 +68,43 @@ pub(super) fn native(head: &[u8]) -> Option<&'static str> {
     // Compiled Python: a version, then these two bytes, then flags of which two bits exist.
     match head {
         [_, 0x0B..=0x0F, b'\r', b'\n', 0..=3, 0, 0, 0, ..] => Some("compiled Python"),
+        _ => None,
+    }
+}
+
+/// The kind of archive, container or compressed data that begins here and is not looked into. Texts
+/// may begin so as well.
+pub(super) fn packed(head: &[u8]) -> Option<&'static str> {
+    const MAGICS: &[(&[u8], &str)] = &[
+        (b"7z\xBC\xAF\x27\x1C", "7z archive"),
+        (b"Rar!\x1A\x07", "RAR archive"),
+        (b"MSCF\0\0\0\0", "cabinet archive"),
+        (b"\xED\xAB\xEE\xDB", "RPM package"),
+        (b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "Office document or installer"),
+        (b"0707", "cpio archive"),
+        (b"hsqs", "file system image"),
+        (b"\x1F\x9D", "data compressed with compress"),
+        (b"\x1F\xA0", "data compressed with compress"),
+        (b"LZIP\x01", "data compressed with lzip"),
+        (b"\x89LZO\0\r\n\x1A\n", "data compressed with lzop"),
+        (b"\xFF\x06\0\0sNaPpY", "data compressed with Snappy"),
+    ];
+    if let Some((_, kind)) = MAGICS.iter().find(|(magic, _)| head.starts_with(magic)) {
+        return Some(kind);
+    }
+    match head {
+        // Joblib compresses pickles so. The first two bytes are a multiple of 31.
+        [0x78, flags @ (0x01 | 0x5E | 0x9C | 0xDA), third, ..]
+            if (0x7800 | u16::from(*flags)) % 31 == 0 && third >> 1 & 3 != 3 =>
+        {
+            Some("data compressed with zlib")
+        }
+        // Properties, a size of the dictionary, and the length, which is often unknown.
+        [0x5D, 0, 0, _, _, rest @ ..]
+            if matches!(rest.get(..8), Some([0xFF, .., 0xFF] | [.., 0, 0, 0])) =>
+        {
+            Some("data compressed with LZMA")
+        }
         _ => None,
     }
 }
@@ -219,5 +257,9 @@ mod tests {
         assert_eq!(native(b"\x7FELF\x02\x01"), Some("native code (ELF)"));
         assert_eq!(native(b"\xCB\x0D\r\n\0\0\0\0"), Some("compiled Python"));
         assert_eq!(native(b"# MZ"), None);
+        assert_eq!(packed(b"x\x9C\x4B\x4C"), Some("data compressed with zlib"));
+        let lzma = b"\x5D\0\0\x80\0\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\0";
+        assert_eq!(packed(lzma), Some("data compressed with LZMA"));
+        assert_eq!((packed(b"x\x9D\x4B"), packed(b"xyz")), (None, None));
     }
 }

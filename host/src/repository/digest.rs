@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use sha2::{Digest as _, Sha256};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The digest that a file's name states.
 ///
@@ -49,21 +49,26 @@ impl BlobDigest {
             false => path,
         };
         // Few names look like a digest, so folders are looked at last.
-        let name = path.file_name()?.to_str()?;
-        let hex = |text: &str| text.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'));
-        let prefixed = name.strip_prefix("sha256-").or_else(|| name.strip_prefix("sha256:"));
-        let (digest, of_store) = match prefixed {
-            Some(digest) => (digest, true),
-            None => (name, false),
-        };
-        let found = match digest.len() {
-            64 if hex(digest) => BlobDigest::Sha256(digest.into()),
-            40 if hex(digest) && !of_store => BlobDigest::GitSha1(digest.into()),
-            _ => return None,
-        };
-        let whole = std::path::absolute(path).ok()?;
-        let blobs = whole.parent().filter(|it| it.file_name() == Some("blobs".as_ref()))?;
+        let (found, of_store) = stated(path)?;
+        let blobs = blobs(path)?;
         (of_store || super::is_hub_repository(blobs.parent()?)).then_some(found)
+    }
+
+    /// The digest that the name of a file states that a user named: also of one outside of a store
+    /// whose name says which digest it is, and of one in any folder `blobs`.
+    ///
+    /// ```
+    /// use weighbridge::repository::BlobDigest;
+    ///
+    /// let name = format!("sha256-{}", "0".repeat(64));
+    /// assert_eq!(BlobDigest::named(name.as_ref()), Some(BlobDigest::Sha256("0".repeat(64))));
+    /// assert_eq!(BlobDigest::of(name.as_ref()), None);
+    /// ```
+    pub fn named(path: &Path) -> Option<Self> {
+        BlobDigest::of(path).or_else(|| {
+            let (digest, says_which) = stated(path)?;
+            (says_which || blobs(path).is_some()).then_some(digest)
+        })
     }
 
     /// The digest in hexadecimal.
@@ -109,6 +114,27 @@ impl BlobDigest {
         };
         Ok(found == self.hex())
     }
+}
+
+/// The digest that a name states, and whether it says which one it is.
+fn stated(path: &Path) -> Option<(BlobDigest, bool)> {
+    let name = path.file_name()?.to_str()?;
+    let hex = |text: &str| text.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'));
+    let prefixed = name.strip_prefix("sha256-").or_else(|| name.strip_prefix("sha256:"));
+    let (digest, says_which) = prefixed.map_or((name, false), |digest| (digest, true));
+    let found = match digest.len() {
+        64 if hex(digest) => BlobDigest::Sha256(digest.into()),
+        40 if hex(digest) && !says_which => BlobDigest::GitSha1(digest.into()),
+        _ => return None,
+    };
+    Some((found, says_which))
+}
+
+/// The folder of a file, if it is called `blobs`.
+fn blobs(path: &Path) -> Option<PathBuf> {
+    let whole = std::path::absolute(path).ok()?;
+    let blobs = whole.parent().filter(|it| it.file_name() == Some("blobs".as_ref()))?;
+    Some(blobs.to_path_buf())
 }
 
 fn each_piece(input: &dyn Input, mut take: impl FnMut(&[u8])) -> Result<(), ReadError> {

@@ -24,6 +24,8 @@ pub enum Class {
     Unknown,
     /// A file whose download has not ended, or that stands for another.
     Download,
+    /// A piece of a file that was split by bytes, checked as a whole with its first piece.
+    Piece,
 }
 
 impl Class {
@@ -38,6 +40,7 @@ impl Class {
             Class::Code => "code",
             Class::Unknown => "unknown",
             Class::Download => "download",
+            Class::Piece => "piece",
         }
     }
 }
@@ -72,10 +75,10 @@ impl Examined {
             rule: match class {
                 Class::Code => Some(rules::CODE),
                 Class::Download => Some(rules::DOWNLOAD),
-                Class::Companion | Class::Unknown => None,
+                Class::Companion | Class::Unknown | Class::Piece => None,
             },
             also: Vec::new(),
-            danger: class != Class::Companion,
+            danger: !matches!(class, Class::Companion | Class::Piece),
         }
     }
 
@@ -95,6 +98,11 @@ impl Examined {
 
     pub(super) fn runs(self) -> Self {
         Examined { runs: true, rule: Some(rules::CODE_LOADED), ..self }
+    }
+
+    /// A pointer: the bytes are known to be those of no model.
+    pub(super) fn stands_for_another(self) -> Self {
+        Examined { rule: Some(rules::POINTER), ..self }
     }
 
     pub(super) fn harmless(self) -> Self {
@@ -140,16 +148,20 @@ impl Examined {
         if is_safe && !denied { found } else { found.runs() }
     }
 
-    /// A piece of a file that is checked as a whole with the first piece.
+    /// A piece of the whole file of this name that is checked with the first piece: its place, counted
+    /// from 1, and the number of all pieces.
     ///
     /// ```
     /// use weighbridge::repository::{Class, Examined};
     ///
-    /// assert_eq!(Examined::piece("x.gguf.part1of2").class, Class::Companion);
+    /// let piece = Examined::piece("x.gguf", 2, 3, "x.gguf.part1of3");
+    /// assert_eq!(piece.class, Class::Piece);
+    /// assert_eq!(piece.why, "piece 2 of 3 of x.gguf, checked with the first piece, x.gguf.part1of3");
     /// ```
-    pub fn piece(first: &str) -> Self {
-        let why = format!("checked with the first piece, {first}");
-        Examined::new(Class::Companion, "piece of a file").because(why)
+    pub fn piece(whole: &str, place: usize, count: usize, first: &str) -> Self {
+        let why =
+            format!("piece {place} of {count} of {whole}, checked with the first piece, {first}");
+        Examined::new(Class::Piece, "piece of a file").because(why)
     }
 
     /// A file whose name is another digest than that of its bytes.
@@ -181,7 +193,7 @@ impl Examined {
     pub fn verdict(&self) -> Verdict {
         match self.class {
             _ if self.severity() >= Some(Severity::Violation) => Verdict::Invalid,
-            Class::Companion => Verdict::Valid,
+            Class::Companion | Class::Piece => Verdict::Valid,
             Class::Code | Class::Unknown => Verdict::Unsupported,
             Class::Download => Verdict::Unchecked,
         }

@@ -10,7 +10,12 @@ mod content;
 #[cfg(feature = "digest")]
 mod digest;
 mod examined;
+#[cfg(feature = "std")]
+mod hub;
 mod json;
+mod loads;
+#[cfg(feature = "std")]
+mod manifest;
 mod names;
 #[cfg(feature = "std")]
 mod pieces;
@@ -19,42 +24,38 @@ mod referred;
 mod settings;
 #[cfg(feature = "std")]
 mod siblings;
+mod texts;
 
-use crate::analyse::summary::Template;
 use crate::base::error::ReadError;
-use crate::base::lock::Lock;
-use crate::base::text::{Text, plural};
 use crate::check::diagnosis::Diagnosis;
 pub use crate::check::folders::{RULES, rule};
 use crate::input::place::Place;
 #[cfg(feature = "std")]
 pub use crate::input::place::is_hub_link;
-#[cfg(feature = "digest")]
+#[cfg(feature = "std")]
 use crate::input::place::is_hub_repository;
 use crate::input::reader::Input;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
-use alloc::vec::Vec;
 use archive::Inside;
 #[cfg(feature = "digest")]
 pub use digest::BlobDigest;
 use examined::PICKLE;
 pub use examined::{Class, Examined};
-use json::Json;
+#[cfg(feature = "std")]
+pub use hub::hub_links;
+use loads::Loads;
 use names::extension;
 pub use names::shard_of;
 #[cfg(feature = "std")]
 pub use pieces::{Joined, Pieces};
-use settings::Load;
 
 /// Bytes at the start that decide about most files.
 const HEAD: usize = 4 << 10;
 /// Longest text that is read to its end.
 const TEXT: u64 = 256 << 20;
-/// Longest settings that are parsed, by their name or because they end in `.json`.
-const SETTINGS: u64 = 16 << 20;
-const OTHER_SETTINGS: u64 = 2 << 20;
+const NOT_EXAMINED: &str = "what it holds was not examined";
 /// Longest tokenizer model.
 const TOKENIZER: u64 = 64 << 20;
 
@@ -101,8 +102,8 @@ pub fn examine(
 /// ```
 #[derive(Debug, Default)]
 pub struct Repository {
-    /// The folder, as the name of a file in it, and what its settings load.
-    last: Lock<Option<(Text, Vec<(&'static str, Load)>)>>,
+    /// What the settings of the last folders load.
+    loads: Loads,
     /// The files that models refer to.
     #[cfg(all(feature = "onnx", feature = "std"))]
     referred: referred::Referred,
@@ -179,21 +180,29 @@ impl Repository {
             let why = "named like a pickle, which can run code when it is loaded";
             return Ok(Examined::new(Class::Code, PICKLE).because(why).runs());
         }
-        if let Some(kind) = names::code(&extension) {
+        if let Some(kind) = names::code(&extension).or_else(|| names::script(name)) {
             let found = Examined::new(Class::Code, kind);
-            return Ok(match place.filter(|_| whole).and_then(|place| self.loader(name, place)) {
-                Some(by) => found.because(format!("{by} loads it")).runs(),
-                None => found,
-            });
+            return Ok(
+                match place.filter(|_| whole).and_then(|place| self.loads.of(name, place)) {
+                    Some(by) => found.because(format!("{by} loads it")).runs(),
+                    None => found,
+                },
+            );
         }
-        if is_text && head.starts_with(b"#!") {
+        if is_text && head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&head).starts_with(b"#!") {
             return Ok(Examined::new(Class::Code, "script"));
         }
         match &*extension {
-            "json" | "jsonc" => return read_settings(input, name, is_text, place, whole),
-            "jinja" | "jinja2" | "j2" => return template(input, is_text),
+            "json" | "jsonc" => return texts::json(input, name, is_text, place, whole),
+            "jinja" | "jinja2" | "j2" => return texts::template(input, is_text),
             "yaml" | "yml" => {
-                if let Some(found) = yaml(input, is_text)? {
+                if let Some(found) = texts::yaml(input, is_text)? {
+                    return Ok(found);
+                }
+            }
+            #[cfg(feature = "std")]
+            _ if is_text && head.starts_with(b"{") => {
+                if let Some(found) = place.and_then(|place| texts::manifest(input, name, place)) {
                     return Ok(found);
                 }
             }
@@ -210,7 +219,14 @@ impl Repository {
         let may_be = head.starts_with(b"\n");
         let bytes = if may_be { content::whole(input, TOKENIZER)? } else { None };
         if bytes.is_some_and(|it| content::is_sentencepiece(&it)) {
-            return Ok(Examined::companion("SentencePiece model"));
+            return Ok(match archive::behind(input)? {
+                Some(found) => inside(found, "archive behind a SentencePiece model"),
+                None => Examined::companion("SentencePiece model"),
+            });
+        }
+        if names::may_be_program(&extension) && !is_text {
+            let why = "a graph of TensorFlow is a program, and this one was not examined";
+            return Ok(Examined::new(Class::Unknown, "unknown format").because(why));
         }
         if names::may_be_pickled(&extension) && !(is_text && extension == "model") {
             let why = "files of this name are usually pickles, and this one was not recognised";
@@ -224,24 +240,15 @@ impl Repository {
             }));
         }
         let kind = "unknown format";
+        if let Some(kind) = content::packed(&head) {
+            return Ok(Examined::new(Class::Unknown, kind).because(NOT_EXAMINED));
+        }
         if let Some(found) = archive::behind(input)? {
             return Ok(inside(found, "archive behind other bytes"));
         }
         Ok(match input.len() > TEXT {
             true => Examined::new(Class::Unknown, kind).because("too long to be read as text"),
             false => Examined::new(Class::Unknown, kind).harmless(),
-        })
-    }
-
-    /// The settings beside a module that load it.
-    fn loader(&self, name: &str, place: &dyn Place) -> Option<&'static str> {
-        let folder = place.beside(settings::NAMES[0]).name();
-        self.last.with(|last| {
-            if last.as_ref().is_none_or(|(of, _)| *of != folder) {
-                *last = Some((folder, loads_beside(place)));
-            }
-            let (_, loads) = last.as_ref()?;
-            loads.iter().find(|(_, load)| load.what == name).map(|(settings, _)| *settings)
         })
     }
 }
@@ -283,14 +290,15 @@ fn download(controlled: Option<&str>, extension: &str, head: &[u8], len: u64) ->
     }
     if head.starts_with(b"version https://git-lfs.github.com/spec/") {
         let why = "`git lfs pull` fetches the file that it stands for";
-        return of("Git LFS pointer").map(|it| it.because(why));
+        return of("Git LFS pointer").map(|it| it.because(why).stands_for_another());
     }
     if head.starts_with(b"# xet version") {
         let why = "`git xet` or the hub's tools fetch the file that it stands for";
-        return of("Xet pointer").map(|it| it.because(why));
+        return of("Xet pointer").map(|it| it.because(why).stands_for_another());
     }
     let page = matches!(Diagnosis::of_head(head, len), Some(Diagnosis::Message(what)) if what.starts_with("an "));
-    if page && !matches!(extension, "html" | "htm" | "xml" | "svg" | "xhtml" | "plist" | "json") {
+    const PAGES: [&str; 9] = ["html", "htm", "json", "plist", "rng", "svg", "xhtml", "xml", "xsl"];
+    if page && !PAGES.contains(&extension) {
         return of("web page").map(|it| it.because("as servers send in place of a file"));
     }
     if !head.is_empty() && head.iter().all(|byte| *byte == 0) {
@@ -309,7 +317,10 @@ fn by_magic(
         return Ok(Some(Examined::new(Class::Code, kind)));
     }
     if let Some(kind) = content::media(head, extension) {
-        return Ok(Some(Examined::companion(kind)));
+        return Ok(Some(match archive::behind(input)? {
+            Some(found) => inside(found, "archive behind media"),
+            None => Examined::companion(kind),
+        }));
     }
     let found = match Diagnosis::of_head(head, input.len()) {
         Some(Diagnosis::Pickle(_)) => {
@@ -325,7 +336,7 @@ fn by_magic(
                 None => Examined::new(Class::Unknown, what),
             },
             _ if what.starts_with("data compressed") => {
-                Examined::new(Class::Unknown, what).because("what it holds was not examined")
+                Examined::new(Class::Unknown, what).because(NOT_EXAMINED)
             }
             _ => Examined::new(Class::Unknown, what).harmless(),
         },
@@ -355,86 +366,6 @@ fn inside(inside: Inside, what: &'static str) -> Examined {
     }
     let found = Examined::new(Class::Unknown, what);
     if unseen { found.because("not all of it could be examined") } else { found.harmless() }
-}
-
-/// A JSON file: settings that may load code.
-fn read_settings(
-    input: &dyn Input,
-    name: &str,
-    is_text: bool,
-    place: Option<&dyn Place>,
-    whole: bool,
-) -> Result<Examined, ReadError> {
-    let unread = Examined::new(Class::Unknown, "unreadable settings");
-    if !is_text {
-        return Ok(unread.because("not text"));
-    }
-    let decides = settings::NAMES.contains(&&*name.to_ascii_lowercase());
-    let most = if decides { SETTINGS } else { OTHER_SETTINGS };
-    let Some(bytes) = content::whole(input, most)? else {
-        let long = format!("longer than {}", plural(most, "byte"));
-        return Ok(if decides { unread.because(long) } else { Examined::companion("JSON") });
-    };
-    let text = str::from_utf8(&bytes).unwrap_or_default();
-    let Some(json) = Json::parse(text.strip_prefix('\u{FEFF}').unwrap_or(text)) else {
-        // Such as JSON with comments, or one object per line.
-        return Ok(if decides { unread.because("not JSON") } else { Examined::companion("text") });
-    };
-    let present = |what: &str| place.is_some_and(|place| place.beside(what).open().is_ok());
-    let mut loads = settings::loads(name, &json).into_iter();
-    Ok(match loads.find(|load| !load.if_present || present(&load.what)) {
-        Some(load) => {
-            let why = format!("{} loads {}", load.by, load.what);
-            Examined::new(Class::Code, "settings that load code").because(why).runs()
-        }
-        None => {
-            let contradictions = place.filter(|_| whole).map(|at| agree::compare(name, &json, at));
-            Examined::companion("JSON").contradicted(contradictions.unwrap_or_default())
-        }
-    })
-}
-
-/// A template of chats, which may be an attack.
-fn template(input: &dyn Input, is_text: bool) -> Result<Examined, ReadError> {
-    let bytes = if is_text { content::whole(input, SETTINGS)? } else { None };
-    let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) else {
-        return Ok(Examined::new(Class::Unknown, "unreadable template"));
-    };
-    Ok(match Template::of(&text).warnings.first() {
-        Some(warning) => {
-            let why = format!("line {}: {}: {}", warning.line, warning.text, warning.why);
-            Examined::new(Class::Code, "template").because(why).runs()
-        }
-        None => Examined::companion("template"),
-    })
-}
-
-/// Settings in YAML with tags that make a loader call functions: those of PyYAML, which any function
-/// can be the name of, and those of HyperPyYAML.
-fn yaml(input: &dyn Input, is_text: bool) -> Result<Option<Examined>, ReadError> {
-    const TAGS: [(&str, bool); 4] =
-        [("!!python/", true), ("!new:", false), ("!apply:", false), ("!name:", false)];
-    let bytes = if is_text { content::whole(input, SETTINGS)? } else { None };
-    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
-    Ok(TAGS.iter().find(|(tag, _)| text.contains(tag)).map(|(tag, runs)| {
-        let found = Examined::new(Class::Code, "YAML").because(format!("it has the tag {tag}"));
-        if *runs { found.runs() } else { found }
-    }))
-}
-
-/// What the settings beside a file load.
-fn loads_beside(place: &dyn Place) -> Vec<(&'static str, Load)> {
-    let mut found = Vec::new();
-    for settings in settings::NAMES {
-        let beside = place.beside(settings);
-        let Ok(input) = beside.open() else { continue };
-        let bytes = content::whole(&*input, SETTINGS).ok().flatten();
-        let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-        let json = text.and_then(|text| Json::parse(&text));
-        let loads = json.map(|json| settings::loads(settings, &json)).unwrap_or_default();
-        found.extend(loads.into_iter().map(|load| (*settings, load)));
-    }
-    found
 }
 
 /// Whether a downloader gives such a name to a file that it has not completed, or keeps beside

@@ -9,35 +9,82 @@ const MAYBE_PICKLES: &[&str] =
     &["bin", "ckpt", "mar", "model", "nemo", "ot", "pt", "pt2", "pth", "sav", "th"];
 /// Extensions of code, with what it is.
 const CODE: &[(&str, &str)] = &[
+    ("applescript", "AppleScript"),
+    ("awk", "shell script"),
     ("bash", "shell script"),
     ("bat", "Windows script"),
+    ("cjs", "JavaScript"),
+    ("class", "Java"),
     ("cmd", "Windows script"),
     ("com", "native code (Windows)"),
+    ("command", "shell script"),
+    ("cpl", "native code (Windows)"),
     ("csh", "shell script"),
+    ("desktop", "shortcut"),
     ("dll", "native code (Windows)"),
     ("dylib", "native code (Mach-O)"),
     ("exe", "native code (Windows)"),
     ("fish", "shell script"),
+    ("groovy", "Groovy"),
+    ("hta", "Windows script"),
     ("ipynb", "notebook"),
     ("jar", "Java"),
     ("js", "JavaScript"),
+    ("jse", "Windows script"),
+    ("jsx", "JavaScript"),
     ("jl", "Julia"),
+    ("ksh", "shell script"),
+    ("lnk", "shortcut"),
     ("lua", "Lua"),
     ("mjs", "JavaScript"),
+    ("msi", "Windows installer"),
     ("php", "PHP"),
+    ("pif", "native code (Windows)"),
     ("pl", "Perl"),
+    ("pm", "Perl"),
     ("ps1", "Windows script"),
+    ("psm1", "Windows script"),
     ("py", "Python"),
     ("pyc", "compiled Python"),
     ("pyd", "native code (Windows)"),
     ("pyw", "Python"),
     ("pyx", "Python"),
+    ("r", "R"),
     ("rb", "Ruby"),
+    ("reg", "Windows registry"),
+    ("sage", "Python"),
+    ("scpt", "AppleScript"),
+    ("scr", "native code (Windows)"),
+    ("sct", "Windows script"),
     ("sh", "shell script"),
     ("so", "native code (ELF)"),
+    ("tcl", "Tcl"),
+    ("ts", "TypeScript"),
+    ("tsx", "TypeScript"),
+    ("vbe", "Windows script"),
     ("vbs", "Windows script"),
     ("wasm", "WebAssembly"),
+    ("wsf", "Windows script"),
+    ("wsh", "Windows script"),
+    ("xonsh", "shell script"),
     ("zsh", "shell script"),
+];
+/// Names of files, in lower case, that tools run or take commands from.
+const SCRIPTS: &[(&str, &str)] = &[
+    (".bash_profile", "shell script"),
+    (".bashrc", "shell script"),
+    (".envrc", "shell script"),
+    (".profile", "shell script"),
+    (".zshenv", "shell script"),
+    (".zshrc", "shell script"),
+    ("containerfile", "container build"),
+    ("dockerfile", "container build"),
+    ("gnumakefile", "makefile"),
+    ("jenkinsfile", "Groovy"),
+    ("justfile", "makefile"),
+    ("makefile", "makefile"),
+    ("rakefile", "Ruby"),
+    ("vagrantfile", "Ruby"),
 ];
 /// Extensions of files that downloaders keep beside an unfinished file.
 const CONTROLS: &[&str] = &["aria2", "crdownload", "download", "incomplete", "part", "partial"];
@@ -49,7 +96,8 @@ const DIGITS: usize = 5;
 /// `libx.so.1`, are left out.
 pub(super) fn extension(name: &str) -> String {
     let name = name.rsplit('/').next().unwrap_or_default();
-    let mut name = name.to_ascii_lowercase();
+    // Windows takes such ends away, and runs what is left.
+    let mut name = name.trim_end_matches([' ', '.']).to_ascii_lowercase();
     while let Some((rest, last)) = name.rsplit_once('.')
         && rest.contains(".so")
         && !last.is_empty()
@@ -77,11 +125,34 @@ pub(super) fn code(extension: &str) -> Option<&'static str> {
     CODE.iter().find(|(known, _)| *known == extension).map(|(_, kind)| *kind)
 }
 
+/// The kind of code that a file of this name has, without an extension.
+pub(super) fn script(name: &str) -> Option<&'static str> {
+    let name = name.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    SCRIPTS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+}
+
+/// Whether files with this extension are graphs of operations, which may read and write files.
+pub(super) fn may_be_program(extension: &str) -> bool {
+    extension == "pb"
+}
+
 /// The file whose download this one controls, if its name says so.
 pub(super) fn controlled(name: &str) -> Option<&str> {
+    if let Some(file) = partial_blob(name) {
+        return Some(file);
+    }
     let (file, extension) = name.rsplit_once('.')?;
     let known = CONTROLS.iter().any(|known| extension.eq_ignore_ascii_case(known));
     known.then_some(file)
+}
+
+/// The blob of an Ollama store that a file of this name is a part of: `sha256-…-partial`, and
+/// `sha256-…-partial-3` for what it knows of a piece.
+fn partial_blob(name: &str) -> Option<&str> {
+    let (blob, rest) = name.rsplit_once("-partial")?;
+    let is_piece =
+        rest.strip_prefix('-').is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()));
+    (blob.starts_with("sha256-") && (rest.is_empty() || is_piece)).then_some(blob)
 }
 
 /// The file that this one locks, if its name says so.
@@ -162,10 +233,16 @@ mod tests {
             ("libx.so", Some("native code (ELF)")),
             ("notes.1", None),
             ("Makefile", None),
+            ("x.py ", Some("Python")),
+            ("x.BAT. .", Some("Windows script")),
         ] {
             assert_eq!(code(&extension(name)), kind, "{name}");
         }
         assert!(is_pickled(&extension("x.PKL")) && may_be_pickled(&extension("x.bin")));
+        assert_eq!(
+            (script("a/Dockerfile"), script("Dockerfiles")),
+            (Some("container build"), None)
+        );
     }
 
     #[test]
@@ -186,6 +263,9 @@ mod tests {
     fn control_files_and_pieces_are_known_by_their_names() {
         assert_eq!(controlled("x.gguf.aria2"), Some("x.gguf"));
         assert_eq!(controlled("x.gguf"), None);
+        assert_eq!(controlled("sha256-0a-partial-12"), Some("sha256-0a"));
+        assert_eq!(controlled("sha256-0a-partial"), Some("sha256-0a"));
+        assert_eq!(controlled("sha256-0a-partial-x"), None);
         for (name, expected) in [
             ("x.gguf.part1of2", Some(("x.gguf", "1 of 2"))),
             ("x.gguf.part00", Some(("x.gguf", "00"))),

@@ -27,6 +27,42 @@ pub(crate) const NAMES: &[&str] = &[
 /// Libraries whose classes `model_index.json` names.
 const LIBRARIES: &[&str] = &["diffusers", "flax", "onnxruntime", "optimum", "transformers"];
 
+/// Modules of Python with functions that run code, start programs, or delete files. Settings that have
+/// a library call functions by name need none of them.
+const DANGEROUS: &[&str] = &[
+    "asyncio",
+    "bdb",
+    "builtins",
+    "code",
+    "codeop",
+    "commands",
+    "ctypes",
+    "importlib",
+    "marshal",
+    "multiprocessing",
+    "nt",
+    "os",
+    "pdb",
+    "pickle",
+    "pkgutil",
+    "posix",
+    "profile",
+    "pty",
+    "runpy",
+    "shutil",
+    "socket",
+    "subprocess",
+    "sys",
+    "timeit",
+    "webbrowser",
+];
+
+/// Whether a function of this name, with its module, may run anything.
+pub(super) fn can_run_anything(name: &str) -> bool {
+    let module = name.split('.').next().unwrap_or_default();
+    DANGEROUS.contains(&module)
+}
+
 /// Something that loading the model would run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Load {
@@ -69,6 +105,14 @@ pub(crate) fn loads(name: &str, json: &Json) -> Vec<Load> {
         "activation_function" => {
             let text = value.text().filter(|it| it.contains('.') && !it.starts_with("torch."));
             found.extend(text.map(|text| load(key, module(text))));
+        }
+        // Of a Keras model, and of Hydra.
+        "class_name" if value.text() == Some("Lambda") => {
+            found.push(load(key, "a Lambda layer".into()));
+        }
+        "_target_" | "module" => {
+            let text = value.text().filter(|it| can_run_anything(it));
+            found.extend(text.map(|text| load(key, text.into())));
         }
         "chat_template" => {
             let mut add = |value: &Json| {
@@ -165,6 +209,12 @@ mod tests {
                 r#"{"activation_function": "os.path.Evil"}"#,
                 "activation_function: os/path.py",
             ),
+            (
+                "model.json",
+                r#"{"config": {"layers": [{"class_name": "Lambda"}]}}"#,
+                "class_name: a Lambda layer",
+            ),
+            ("config.json", r#"{"_target_": "os.system"}"#, "_target_: os.system"),
         ] {
             assert_eq!(of(name, text), [expected], "{text}");
         }
@@ -178,6 +228,8 @@ mod tests {
             ("config.json", r#"{"auto_map": {}, "model_type": "bert"}"#),
             ("config.json", r#"{"activation_function": "torch.nn.modules.activation.Tanh"}"#),
             ("config.json", r#"{"activation_function": "gelu_new"}"#),
+            ("x.json", r#"{"class_name": "Dense", "module": "keras.layers"}"#),
+            ("x.json", r#"{"_target_": "torch.nn.Linear", "module": {"os": 1}}"#),
             ("model_index.json", r#"{"_class_name": "Pipe", "vae": ["diffusers", "Vae"]}"#),
             ("modules.json", r#"[{"type": "sentence_transformers.models.Pooling"}]"#),
             ("tokenizer_config.json", r#"{"chat_template": "{{ messages[0].content }}"}"#),

@@ -21,6 +21,7 @@ use magic::{MAGICS, NPY, ONNX, PROGRAM, PROGRAM_DATA, TAR, TFLITE};
 
 const OBJECTS: &str = "a NumPy array (.npy) of objects, a pickle";
 const PICKLE: &str = "a pickle";
+const XET: &str = "a Xet pointer, not the file that it stands for";
 
 /// How much of the file is examined.
 const HEAD: u64 = 4 << 10;
@@ -240,6 +241,17 @@ impl Diagnosis {
         matches!(self, Diagnosis::Pickle(_) | Diagnosis::Scanned(..))
     }
 
+    /// Whether the file is a pointer of Git LFS or Xet to another.
+    ///
+    /// ```
+    /// let report = weighbridge::check(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n")?;
+    /// assert!(report.diagnosis().unwrap().is_pointer());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn is_pointer(&self) -> bool {
+        matches!(self, Diagnosis::LfsPointer(_)) || *self == Diagnosis::Message(XET)
+    }
+
     /// Whether the file is of another kind, rather than damaged.
     ///
     /// ```
@@ -388,7 +400,7 @@ fn text(head: &[u8]) -> Option<Diagnosis> {
         return Some(Diagnosis::LfsPointer(lfs_size(pointer)));
     }
     if head.starts_with(b"# xet version") {
-        return Some(Diagnosis::Message("a Xet pointer, not the file that it stands for"));
+        return Some(Diagnosis::Message(XET));
     }
     let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start();
     let start: Vec<u8> = head.iter().take(512).map(u8::to_ascii_lowercase).collect();

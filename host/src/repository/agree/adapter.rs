@@ -36,6 +36,7 @@ pub(super) fn compare(
     if base.is_none() {
         is_named(path, found);
     }
+    let base = base.or_else(|| base::near(path, place));
     // Other kinds of adapter use the same names for other matrices.
     if config.get("peft_type").and_then(Json::text) != Some("LORA") {
         return;

@@ -1,7 +1,8 @@
-//! The base of an adapter, if it lies in the folder of the adapter or below it.
+//! The base of an adapter, if it lies in the folder of the adapter, below it, or in one beside it.
 //!
 //! On other machines a base has a name that only a server knows. So it is compared only if its path
-//! is that of a folder here, or if the model beside the adapter says that it is that base.
+//! is that of a folder here, if the model beside the adapter says that it is that base, or if a folder
+//! beside that of the adapter has its name.
 
 use super::adapter::Matrix;
 use super::weights::Weights;
@@ -42,6 +43,32 @@ pub(super) fn beside<'p>(path: &str, place: &'p dyn Place) -> Option<Box<dyn Pla
     let base = place.beside(&below);
     let is_there = !base.leaves() && base.open().is_ok();
     is_there.then_some(base)
+}
+
+/// Where the settings of the base lie in a folder beside that of the adapter, by the name of the base:
+/// `base` or `me/base`, or in the cache of huggingface_hub.
+pub(super) fn near<'p>(path: &str, place: &'p dyn Place) -> Option<Box<dyn Place + 'p>> {
+    let path = path.trim_end_matches('/').replace('\\', "/");
+    let is_name = |it: &&str| !it.is_empty() && *it != ".." && *it != "." && !it.contains(':');
+    let mut parts = path.rsplit('/').filter(is_name);
+    let name = parts.next()?;
+    let owner = parts.next().unwrap_or(name);
+    let there = |level: usize, path: String| {
+        let (base, _) = place.above(level, &path)?;
+        (!base.leaves() && base.open().is_ok()).then_some(base)
+    };
+    let cached = || {
+        // The adapter lies in a snapshot of its own.
+        let root = format!("models--{owner}--{name}");
+        let (main, _) = place.above(3, &format!("{root}/refs/main"))?;
+        let revision = content::whole(&*main.open().ok()?, 100).ok()??;
+        let revision = str::from_utf8(&revision).ok()?.trim();
+        let is_hex = !revision.is_empty() && revision.bytes().all(|it| it.is_ascii_hexdigit());
+        is_hex.then(|| there(3, format!("{root}/snapshots/{revision}/{SETTINGS}")))?
+    };
+    there(1, format!("{name}/{SETTINGS}"))
+        .or_else(|| there(2, format!("{owner}/{name}/{SETTINGS}")))
+        .or_else(cached)
 }
 
 /// Whether the settings at a place say that the model beside them is this one.

@@ -48,9 +48,34 @@ const DTYPES: &[(&str, DType)] = &[
     ("float32", DType::F32),
     ("float64", DType::F64),
 ];
+/// Ends of the names of architectures that predict tokens with a matrix of their own.
+const CAUSAL: &[&str] = &["ForCausalLM", "LMHeadModel"];
+/// Parts of the names that models give to this matrix.
+const HEADS: &[&str] = &[
+    "head",
+    "output",
+    "embed_out",
+    "decoder",
+    "logits",
+    "proj_out",
+    "unembed",
+    "generator",
+    "lm_loss",
+    "pred_layer",
+    "predictions",
+];
+
 /// Methods of quantisation that pack weights into tensors of this name.
 const PACKED: &str = ".qweight";
 const PACKING: &[&str] = &["awq", "gptq"];
+/// Other methods, with ends of the names of tensors that each needs, one of them.
+const SCALED: &[(&str, &[&str])] = &[
+    ("bitsandbytes", &["quant_state.bitsandbytes__nf4", "quant_state.bitsandbytes__fp4", ".SCB"]),
+    ("compressed-tensors", &["weight_packed", "weight_scale"]),
+    ("fbgemm_fp8", &["weight_scale"]),
+    ("fp8", &["weight_scale_inv", "weight_scale", "_scale_inv"]),
+    ("mxfp4", &["_blocks"]),
+];
 /// Files that older programs keep the settings of quantisation in.
 const OTHERS: &[&str] = &["quant_config.json", "quantize_config.json"];
 
@@ -67,6 +92,7 @@ pub(super) fn compare(
     let tables: Vec<_> = embeddings.iter().filter_map(shaped).collect();
     config.shapes(&tables, found);
     config.layers(&embeddings, weights, found);
+    config.head(&embeddings, weights, found);
     config.dtype(weights, found);
     config.quantised(place, weights, found);
 }
@@ -184,6 +210,40 @@ impl<'j> Config<'j> {
         found.push(Contradiction { rule: folders::CONFIG_LAYERS, why });
     }
 
+    /// A model whose output is not tied to its embedding has a matrix for it.
+    fn head(
+        &self,
+        embeddings: &[Embedding],
+        weights: &Weights<'_>,
+        found: &mut Vec<Contradiction>,
+    ) {
+        const TIED: &str = "tie_word_embeddings";
+        let is = |level: &Json, value: bool| level.get(TIED) == Some(&Json::Bool(value));
+        let level = self.text.unwrap_or(self.whole);
+        if !is(level, false) || is(self.whole, true) {
+            return;
+        }
+        let architectures = self.whole.get("architectures").map_or(&[][..], Json::items);
+        let mut names = architectures.iter().filter_map(Json::text);
+        let Some(class) = names.find(|name| CAUSAL.iter().any(|end| name.ends_with(end))) else {
+            return;
+        };
+        // Layers have an output of their own.
+        let is_head = |name: &str| {
+            let in_layer = name.split('.').any(|part| part.parse::<u32>().is_ok());
+            !in_layer && HEADS.iter().any(|part| name.contains(part))
+        };
+        let Some(embedding) = embeddings.first().filter(|_| !weights.names().any(is_head)) else {
+            return;
+        };
+        let why = format!(
+            "{TIED} is false, but {} has no matrix for its output beside {}",
+            short(class),
+            short(&embedding.name)
+        );
+        found.push(Contradiction { rule: folders::CONFIG_HEAD, why });
+    }
+
     /// Some weights have the type that is stated.
     fn dtype(&self, weights: &Weights<'_>, found: &mut Vec<Contradiction>) {
         if self.has("quant") {
@@ -230,7 +290,17 @@ impl<'j> Config<'j> {
                 }
                 format!("{} is packed, but there is no quantization_config", short(packed))
             }
-            _ => return,
+            _ => {
+                let Some((_, ends)) = SCALED.iter().find(|(method, _)| *method == name) else {
+                    return;
+                };
+                if weights.names().any(|it| ends.iter().any(|end| it.ends_with(end))) {
+                    return;
+                }
+                format!(
+                    "quantization_config says {name}, but no tensor has the name of one of its own"
+                )
+            }
         };
         found.push(Contradiction { rule: folders::CONFIG_QUANTISED, why });
     }

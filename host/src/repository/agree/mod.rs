@@ -6,6 +6,7 @@
 mod adapter;
 mod base;
 mod config;
+mod pipeline;
 mod weights;
 
 use super::json::Json;
@@ -30,6 +31,9 @@ pub(super) struct Contradiction {
 
 /// Compares the settings at a place, a file of this name, with the weights beside it.
 pub(super) fn compare(name: &str, json: &Json, place: &dyn Place) -> Vec<Contradiction> {
+    if name == "model_index.json" {
+        return pipeline::compare(json, place);
+    }
     let compare: fn(&Json, &dyn Place, &mut Weights<'_>, &mut Vec<Contradiction>) = match name {
         "config.json" => config::compare,
         "adapter_config.json" => adapter::compare,

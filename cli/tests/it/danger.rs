@@ -1,0 +1,123 @@
+//! Files that a folder must not pass with, hidden in every way that loaders and systems still see.
+
+use super::*;
+use weighbridge_tests::encode::safetensors;
+
+/// A pickle that runs something.
+const EVIL: &[u8] = b"\x80\x02cposix\nsystem\n(tR.";
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("m")).expect("a folder");
+    let tensors = vec![safetensors::Tensor::new("w", "F32", &[2])];
+    let model = safetensors::File { metadata: None, tensors }.encode();
+    folder.write("m/model.safetensors", &model);
+    folder
+}
+
+/// Each file beside a sound model: its class, and the exit codes without options, with what a careless
+/// user adds, and with code allowed but no pickle.
+#[test]
+fn no_option_hides_a_danger() {
+    let zip = |name: &str, data: &[u8]| policy::zip(&[(name, data)]);
+    let png = |rest: &[u8]| [b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR\0", rest].concat();
+    let function = br#"{"layers": [{"module": "builtins", "class_name": "function"}]}"#;
+    let piece = |bytes: &[u8]| {
+        let mut model = vec![0x0A, bytes.len() as u8 + 2, 0x0A, bytes.len() as u8];
+        model.extend(bytes);
+        model
+    };
+    let end = [b"PK\x05\x06".as_slice(), &[0; 18]].concat();
+    let cases: &[(&str, Vec<u8>, &str, [i32; 3])] = &[
+        // Behind what looks like media or a tokenizer, where zipfile finds it.
+        ("x.png", png(&zip("a.pkl", EVIL)), "code", [1, 1, 1]),
+        ("x.png", png(b"\0"), "companion", [0, 0, 0]),
+        ("tokenizer.model", piece(&end), "unknown", [3, 0, 0]),
+        ("tokenizer.model", piece(b"<s>"), "companion", [0, 0, 0]),
+        // Packed, so that nobody looked: never skipped.
+        ("x.joblib", b"x\x9C\x4B\x4C\x4A\x06\0\x02M\x01'".to_vec(), "code", [1, 1, 1]),
+        ("x.dat", b"x\x9C\x4B\x4C\x4A\x06\0\x02M\x01'".to_vec(), "unknown", [3, 3, 3]),
+        ("x.dat", b"7z\xBC\xAF\x27\x1C\0\x04\xFF".to_vec(), "unknown", [3, 3, 3]),
+        ("x.dat", b"Rar!\x1A\x07\x01\0\xFF".to_vec(), "unknown", [3, 3, 3]),
+        ("x.dat", b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1\0".to_vec(), "unknown", [3, 3, 3]),
+        (
+            "x.dat",
+            b"\x5D\0\0\x80\0\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\0".to_vec(),
+            "unknown",
+            [3, 3, 3],
+        ),
+        ("x.zip", zip("a", b"7z\xBC\xAF\x27\x1C\0\x04\xFF"), "unknown", [3, 3, 3]),
+        ("saved_model.pb", b"\x08\x01\x12\xFF".to_vec(), "unknown", [3, 3, 3]),
+        // Names that a system takes for others.
+        ("x.py ", b"import os".to_vec(), "code", [3, 3, 0]),
+        ("X.Bat.", b"del".to_vec(), "code", [3, 3, 0]),
+        ("Dockerfile", b"RUN id".to_vec(), "code", [3, 3, 0]),
+        ("makefile", b"all:\n\tid".to_vec(), "code", [3, 3, 0]),
+        ("run", b"\xEF\xBB\xBF#!/bin/sh\nid".to_vec(), "code", [3, 3, 0]),
+        ("x.psm1", b"id".to_vec(), "code", [3, 3, 0]),
+        ("x", b"L\0\0\0\x01\x14\x02\0\0".to_vec(), "code", [3, 3, 0]),
+        ("Makefile.txt", b"all:".to_vec(), "companion", [0, 0, 0]),
+        // Settings that call functions by name.
+        (
+            "x.yaml",
+            b"%TAG ! tag:yaml.org,2002:\n---\na: !python/name:os.system".to_vec(),
+            "code",
+            [1, 1, 0],
+        ),
+        ("x.yaml", b"a: !<tag:yaml.org,2002:python/name:os.system>".to_vec(), "code", [1, 1, 0]),
+        ("x.yaml", b"a: !!pyth%6Fn/name:os.system ''".to_vec(), "code", [1, 1, 0]),
+        ("x.yaml", b"a:\n  _target_: os.system".to_vec(), "code", [1, 1, 0]),
+        ("x.yaml", b"a:\n  _target_: torch.nn.Linear".to_vec(), "code", [3, 3, 0]),
+        ("x.yaml", b"\xFF\xFEa\0:\0 \0!\0".to_vec(), "unknown", [3, 3, 3]),
+        ("x.json", br#"{"_target_": "os.system"}"#.to_vec(), "code", [1, 1, 0]),
+        ("x.json", br#"{"layers": [{"class_name": "Lambda"}]}"#.to_vec(), "code", [1, 1, 0]),
+        ("x.keras", zip("config.json", function), "code", [1, 1, 0]),
+        ("x.h5", [b"\x89HDF\r\n\x1A\n".as_slice(), function].concat(), "code", [1, 1, 0]),
+        // Under names of other things.
+        (".hidden", EVIL.to_vec(), "code", [1, 1, 1]),
+        ("x.lock", EVIL.to_vec(), "code", [1, 1, 1]),
+        ("x.aria2", EVIL.to_vec(), "code", [1, 1, 1]),
+    ];
+    for (name, bytes, class, codes) in cases {
+        let folder = folder();
+        folder.write(&format!("m/{name}"), bytes);
+        let careless = ["--skip-unknown", "--lenient", "--structure"];
+        let allowing = ["--skip-unknown", "--allow-code", "--deny", "pickle"];
+        for (options, code) in [&[][..], &careless, &allowing].iter().zip(codes) {
+            let found = run(&folder, &[&["check", "m"], *options].concat());
+            assert_eq!(found.code, *code, "{name} {options:?}: {found:?}");
+        }
+        let lines = run(&folder, &["check", "m", "--json"]).lines();
+        let line = lines.iter().find(|it| it["file"] == format!("m/{name}")).expect("a line");
+        assert_eq!(line["class"], *class, "{line}");
+    }
+}
+
+/// Settings name modules by a path with dots, and pipelines name them by the part that they are for.
+#[test]
+fn modules_in_folders_below_their_settings_are_loaded_by_them() {
+    let folder = folder();
+    std::fs::create_dir_all(folder.path().join("m/code/deep")).expect("folders");
+    std::fs::create_dir_all(folder.path().join("m/unet")).expect("folders");
+    folder.write("m/config.json", br#"{"auto_map": {"AutoModel": "code.deep.net.Net"}}"#);
+    folder.write("m/model_index.json", br#"{"_class_name": "Pipe", "unet": ["net", "Net"]}"#);
+    for name in ["m/code/deep/net.py", "m/code/net.py", "m/unet/net.py", "m/net.py"] {
+        folder.write(name, b"import os\n");
+    }
+    let inside = |path: &str| {
+        let lines = run(&folder, &["check", path, "--json"]).lines();
+        let said = lines.into_iter().filter(|it| it["kind"] == "Python");
+        said.map(|it| (it["file"].as_str().unwrap().to_owned(), it["diagnosis"].clone()))
+            .collect::<Vec<_>>()
+    };
+    let expected = [
+        ("m/code/deep/net.py".to_owned(), "Python: ../../config.json loads it".into()),
+        ("m/code/net.py".to_owned(), "Python".into()),
+        ("m/net.py".to_owned(), "Python".into()),
+        ("m/unet/net.py".to_owned(), "Python: ../model_index.json loads it".into()),
+    ];
+    assert_eq!(inside("m"), expected);
+    // Alone, the folder of the module is loaded by the settings above it as well.
+    assert_eq!(run(&folder, &["check", "m/code/deep"]).code, 1);
+    assert_eq!(run(&folder, &["check", "m/code/deep", "--skip-unknown", "--lenient"]).code, 1);
+}

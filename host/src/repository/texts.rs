@@ -1,0 +1,152 @@
+//! Settings and templates: texts that may make a loader run code.
+
+use super::content;
+use super::examined::{Class, Examined};
+use super::json::Json;
+use super::{agree, settings};
+use crate::analyse::summary::Template;
+use crate::base::error::ReadError;
+use crate::base::text::plural;
+use crate::input::place::Place;
+use crate::input::reader::Input;
+use alloc::format;
+use alloc::string::String;
+
+/// Longest settings that are parsed, by their name or because they end in `.json`.
+pub(super) const SETTINGS: u64 = 16 << 20;
+const OTHER_SETTINGS: u64 = 2 << 20;
+
+/// A JSON file: settings that may load code.
+pub(super) fn json(
+    input: &dyn Input,
+    name: &str,
+    is_text: bool,
+    place: Option<&dyn Place>,
+    whole: bool,
+) -> Result<Examined, ReadError> {
+    let unread = Examined::new(Class::Unknown, "unreadable settings");
+    if !is_text {
+        return Ok(unread.because("not text"));
+    }
+    let decides = settings::NAMES.contains(&&*name.to_ascii_lowercase());
+    let most = if decides { SETTINGS } else { OTHER_SETTINGS };
+    let Some(bytes) = content::whole(input, most)? else {
+        let long = format!("longer than {}", plural(most, "byte"));
+        return Ok(if decides { unread.because(long) } else { Examined::companion("JSON") });
+    };
+    let text = str::from_utf8(&bytes).unwrap_or_default();
+    let Some(json) = Json::parse(text.strip_prefix('\u{FEFF}').unwrap_or(text)) else {
+        // Such as JSON with comments, or one object per line.
+        return Ok(if decides { unread.because("not JSON") } else { Examined::companion("text") });
+    };
+    let present = |what: &str| place.is_some_and(|place| place.beside(what).open().is_ok());
+    let mut loads = settings::loads(name, &json).into_iter();
+    Ok(match loads.find(|load| !load.if_present || present(&load.what)) {
+        Some(load) => {
+            let why = format!("{} loads {}", load.by, load.what);
+            Examined::new(Class::Code, "settings that load code").because(why).runs()
+        }
+        None => {
+            let contradictions = place.filter(|_| whole).map(|at| agree::compare(name, &json, at));
+            Examined::companion("JSON").contradicted(contradictions.unwrap_or_default())
+        }
+    })
+}
+
+/// A manifest of a store of models, if it is one.
+#[cfg(feature = "std")]
+pub(super) fn manifest(input: &dyn Input, name: &str, place: &dyn Place) -> Option<Examined> {
+    let bytes = content::whole(input, OTHER_SETTINGS).ok()??;
+    super::manifest::examine(name, &Json::parse(str::from_utf8(&bytes).ok()?)?, place)
+}
+
+/// A template of chats, which may be an attack.
+pub(super) fn template(input: &dyn Input, is_text: bool) -> Result<Examined, ReadError> {
+    let bytes = if is_text { content::whole(input, SETTINGS)? } else { None };
+    let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) else {
+        return Ok(Examined::new(Class::Unknown, "unreadable template"));
+    };
+    Ok(match Template::of(&text).warnings.first() {
+        Some(warning) => {
+            let why = format!("line {}: {}: {}", warning.line, warning.text, warning.why);
+            Examined::new(Class::Code, "template").because(why).runs()
+        }
+        None => Examined::companion("template"),
+    })
+}
+
+/// Settings in YAML that make a loader call functions: `None` if they do not.
+pub(super) fn yaml(input: &dyn Input, is_text: bool) -> Result<Option<Examined>, ReadError> {
+    let bytes = if is_text { content::whole(input, SETTINGS)? } else { None };
+    let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) else {
+        // PyYAML reads UTF-16 as well.
+        let unread = Examined::new(Class::Unknown, "unreadable settings");
+        return Ok(Some(unread.because("neither UTF-8 nor short enough")));
+    };
+    Ok(of_yaml(&text).map(|(why, runs)| {
+        let found = Examined::new(Class::Code, "YAML").because(why);
+        if runs { found.runs() } else { found }
+    }))
+}
+
+/// What in YAML makes a loader call functions, and whether that may be any function: tags of PyYAML,
+/// however they are written, tags of HyperPyYAML, and what Hydra makes objects of.
+fn of_yaml(text: &str) -> Option<(String, bool)> {
+    const TAGS: [(&str, bool); 6] = [
+        ("!!python/", true),
+        ("!python/", true),
+        ("yaml.org,2002:python", true),
+        ("!new:", false),
+        ("!apply:", false),
+        ("!name:", false),
+    ];
+    const TARGET: &str = "_target_";
+    if let Some((tag, runs)) = TAGS.iter().find(|(tag, _)| text.contains(tag)) {
+        return Some((format!("it has the tag {tag}"), *runs));
+    }
+    if text.lines().any(|line| line.starts_with("%TAG")) {
+        return Some((String::from("its directive %TAG gives tags other names"), true));
+    }
+    let mut words = text.split(|it: char| it.is_whitespace() || "[]{},".contains(it));
+    if words.any(|word| word.starts_with('!') && word.contains('%')) {
+        return Some((String::from("it has a tag with escapes"), true));
+    }
+    let mut runs = None;
+    for (at, _) in text.match_indices(TARGET) {
+        let after = text.get(at + TARGET.len()..).unwrap_or_default();
+        let after = after.trim_start_matches(['"', '\'', ' ']);
+        let Some(value) = after.strip_prefix(':') else { continue };
+        let value = value.trim_start_matches([' ', '\t', '"', '\'', '\r', '\n']);
+        let end = |it: char| !it.is_alphanumeric() && it != '.' && it != '_';
+        let name = value.split(end).next().unwrap_or_default();
+        let found = (format!("{TARGET} calls {name}"), settings::can_run_anything(name));
+        if found.1 || runs.is_none() {
+            runs = Some(found);
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn yaml_that_calls_functions_is_found_however_it_is_written() {
+        for (text, runs) in [
+            ("a: !!python/object/apply:os.system [id]", Some(true)),
+            ("%TAG ! tag:yaml.org,2002:\n---\na: !python/object/apply:os.system [id]", Some(true)),
+            ("%TAG !x! tag:yaml.org,2002:pyth\n---\na: !x!on/object/apply:os.system", Some(true)),
+            ("a: !<tag:yaml.org,2002:python/object/apply:os.system> [id]", Some(true)),
+            ("a: [!!pyth%6Fn/object/apply:os.system [id]]", Some(true)),
+            ("m:\n  _target_: torch.nn.Linear\n  x: {\"_target_\": 'builtins.exec'}", Some(true)),
+            ("_target_:\n  subprocess.run", Some(true)),
+            ("m:\n  _target_: torch.nn.Linear", Some(false)),
+            ("linear: !new:speechbrain.nnet.Linear", Some(false)),
+            ("a: ! b\nc: 100%\nd: !important 5\n_target_name: x", None),
+            ("model:\n  target: ldm.models.Ddpm", None),
+        ] {
+            assert_eq!(of_yaml(text).map(|(_, runs)| runs), runs, "{text}");
+        }
+    }
+}
