@@ -31,6 +31,10 @@ impl Input for Bytes {
             None => Err(ReadError::Changed),
         }
     }
+
+    fn is_near(&self) -> bool {
+        true
+    }
 }
 
 /// A function `read(offset, length)` that returns bytes: for a mutable buffer, a file object, or a

@@ -280,7 +280,7 @@ export class Difference {
 
 /** A noteworthy property of a tensor's elements. */
 export interface Sign {
-  /** `nan`, `infinite`, `zero`, `constant`, `zero-rows`, `outlier`, `duplicate`. */
+  /** `nan`, `infinite`, `zero`, `constant`, `zero-rows`, `outlier`, `duplicate`, `cut`. */
   name: string;
   /** Whether it makes the weights unusable; the other signs are only worth a look. */
   fault: boolean;
@@ -308,6 +308,8 @@ export interface Weights {
   signs: number;
   /** Equal for equal tensors; `undefined` if all elements are equal, since a match would mean nothing. */
   digest: string | undefined;
+  /** The first run of whole pages that cuts the data, if its place was given: zeros, or copies of one page. */
+  hole: { offset: bigint; len: bigint; zeros: boolean } | undefined;
 }
 
 export interface GaugeOptions {
@@ -317,6 +319,12 @@ export interface GaugeOptions {
   rows?: bigint;
   /** Digests are comparable if they use the same seed. */
   seed?: bigint;
+  /** Where the data begins in its file, and the bytes of its rows: looks for pages of zeros that cut it. */
+  place?: { offset: bigint; row: bigint };
+}
+
+function holed(offset: bigint | undefined, len: bigint, zeros: boolean): Weights['hole'] {
+  return offset === undefined ? undefined : { offset, len, zeros };
 }
 
 /** Measures streamed weights: faster than `Statistics`, without a histogram. */
@@ -324,9 +332,10 @@ export class Gauge implements Sink {
   readonly #raw: raw.RawGauge;
 
   /** @internal */
-  constructor(glue: Compute, dtype: string, { endianness = 'little', elements = MOST, rows = 0n, seed = 0n }: GaugeOptions = {}) {
+  constructor(glue: Compute, dtype: string, { endianness = 'little', elements = MOST, rows = 0n, seed = 0n, place }: GaugeOptions = {}) {
     const big = endianness === 'big';
-    this.#raw = numeric(glue.RawGauge.of(dtype, big, elements, rows, seed), dtype);
+    const gauge = numeric(glue.RawGauge.of(dtype, big, elements, rows, seed), dtype);
+    this.#raw = place === undefined ? gauge : gauge.placed(place.offset, place.row);
   }
 
   free(): void {
@@ -354,6 +363,7 @@ export class Gauge implements Sink {
       outlier: fields.f64(),
       signs: fields.u32(),
       digest: fields.optionalText(),
+      hole: holed(fields.optional(), fields.u64(), fields.flag()),
     }));
   }
 }

@@ -49,6 +49,31 @@ async function scan(page: Page): Promise<void> {
   await expect(page.locator('.stage-weights')).toBeVisible();
 }
 
+/** Two matrices whose rows have 4,000 bytes, with pages that are zero or copies of one. */
+function lost(zeros: [number, number], copies: [number, number]): Buffer {
+  const PAGE = 4096;
+  const bytes = safetensors({ a: f32(noise(300_000, 1), [300, 1000]), b: f32(noise(300_000, 2), [300, 1000]) });
+  bytes.fill(0, zeros[0] * PAGE, zeros[1] * PAGE);
+  for (let page = copies[0] + 1; page < copies[1]; page++) {
+    bytes.copyWithin(page * PAGE, copies[0] * PAGE, (copies[0] + 1) * PAGE);
+  }
+  return bytes;
+}
+
+test('pages that a download or a disk lost are suspicious, with their place', async ({ page }) => {
+  await openFiles(page, written({ 'model.safetensors': lost([10, 40], [350, 400]) }));
+  await scan(page);
+  const stage = page.locator('.stage-weights');
+  await expect(stage).toHaveText('Weights: 2 tensors worth a look');
+  await expect(stage).toHaveAttribute('data-state', 'suspicious');
+  await stage.getByRole('button').click();
+  await expect(page.locator('.weights-verdict')).toHaveText('Weights: 2 tensors are cut by whole pages of zeros or of copies');
+  const items = page.locator('.suspects .finding[data-signs="cut"]');
+  await expect(items).toHaveCount(2);
+  await expect(items.nth(0)).toContainText('Zeros from byte 40,960 of the file to 163,839:');
+  await expect(items.nth(1)).toContainText('Copies of one page from byte 1,433,600 of the file to 1,638,399:');
+});
+
 test('one action finds what is wrong, and says so beside the structure', async ({ page }) => {
   await openFiles(page, written({ 'model.safetensors': damaged() }));
   await expect(page.locator('.verdict-head')).toHaveText('Structure valid');

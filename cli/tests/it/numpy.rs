@@ -350,3 +350,61 @@ fn structured_types_are_listed_with_their_spelling() {
     assert_eq!((&tensor["status"], &tensor["dtype"]), (&json!(null), &json!(dtype)));
     assert_eq!(run(&folder, &["check", "a.npy"]).code, 0);
 }
+
+/// The values that `inspect` shows of the only array in `a.npy`.
+fn values_of(folder: &Folder, npy: &Npy) -> serde_json::Value {
+    folder.write("a.npy", &npy.encode());
+    let shown = run(folder, &["inspect", "a.npy", "--values", "3", "--json"]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    shown.json()["tensors"][0]["values"].clone()
+}
+
+/// As `numpy.load` and `str` show them.
+#[test]
+fn complex_numbers_have_values_in_both_byte_orders_and_of_both_lengths() {
+    let folder = Folder::new();
+    let parts = [1.0_f32, 2.0, 3.25, -4.5];
+    let bytes = |of: fn(f32) -> Vec<u8>| parts.iter().flat_map(|it| of(*it)).collect::<Vec<u8>>();
+    for (descr, width, data) in [
+        ("'<c8'", 8, bytes(|it| it.to_le_bytes().to_vec())),
+        ("'>c8'", 8, bytes(|it| it.to_be_bytes().to_vec())),
+        ("'<c16'", 16, bytes(|it| f64::from(it).to_le_bytes().to_vec())),
+        ("'>c16'", 16, bytes(|it| f64::from(it).to_be_bytes().to_vec())),
+    ] {
+        let npy = Npy { data, ..Npy::new(descr, width, &[2]) };
+        assert_eq!(values_of(&folder, &npy), json!([[1.0, 2.0], [3.25, -4.5]]), "{descr}");
+    }
+}
+
+/// NumPy reads a unit over a number as so many of a smaller unit.
+#[test]
+fn dates_in_parts_of_a_unit_are_those_of_numpy() {
+    let folder = Folder::new();
+    let steps = [-3_i64, 0, 3].iter().flat_map(|it| it.to_le_bytes()).collect::<Vec<u8>>();
+    for (unit, expected) in [
+        ("D/2", json!(["1969-12-30T12", "1970-01-01T00", "1970-01-02T12"])),
+        ("h/4", json!(["1969-12-31T23:15", "1970-01-01T00:00", "1970-01-01T00:45"])),
+        ("D/24", json!(["1969-12-31T21", "1970-01-01T00", "1970-01-01T03"])),
+    ] {
+        let descr = format!("'<M8[{unit}]'");
+        let npy = Npy { data: steps.clone(), ..Npy::new(&descr, 8, &[3]) };
+        assert_eq!(values_of(&folder, &npy), expected, "{unit}");
+    }
+}
+
+/// `numpy.load` reads such a text as a record with the fields f0 and f1.
+#[test]
+fn list_of_types_in_a_text_is_unchecked_and_not_refused() {
+    let folder = Folder::new();
+    let dictionary = b"{'descr': '<i4,<U2', 'fortran_order': False, 'shape': (3,), }".to_vec();
+    let npy = Npy { dictionary, data: vec![0; 36], ..Npy::new("'<i4'", 4, &[3]) };
+    folder.write("a.npy", &npy.encode());
+    let checked = run(&folder, &["check", "a.npy", "--json"]);
+    let line = checked.json();
+    assert_eq!((checked.code, &line["findings"]), (3, &json!([])), "{line}");
+    // Objects in such a list are found.
+    let dictionary = b"{'descr': '<i4,O', 'fortran_order': False, 'shape': (3,), }".to_vec();
+    folder.write("a.npy", &Npy { dictionary, ..npy }.encode());
+    let line = run(&folder, &["check", "a.npy", "--json"]).json();
+    assert_eq!(line["findings"][0]["rule"], "NPY-OBJECT", "{line}");
+}

@@ -179,9 +179,11 @@ fn data_that_breaks_off_in_zeros_is_found() {
         let bytes = broken_off(|bytes| bytes[page * 4096..].fill(0), 8);
         folder.write("w.safetensors", &bytes);
         let line = run(&folder, &["check", "w.safetensors", "--json"]).json();
+        assert_eq!(line["findings"].as_array().map(Vec::len), Some(1), "{line}");
         let found = &line["findings"][0];
-        let expected = json!(["DATA-ZEROS", "lint", page * 4096, name]);
-        let fields = ["rule", "severity", "offset", "entry"].map(|key| found[key].clone());
+        let len = bytes.len() - page * 4096;
+        let expected = json!(["DATA-ZEROS", "lint", page * 4096, len, name]);
+        let fields = ["rule", "severity", "offset", "len", "entry"].map(|key| found[key].clone());
         assert_eq!(json!(fields), expected, "{line}");
         assert_eq!(run(&folder, &["check", "w.safetensors"]).code, 0);
         assert_eq!(run(&folder, &["check", "w.safetensors", "--deny", "lint"]).code, 1);
@@ -191,7 +193,92 @@ fn data_that_breaks_off_in_zeros_is_found() {
         let words = format!("\"{name}\" breaks off in zeros at {}", page * 4096);
         assert!(stats.out.contains(&words) && !stats.out.contains("nothing"), "{stats:?}");
         let json = run(&folder, &["stats", "w.safetensors", "--json"]).json();
-        assert_eq!(json["broken_off"], json!({"name": name, "offset": page * 4096}));
+        let expected = json!({"name": name, "offset": page * 4096, "len": len});
+        assert_eq!(json["broken_off"], expected);
+        assert_eq!(json["weights"]["signs"]["cut"], 1, "{json}");
+    }
+}
+
+/// What `check` finds in `w.safetensors`: rule, offset, length and tensor.
+fn ranges(folder: &Folder) -> Vec<(String, u64, u64, String)> {
+    let line = run(folder, &["check", "w.safetensors", "--json"]).json();
+    let text = |it: &serde_json::Value| it.as_str().unwrap_or_default().to_owned();
+    let number = |it: &serde_json::Value| it.as_u64().unwrap_or(u64::MAX);
+    let all = line["findings"].as_array().cloned().unwrap_or_default();
+    let of = |it: &serde_json::Value| {
+        (text(&it["rule"]), number(&it["offset"]), number(&it["len"]), text(&it["entry"]))
+    };
+    all.iter().map(of).collect()
+}
+
+/// Runs of whole pages, one after another, that cut tensors or cover them: each has its range.
+#[test]
+fn check_finds_runs_of_pages_and_their_ranges() {
+    const P: usize = 4096;
+    let folder = Folder::new();
+    let name = |index: usize| ["a", "b", "c"][index].to_owned();
+    // Three tensors of 1.2 MB, in rows of 4,000 bytes.
+    let tensors: Vec<_> = (0..3).map(|i| (["a", "b", "c"][i], ramp(300_000))).collect();
+    let tensors: Vec<_> =
+        tensors.iter().map(|(name, it)| (*name, &[300, 1000][..], it.clone())).collect();
+    let plain = file(&tensors);
+    let zeros = |runs: &[(usize, usize)]| {
+        let mut bytes = plain.clone();
+        runs.iter().for_each(|(from, end)| bytes[from * P..end * P].fill(0));
+        bytes
+    };
+    for (runs, owners) in [
+        (vec![], vec![]),
+        (vec![(10, 40)], vec![0]),
+        // All of the second tensor, and parts of the others.
+        (vec![(100, 700)], vec![0]),
+        (vec![(10, 40), (100, 200), (500, 640)], vec![0, 0, 1]),
+        // The last one reaches the end of the file.
+        (vec![(310, 400), (700, plain.len() / P)], vec![1, 2]),
+    ] {
+        let mut bytes = zeros(&runs);
+        let mut expected: Vec<_> = runs
+            .iter()
+            .zip(owners)
+            .map(|((from, end), owner)| {
+                let (from, len) = ((from * P) as u64, ((end - from) * P) as u64);
+                ("DATA-ZEROS".to_owned(), from, len, name(owner))
+            })
+            .collect();
+        if runs.last().is_some_and(|(_, end)| *end == bytes.len() / P) {
+            let (len, whole) = (bytes.len(), bytes.len() / P * P);
+            bytes[whole..].fill(0);
+            expected.last_mut().unwrap().2 += (len - whole) as u64;
+        }
+        folder.write("w.safetensors", &bytes);
+        assert_eq!(ranges(&folder), expected);
+        assert_eq!(run(&folder, &["check", "w.safetensors"]).code, 0);
+        let denied = i32::from(!expected.is_empty());
+        assert_eq!(run(&folder, &["check", "w.safetensors", "--deny", "lint"]).code, denied);
+        let structure = run(&folder, &["check", "w.safetensors", "--structure", "--json"]).json();
+        assert_eq!(structure["findings"], json!([]));
+    }
+    // Copies of one page.
+    let mut bytes = plain.clone();
+    let page = bytes[50 * P..51 * P].to_vec();
+    (50..350).for_each(|at| bytes[at * P..(at + 1) * P].copy_from_slice(&page));
+    folder.write("w.safetensors", &bytes);
+    let expected = ("DATA-REPEATED".to_owned(), 50 * P as u64, 300 * P as u64, name(0));
+    assert_eq!(ranges(&folder), [expected]);
+    // A run with an island is two: the range of the first is what is zero.
+    let bytes = zeros(&[(100, 340), (341, 700)]);
+    folder.write("w.safetensors", &bytes);
+    for (_, from, len, _) in ranges(&folder) {
+        let (from, end) = (from as usize, (from + len) as usize);
+        assert!(bytes[from..end].iter().all(|byte| *byte == 0), "{from} {end}");
+    }
+    // Zeros of the model: a tensor, and rows of one.
+    for rows in [0..300, 20..170] {
+        let mut bytes = plain.clone();
+        let data = bytes.len() - 3 * 1_200_000;
+        bytes[data + 1_200_000 + rows.start * 4000..][..rows.len() * 4000].fill(0);
+        folder.write("w.safetensors", &bytes);
+        assert_eq!(ranges(&folder), []);
     }
 }
 
@@ -201,6 +288,7 @@ fn pages_of_zeros_in_the_middle_are_found_by_a_sweep() {
     let folder = Folder::new();
     let bytes = broken_off(|bytes| bytes[8192..16_384].fill(0), 8);
     folder.write("w.safetensors", &bytes);
+    assert_eq!(ranges(&folder), [("DATA-ZEROS".to_owned(), 8192, 8192, "a".to_owned())]);
     let json = run(&folder, &["stats", "w.safetensors", "--json"]).json();
     assert_eq!(json["tensors"][0]["hole"], json!({"offset": 8192, "len": 8192}), "{json}");
     assert_eq!(json["tensors"][1].get("hole"), None);
@@ -238,19 +326,21 @@ fn copies_of_one_page_are_found() {
         folder.write("w.safetensors", &repeated(page, usize::MAX));
         let line = run(&folder, &["check", "w.safetensors", "--json"]).json();
         let found = &line["findings"][0];
-        let expected = json!(["DATA-REPEATED", "lint", page * 4096, name, len]);
-        let fields = ["rule", "severity", "offset", "entry", "found"].map(|key| found[key].clone());
+        let expected = json!(["DATA-REPEATED", "lint", page * 4096, len - page * 4096, name, len]);
+        let fields = ["rule", "severity", "offset", "len", "entry", "found"];
+        let fields = fields.map(|key| found[key].clone());
         assert_eq!(json!(fields), expected, "{line}");
         assert_eq!(run(&folder, &["check", "w.safetensors", "--deny", "lint"]).code, 1);
         let stats = run(&folder, &["stats", "w.safetensors"]);
         let words = format!("\"{name}\" breaks off in copies of one page at {}", page * 4096);
         assert!(stats.out.contains(&words) && !stats.out.contains("nothing"), "{stats:?}");
         let json = run(&folder, &["stats", "w.safetensors", "--json"]).json();
-        let expected = json!({"name": name, "offset": page * 4096, "repeated": true});
+        let rest = len - page * 4096;
+        let expected = json!({"name": name, "offset": page * 4096, "len": rest, "repeated": true});
         assert_eq!(json["broken_off"], expected);
     }
     folder.write("w.safetensors", &repeated(2, 4));
-    assert_eq!(run(&folder, &["check", "w.safetensors", "--json"]).json()["findings"], json!([]));
+    assert_eq!(ranges(&folder), [("DATA-REPEATED".to_owned(), 8192, 8192, "a".to_owned())]);
     let json = run(&folder, &["stats", "w.safetensors", "--json"]).json();
     let hole = json!({"offset": 8192, "len": 8192, "repeated": true});
     assert_eq!(json["tensors"][0]["hole"], hole, "{json}");

@@ -76,7 +76,8 @@ impl<'a> Access<'a> {
 
     /// An access to bytes that are read as needed.
     pub(crate) fn new(input: Box<dyn Input + 'a>, name: Option<Text>, options: &Options) -> Self {
-        Access::of(Session::new(input.len(), options.clone()), Some(input), name)
+        let options = Options { near: input.is_near(), ..options.clone() };
+        Access::of(Session::new(input.len(), options), Some(input), name)
     }
 
     /// An access to a file whose name identifies its format if its content does not.

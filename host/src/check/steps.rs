@@ -8,6 +8,7 @@ use crate::check::file_audit::FileAudit;
 use crate::check::naming::Naming;
 use crate::check::options::{Goal, Options};
 use crate::check::pickles::Pickles;
+use crate::check::pierced::Pierced;
 use crate::check::recognise::{HEAD, recognise_as};
 use crate::check::report::{Collected, Outcome, Report};
 use crate::check::scan::{OBJECTS, Scan};
@@ -58,6 +59,7 @@ pub(crate) struct Check {
     #[cfg(feature = "pytorch")]
     indices: IndexCheck,
     tail: Tail,
+    pierced: Pierced,
     /// The goal reached so far, and the goal up to which names were looked for.
     reached: Option<Goal>,
     named: Option<Goal>,
@@ -207,6 +209,9 @@ impl Check {
                 #[cfg(feature = "pytorch")]
                 self.indices.enter(source, &file, &mut self.collected)?;
                 self.tail.enter(source, &file, &mut self.collected)?;
+                if options.near {
+                    self.pierced.enter(source, &file, &mut self.collected)?;
+                }
                 self.audit = None;
             }
             self.reached = Some(goal);

@@ -18,9 +18,9 @@ use weighbridge_core::{
 };
 
 /// Bytes of a page: what disks allocate, and what downloads and archives align to.
-const PAGE: u64 = 4 << 10;
+pub(crate) const PAGE: u64 = 4 << 10;
 /// The bytes before the first page do not continue it: so many of them are looked at.
-const EDGE: u64 = 8;
+pub(crate) const EDGE: u64 = 8;
 
 /// The search for a tensor that breaks off. Between steps it is plain data.
 #[derive(Clone, Debug, Default)]
@@ -159,8 +159,8 @@ impl Broken {
         Finding {
             offset: self.at,
             expected: 0,
-            found: if self.zeros { 0 } else { end },
-            len: PAGE as u32,
+            found: end,
+            len: u32::try_from(end - self.at).unwrap_or(u32::MAX),
             entry: self.entry,
             part: Subject::NO_PART,
             rule: if self.zeros { general::DATA_ZEROS } else { general::DATA_REPEATED },
@@ -174,7 +174,8 @@ pub(crate) fn is_even(page: &[u8]) -> bool {
     page.get(EDGE as usize..).is_some_and(|rest| page.starts_with(rest))
 }
 
-fn is_zero(bytes: &[u8]) -> bool {
+/// Whether all bytes are zero.
+pub(crate) fn is_zero(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == 0)
 }
 

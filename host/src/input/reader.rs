@@ -73,6 +73,23 @@ pub trait Input: Send + Sync {
         None
     }
 
+    /// Whether it is a file on this machine, or in memory, of which hundreds of scattered pages are
+    /// read in a millisecond. A check then also looks for runs of zeros, and of copies of one page, in
+    /// the middle of the file. `false` is the default.
+    ///
+    /// ```
+    /// use weighbridge::{FileInput, Input};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("model.safetensors");
+    /// # std::fs::write(&path, weighbridge_tests::samples::safetensors())?;
+    /// assert!(FileInput::open(&path)?.is_near());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn is_near(&self) -> bool {
+        false
+    }
+
     /// Whether the input is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
@@ -102,6 +119,10 @@ macro_rules! forward {
 
             fn read_together(&self, ranges: &[Span]) -> Result<Vec<(u64, Vec<u8>)>, ReadError> {
                 (**self).read_together(ranges)
+            }
+
+            fn is_near(&self) -> bool {
+                (**self).is_near()
             }
 
             #[cfg(feature = "std")]
@@ -219,6 +240,10 @@ mod files {
                 }
             }
             Ok(())
+        }
+
+        fn is_near(&self) -> bool {
+            true
         }
 
         fn copy_to(&self, offset: u64, len: u64, to: &File) -> Option<io::Result<u64>> {

@@ -84,6 +84,10 @@ impl Input for Together<'_> {
         Ok(all)
     }
 
+    fn is_near(&self) -> bool {
+        self.files.iter().all(|(_, file)| file.is_near())
+    }
+
     #[cfg(feature = "std")]
     fn copy_to(&self, offset: u64, len: u64, to: &std::fs::File) -> Option<std::io::Result<u64>> {
         let (base, file) = self.file_with(Span::new(offset, len))?;

@@ -91,7 +91,7 @@ pub(crate) fn can_show(
         return rows::can_show(access, header, tensor, limit);
     }
     #[cfg(feature = "npy")]
-    if items::is_item(tensor.dtype) {
+    if items::is_shown_as_item(tensor.dtype) {
         let item = access.ask(|source| items::of(source, file, tensor))?;
         let is_read = data::is_sequential(tensor) && data::order(access, tensor)? != Order::Unknown;
         if !is_read || !item.is_some_and(|item| item.is_shown()) {
@@ -144,7 +144,7 @@ pub(crate) fn first<E: From<Error>>(
         return Ok(());
     }
     #[cfg(feature = "npy")]
-    if items::is_item(tensor.dtype) {
+    if items::is_shown_as_item(tensor.dtype) {
         let item = access.ask(|source| items::of(source, file, tensor)).map_err(E::from)?;
         let Some(item) = item else { return Ok(()) };
         let width = tensor.unit().map_or(0, |(_, width)| width as usize);

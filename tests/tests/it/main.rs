@@ -31,6 +31,7 @@ mod peer_shards;
 mod pickles;
 mod places;
 mod planted;
+mod planted_pairs;
 mod properties;
 mod pytorch;
 mod quants;

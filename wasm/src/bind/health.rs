@@ -27,6 +27,11 @@ impl RawGauge {
         Some(RawGauge { inner })
     }
 
+    /// The data begins at this offset of its file and has rows of this many bytes.
+    pub fn placed(self, offset: u64, row: u64) -> RawGauge {
+        RawGauge { inner: self.inner.placed(offset, row) }
+    }
+
     /// Takes the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.inner.push(bytes);
@@ -52,6 +57,10 @@ impl RawGauge {
             text + &low.to_string()
         });
         pack.optional_text(digest.as_deref());
+        let hole = weights.hole();
+        pack.optional(hole.map(|hole| hole.offset));
+        pack.u64(hole.map_or(0, |hole| hole.len));
+        pack.u32(hole.is_some_and(|hole| hole.zeros).into());
         pack.done()
     }
 }

@@ -34,6 +34,11 @@ function sentence(sign: string, it: Suspect): string {
         return `The standard deviation exceeds the range of a double: the elements range from ${real(it.min)} to ${real(it.max)}.`;
       }
       return `The farthest element lies ${Math.round(it.outlier).toLocaleString('en-GB')} standard deviations from the mean: the range is ${real(it.min)} to ${real(it.max)}.`;
+    case 'cut':
+      if (it.hole === undefined) {
+        return '';
+      }
+      return `${it.hole.zeros ? 'Zeros' : 'Copies of one page'} from byte ${count(it.hole.offset)} of the file to ${count(it.hole.offset + it.hole.len - 1n)}: whole pages of a disk, as a download that broke off or a disk that fails leaves them.`;
     default:
       return '';
   }

@@ -13,6 +13,8 @@ export interface Part {
   elements: bigint;
   /** Extent of the first axis if rows are measured, otherwise 0. */
   rows: bigint;
+  /** Where the data begins in its own file, and the bytes of its rows, if they are known. */
+  place?: { offset: bigint; row: bigint };
   /** Offset of its file within a set. */
   base?: bigint;
 }
@@ -26,8 +28,8 @@ export interface Stretch {
 
 /** Creates the gauge for a tensor. */
 export function gaugeOf({ Gauge }: ComputeLibrary, part: Omit<Part, 'tensor' | 'at' | 'len' | 'base'>, seed: bigint): Gauge {
-  const { dtype, endianness, elements, rows } = part;
-  return new Gauge(dtype, { endianness, elements, rows, seed });
+  const { dtype, endianness, elements, rows, place } = part;
+  return new Gauge(dtype, { endianness, elements, rows, seed, place });
 }
 
 /** Reads a stretch once and passes on the measurements tensor by tensor. */

@@ -104,6 +104,7 @@ async function plan(file: Session, found: Measurements, context: Context): Promi
         endianness: page.big[i] === 1 ? 'big' : 'little',
         elements: page.elements[i],
         rows: rowsOf(layout, dims),
+        place: placeOf(page.offset[i] - (file.set?.of(tensor).base ?? 0n), page.stored[i], layout, dims),
         base: file.set?.of(tensor).base,
       });
     }
@@ -117,6 +118,14 @@ async function plan(file: Session, found: Measurements, context: Context): Promi
 /** The extent of the first axis, if its rows are contiguous; otherwise 0. */
 function rowsOf(layout: string, dims: BigUint64Array): bigint {
   return layout === 'row-major' && dims.length > 1 && dims[0] !== NOWHERE ? dims[0] : 0n;
+}
+
+/** Where the data begins in its file, and the bytes of a row: of the last axis of a matrix, and of all axes after the second of other tensors. */
+function placeOf(offset: bigint, len: bigint, layout: string, dims: BigUint64Array): Part['place'] {
+  const lead = dims.length < 2 ? dims.subarray(0, 0) : dims.subarray(0, dims.length === 2 ? 1 : 2);
+  const rows = lead.reduce((product, extent) => product * extent, 1n);
+  const known = layout === 'row-major' && !dims.includes(NOWHERE) && rows > 0n && len % rows === 0n;
+  return known ? { offset, row: len / rows } : undefined;
 }
 
 /** Merges neighbours into stretches. */

@@ -47,6 +47,7 @@ export function suspects(_: Context, id: number, from: number, to: number) {
         elements: Number(file.document.rows(tensor, tensor + 1).elements[0]),
         firstNan: found.firsts.get(tensor)?.nan,
         firstInfinity: found.firsts.get(tensor)?.infinity,
+        hole: found.holes.get(tensor),
       };
     }),
   };

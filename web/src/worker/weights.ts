@@ -25,6 +25,8 @@ export class Measurements {
   readonly #digests = new Map<number, string>();
   /** Positions of the first NaN and the first infinity. */
   readonly firsts = new Map<number, { nan: bigint | undefined; infinity: bigint | undefined }>();
+  /** Runs of whole pages that cut tensors. */
+  readonly holes = new Map<number, NonNullable<Weights['hole']>>();
   /** Why tensors were skipped. */
   readonly skipped = new Map<number, string>();
   measured = 0;
@@ -57,6 +59,9 @@ export class Measurements {
     this.version++;
     if (weights.firstNan !== undefined || weights.firstInfinity !== undefined) {
       this.firsts.set(tensor, { nan: weights.firstNan, infinity: weights.firstInfinity });
+    }
+    if (weights.hole !== undefined) {
+      this.holes.set(tensor, weights.hole);
     }
     if (weights.digest !== undefined) {
       this.#pair(tensor, weights.digest);

@@ -160,7 +160,8 @@ fn named(l: &mut Literal<'_, '_, '_>, depth: u32) -> Option<u32> {
     let size = l.digits();
     let closed = ends(l) || matches!(kind, b'm' | b'M') && is_unit(l) && ends(l);
     l.at = end;
-    if size == NONE || !kind.is_ascii_alphabetic() {
+    // NumPy reads a list of types in a text as well, but writes none.
+    if size == NONE || !kind.is_ascii_alphabetic() || text.contains(&b',') {
         return unknown(l, rules::NPY_DESCR_FORM);
     }
     let size = u32::try_from(size).unwrap_or(u32::MAX);

@@ -93,7 +93,7 @@ pub(super) fn finish(r: &mut Reader<'_, '_>, c: &mut Cursor, frame: &Frame) {
     let found = if indices.rank == 2 { columns } else { u64::from(indices.rank) };
     r.check(fits, rules::S_RANK, whole, rank, found);
     r.check(rows == values, rules::S_COUNT, whole, values, rows);
-    if !fits || rows != values || values == 0 {
+    if !fits || rows == 0 {
         return;
     }
     let plain = !shape.overflows && !shape.packed.is_cut() && !indices.span.is_empty();
@@ -119,6 +119,8 @@ pub(super) struct Indices {
     row: u64,
     position: u64,
     before: Option<u64>,
+    /// Positions that do not ascend were reported.
+    disordered: bool,
 }
 
 impl Indices {
@@ -134,6 +136,7 @@ impl Indices {
         row: 0,
         position: 0,
         before: None,
+        disordered: false,
     };
 
     /// The indices of a sparse tensor; none if they cannot be checked.
@@ -196,10 +199,10 @@ fn number(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     next.position = next.position.wrapping_mul(extent).wrapping_add(value);
     next.column = next.column.saturating_add(1);
     if next.column >= next.rank {
-        if next.before.is_some_and(|before| before >= next.position) {
+        if next.before.is_some_and(|before| before >= next.position) && !next.disordered {
+            // An index after it may be outside.
+            next.disordered = true;
             r.flag(rules::S_ORDER, place.offset, place.len, 0, next.row);
-            c.state.indices = Indices::NONE;
-            return Ok(());
         }
         next.before = Some(next.position);
         next.row = next.row.saturating_add(1);

@@ -11,7 +11,7 @@ use crate::model::{
     Chunks, DimEncoding, DimsAt, Encoding, Endianness, Layout, Status, Tensor,
     dims::{product, scaled},
 };
-use crate::rule::{Rule, Severity, Subject};
+use crate::rule::{Rule, Severity, Subject, general};
 
 /// The common faults of fields: missing, wrong type, not in lower case, unknown text.
 const FAULTS: [[Option<Rule>; 4]; Key::COUNT] = [
@@ -295,11 +295,21 @@ impl Validator<'_, '_, '_, '_> {
     }
 
     fn checksum(&mut self) {
-        if self.entry.place(Key::CHECKSUM) != 0
-            && self.text(Key::CHECKSUM)
-            && let Some(rule) = checksum::fault(&self.pull.text)
-        {
-            self.flag_alone(rule, Key::CHECKSUM);
+        if self.entry.place(Key::CHECKSUM) == 0 {
+            return;
+        }
+        // What it would have been compared with may be wrong as well.
+        let is_lost = if self.text(Key::CHECKSUM) {
+            let rule = checksum::fault(&self.pull.text);
+            if let Some(rule) = rule {
+                self.flag_alone(rule, Key::CHECKSUM);
+            }
+            rule == Some(rules::CHECKSUM_FORM)
+        } else {
+            !self.void
+        };
+        if is_lost {
+            self.flag_alone(general::CHECKSUM_UNCHECKED, Key::CHECKSUM);
         }
     }
 

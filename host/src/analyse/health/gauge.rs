@@ -35,6 +35,7 @@ pub struct Gauge {
     stats: Stats,
     rows: Option<Rows>,
     hasher: SipHasher13,
+    holes: Option<Holes>,
 }
 
 impl Gauge {
@@ -62,7 +63,27 @@ impl Gauge {
         let turned = endianness == Endianness::Big && !matches!(dtype.bits(), 1..=8);
         hasher.write_u8(turned.into());
         let rows = rows.and_then(|rows| Rows::new(dtype, endianness, elements, rows));
-        Some(Gauge { stats, rows, hasher })
+        Some(Gauge { stats, rows, hasher, holes: None })
+    }
+
+    /// Looks for zeros and copies of one page that cut the data, which begins at this offset of its
+    /// file and has rows of this many bytes.
+    ///
+    /// ```
+    /// use weighbridge::{DType, Endianness, Gauge, Sign};
+    ///
+    /// let mut data = vec![7; 40_000];
+    /// data[8092..16_284].fill(0); // pages, in a file where the data begins at 100
+    /// let gauge = Gauge::new(DType::U8, Endianness::Little, 40_000, None, 0).unwrap();
+    /// let mut gauge = gauge.placed(100, 40_000);
+    /// gauge.push(&data);
+    /// assert_eq!(gauge.weights().hole().map(|it| (it.offset, it.len)), Some((8192, 8192)));
+    /// assert!(gauge.weights().signs().has(Sign::Cut));
+    /// ```
+    #[must_use]
+    pub fn placed(mut self, offset: u64, row: u64) -> Self {
+        self.holes = Some(Holes::new(offset, row));
+        self
     }
 
     /// Adds the next bytes.
@@ -81,6 +102,9 @@ impl Gauge {
             if let Some(rows) = &mut self.rows {
                 rows.push(piece);
             }
+            if let Some(holes) = &mut self.holes {
+                holes.push(piece);
+            }
         }
     }
 
@@ -97,7 +121,8 @@ impl Gauge {
         let (rows, zero_rows) = self.rows.as_ref().map_or((0, 0), |it| (it.count, it.zero));
         let hash = self.hasher.finish128();
         let (stats, digest) = (self.stats.summary(), [hash.h1, hash.h2]);
-        Weights { stats, rows, zero_rows, digest, hole: None }
+        let hole = self.holes.clone().and_then(Holes::finish);
+        Weights { stats, rows, zero_rows, digest, hole }
     }
 }
 
@@ -277,6 +302,7 @@ impl Weights {
             (Sign::Zero, zero),
             (Sign::Constant, many && !zero && self.is_constant()),
             (Sign::ZeroRows, !zero && self.zero_rows > 0),
+            (Sign::Cut, self.hole.is_some()),
             (Sign::Outlier, vast || self.outlier().is_some_and(|ratio| ratio * ratio >= far)),
         ];
         let mut signs = Signs::default();
@@ -300,20 +326,16 @@ pub(crate) fn of(
     let rows = rows.filter(|_| tensor.layout == Layout::RowMajor && shape.rank() > 1);
     let gauge = Gauge::new(tensor.dtype, tensor.endianness, tensor.elements, rows, seed);
     let Some(mut gauge) = gauge else { return Ok(None) };
-    let mut holes = None;
-    if let Some(span) = tensor.raw() {
-        let row = access.ask(|source| tail::row(source, tensor, span.len))?;
-        holes = row.map(|row| Holes::new(span.offset, row));
+    if let Some(span) = tensor.raw()
+        && let Some(row) = access.ask(|source| tail::row(source, tensor, span.len))?
+    {
+        gauge = gauge.placed(span.offset, row);
     }
     data::elements(access, file, tensor, tensor.elements, |bytes, _| {
         gauge.push(bytes);
-        if let Some(holes) = &mut holes {
-            holes.push(bytes);
-        }
         Ok::<(), Error>(())
     })?;
-    let hole = holes.and_then(Holes::finish);
-    Ok(Some(Weights { hole, ..gauge.weights() }))
+    Ok(Some(gauge.weights()))
 }
 
 #[cfg(test)]

@@ -38,11 +38,13 @@ pub enum Sign {
     Outlier,
     /// Another tensor has the same elements, which are not all equal.
     Duplicate,
+    /// Whole pages of zeros, or copies of one page, cut its data.
+    Cut,
 }
 
 impl Sign {
     /// All signs, faults first.
-    pub const ALL: [Sign; 7] = [
+    pub const ALL: [Sign; 8] = [
         Sign::Nan,
         Sign::Infinite,
         Sign::Zero,
@@ -50,6 +52,7 @@ impl Sign {
         Sign::ZeroRows,
         Sign::Outlier,
         Sign::Duplicate,
+        Sign::Cut,
     ];
 
     /// Its name in JSON and CSV.
@@ -66,6 +69,7 @@ impl Sign {
             Sign::ZeroRows => "zero-rows",
             Sign::Outlier => "outlier",
             Sign::Duplicate => "duplicate",
+            Sign::Cut => "cut",
         }
     }
 
@@ -96,6 +100,8 @@ impl Sign {
             (Sign::Outlier, false) => "have outliers",
             (Sign::Duplicate, true) => "is a duplicate",
             (Sign::Duplicate, false) => "are duplicates",
+            (Sign::Cut, true) => "is cut by whole pages of zeros or of copies",
+            (Sign::Cut, false) => "are cut by whole pages of zeros or of copies",
         }
     }
 
@@ -308,13 +314,16 @@ impl Health {
 impl fmt::Display for Health {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = crate::base::text::plural;
+        let said = self.broken_off + self.pierced + self.repeated;
         let mut parts: Vec<String> = Sign::ALL
             .into_iter()
-            .filter(|sign| self.count(*sign) > 0)
-            .map(|sign| {
-                let count = self.count(sign);
-                format!("{} {}", plural(count, "tensor"), sign.says(count == 1))
+            .map(|sign| match sign {
+                // The others are said more exactly.
+                Sign::Cut => (sign, self.count(sign).saturating_sub(said)),
+                sign => (sign, self.count(sign)),
             })
+            .filter(|(_, count)| *count > 0)
+            .map(|(sign, count)| format!("{} {}", plural(count, "tensor"), sign.says(count == 1)))
             .collect();
         if self.broken_off > 0 {
             let breaks = if self.broken_off == 1 { "breaks" } else { "break" };

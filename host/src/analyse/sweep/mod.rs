@@ -70,6 +70,8 @@ pub struct BrokenOff {
     pub name: Text,
     /// The offset where the zeros, or the copies, begin.
     pub offset: u64,
+    /// Number of bytes, up to the end of the file.
+    pub len: u64,
     /// Whether they are zeros.
     pub zeros: bool,
 }
@@ -138,7 +140,7 @@ impl Sweep {
         for tensor in model.tensors() {
             let tensor = tensor?;
             let name = tensor.name().clone();
-            let measured = match weights(&tensor, seed, &mut left) {
+            let mut measured = match weights(&tensor, seed, &mut left) {
                 Ok(weights) => Ok(Measured::beside(&mut seen, &name, weights)),
                 Err(error @ Error::Undecodable(_)) => {
                     sweep.decodes = false;
@@ -147,8 +149,12 @@ impl Sweep {
                 Err(Error::Unsupported(why)) => Err(why),
                 Err(error) => return Err(error),
             };
-            match &measured {
+            let broken = broken.filter(|it| it.entry == tensor.index());
+            match &mut measured {
                 Ok(measured) => {
+                    if broken.is_some() {
+                        measured.signs.add(Sign::Cut);
+                    }
                     sweep.health.add(measured.signs);
                     // The end of a file that breaks off is said once.
                     match measured.weights.hole() {
@@ -160,13 +166,14 @@ impl Sweep {
                 }
                 Err(_) => sweep.health.skip(),
             }
-            if let Some(broken) = broken.filter(|it| it.entry == tensor.index()) {
+            if let Some(broken) = broken {
                 match broken.zeros {
                     true => sweep.health.break_off(),
                     false => sweep.health.repeat(),
                 }
                 let (name, offset, zeros) = (name.clone(), broken.at, broken.zeros);
-                sweep.broken_off = Some(BrokenOff { name, offset, zeros });
+                let len = model.access.len() - offset;
+                sweep.broken_off = Some(BrokenOff { name, offset, len, zeros });
             }
             let (dtype, shape) = (tensor.dtype(), tensor.shape().clone());
             sweep.tensors.push(TensorWeights { name, dtype, shape, measured });

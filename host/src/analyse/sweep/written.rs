@@ -22,9 +22,9 @@ impl Serialize for Sweep {
         let mut map = to.serialize_map(None)?;
         self.report.write_head(&mut map)?;
         map.serialize_entry("weights", &self.health)?;
-        if let Some(BrokenOff { name, offset, zeros }) = &self.broken_off {
-            let (name, offset, repeated) = (&*name.lossy(), *offset, !zeros);
-            map.serialize_entry("broken_off", &Broken { name, offset, repeated })?;
+        if let Some(BrokenOff { name, offset, len, zeros }) = &self.broken_off {
+            let (name, offset, len, repeated) = (&*name.lossy(), *offset, *len, !zeros);
+            map.serialize_entry("broken_off", &Broken { name, offset, len, repeated })?;
         }
         map.serialize_entry("tensors", &self.tensors)?;
         map.serialize_entry("schema", SCHEMA_STATS)?;
@@ -47,6 +47,7 @@ struct Cut {
 struct Broken<'a> {
     name: &'a str,
     offset: u64,
+    len: u64,
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     repeated: bool,
 }

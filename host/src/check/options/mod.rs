@@ -66,6 +66,8 @@ pub struct Options {
     pub(crate) second_opinion: bool,
     pub(crate) shown: u64,
     pub(crate) windows: Windows,
+    /// Reading scattered pages costs little.
+    pub(crate) near: bool,
     pub(crate) seed: Option<u64>,
     pub(crate) follow_links: bool,
     pub(crate) with_first: bool,
@@ -126,6 +128,7 @@ impl Options {
             second_opinion: false,
             shown: SHOWN,
             windows: Windows::CHEAP,
+            near: false,
             seed: None,
             follow_links: false,
             with_first: false,

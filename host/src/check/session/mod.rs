@@ -89,7 +89,7 @@ impl<'a> Session<'a> {
     }
 
     pub(crate) fn over(bytes: Bytes<'a>, options: Options) -> Self {
-        Session::of(Store::whole(bytes), options)
+        Session::of(Store::whole(bytes), Options { near: true, ..options })
     }
 
     /// Appends the files that the file refers to, up to a length of `len` in all, and begins again.

@@ -33,8 +33,20 @@ pub(crate) fn is_item(dtype: DType) -> bool {
     timed || matches!(dtype, Utf32 | Bytes | Void | Record | LongDouble | LongComplex)
 }
 
-/// The type of a tensor's elements, if they are items.
+/// Whether elements are shown as items: complex numbers need no header.
+pub(crate) fn is_shown_as_item(dtype: DType) -> bool {
+    is_item(dtype) || matches!(dtype, DType::C64 | DType::C128)
+}
+
+/// The type of a tensor's elements, if they are items or complex numbers.
 pub(crate) fn of(source: &Source<'_>, file: &File, tensor: &Tensor) -> Result<Option<Item>, Stop> {
+    let order = tensor.endianness;
+    match tensor.dtype {
+        _ if tensor.status != Status::Sound => {}
+        DType::C64 => return Ok(Some(Item { kind: Kind::Complex(DType::F32, order), width: 8 })),
+        DType::C128 => return Ok(Some(Item { kind: Kind::Complex(DType::F64, order), width: 16 })),
+        _ => {}
+    }
     if !is_item(tensor.dtype) || tensor.status != Status::Sound {
         return Ok(None);
     }

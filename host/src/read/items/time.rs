@@ -21,7 +21,6 @@ pub(super) struct Unit {
 /// The length of a unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Length {
-    /// Unknown, or a part of a unit.
     Unknown,
     Months(i128),
     Days(i128),
@@ -48,15 +47,22 @@ const UNITS: [(&str, Length); 13] = [
 ];
 
 impl Unit {
-    /// The unit with this spelling, such as `25us`; a type without one counts unknown units.
+    /// The unit with this spelling, such as `25us` or `D/2`, which is `12h`; a type without one counts
+    /// unknown units.
     pub(super) fn of(spelling: Option<&str>) -> Option<Unit> {
         const UNKNOWN: Unit = Unit { name: "", length: Length::Unknown, multiple: 1 };
-        let Some(spelling) = spelling.filter(|it| !it.contains('/')) else { return Some(UNKNOWN) };
+        let Some(spelling) = spelling else { return Some(UNKNOWN) };
         let at = spelling.find(|c: char| !c.is_ascii_digit())?;
         let (multiple, name) = spelling.split_at(at);
-        let (name, length) = *UNITS.iter().find(|(unit, _)| *unit == name)?;
-        let multiple = if multiple.is_empty() { 1 } else { multiple.parse().ok()? };
-        Some(Unit { name, length, multiple })
+        let (name, divisor) = name.split_once('/').unwrap_or((name, "1"));
+        let place = UNITS.iter().position(|(unit, _)| *unit == name)?;
+        let multiple: i64 = if multiple.is_empty() { 1 } else { multiple.parse().ok()? };
+        let (place, times) = match divisor.parse().ok()? {
+            1 => (place, 1),
+            divisor => part(place, divisor)?,
+        };
+        let (name, length) = *UNITS.get(place)?;
+        Some(Unit { name, length, multiple: multiple.checked_mul(times)? })
     }
 
     /// A date in the form of ISO 8601, as precise as the unit.
@@ -107,6 +113,25 @@ impl Unit {
             _ => Value::from(format!("{count} {}", self.name).as_str()),
         }
     }
+}
+
+/// The unit, by its place in [`UNITS`], of which a whole number makes up a part of another one, and
+/// that number. NumPy looks for it up to three units down. Of a week it finds one for every divisor:
+/// no years.
+fn part(place: usize, divisor: i64) -> Option<(usize, i64)> {
+    let parts: &[(usize, i64)] = match place {
+        0 => &[(1, 12), (2, 52), (3, 365)],
+        1 => &[(2, 4), (3, 30), (4, 720)],
+        2 => &[(3, 7), (4, 168), (5, 10_080), (0, 0)],
+        3 => &[(4, 24), (5, 1440), (6, 86_400)],
+        4 => &[(5, 60), (6, 3600)],
+        5 => &[(6, 60), (7, 60_000)],
+        11 => &[(12, 1000)],
+        12 => &[],
+        _ => &[(place + 1, 1000), (place + 2, 1_000_000)],
+    };
+    let found = parts.iter().find(|(_, count)| count.checked_rem(divisor) == Some(0))?;
+    Some((found.0, found.1 / divisor))
 }
 
 /// A day in the Gregorian calendar, counted from 1970-01-01.
@@ -162,6 +187,16 @@ mod tests {
             ("as", i64::MAX, "1970-01-01T00:00:09.223372036854775807"),
             ("Y", i64::MAX, "9223372036854777777"),
             ("s", i64::MIN, "NaT"),
+            // Parts of units.
+            ("D/2", 3, "1970-01-02T12"),
+            ("h/4", -3, "1969-12-31T23:15"),
+            ("D/5", -1, "1969-12-31T19:12"),
+            ("M/2", -3, "1969-11-20"),
+            ("Y/5", 1, "1970-03-15"),
+            ("2D/3", 1, "1970-01-01T16"),
+            ("m/1000", 1, "1970-01-01T00:00:00.060"),
+            ("ps/1000000", 1, "1970-01-01T00:00:00.000000000000000001"),
+            ("W/11", 9, "1970"),
         ] {
             assert_eq!(date(unit, steps), format!("\"{text}\""), "{unit} {steps}");
         }
@@ -177,8 +212,10 @@ mod tests {
     #[test]
     fn count_of_unknown_units_is_a_number() {
         assert_eq!(Unit::of(None).expect("one").date(7), Value::Int(7));
-        assert_eq!(Unit::of(Some("D/12")).expect("one").span(7), Value::Int(7));
-        assert_eq!(Unit::of(Some("eons")), None);
+        assert_eq!(Unit::of(Some("D/12")).expect("one").span(7).to_string(), "\"14 h\"");
+        for spelling in ["eons", "s/3", "as/2", "D/0", "5h/7"] {
+            assert_eq!(Unit::of(Some(spelling)), None, "{spelling}");
+        }
         assert_eq!(
             Unit::of(Some("2147483647W")).expect("one").span(i64::MAX).to_string(),
             "\"19807040619342712359383728129 W\""

@@ -7,7 +7,7 @@ use super::{Generation, Header, PAGE, digest};
 use crate::input::Span;
 use crate::model::{DType, Encoding};
 use crate::parse::Reader;
-use crate::rule::{Rule, Severity};
+use crate::rule::{Rule, Severity, general};
 
 /// A part as its map describes it.
 #[derive(Clone, Copy, Debug)]
@@ -263,11 +263,16 @@ impl<'a> Fields<'_, '_, '_, 'a> {
         let Some(node) = node else { return };
         let Some(text) = node.text() else {
             let rule = if two { rules::DIGEST_FORM } else { rules::TYPE_CHECKSUM };
-            return self.flag(rule, &node, 0, 0);
+            self.flag(rule, &node, 0, 0);
+            return self.flag(general::CHECKSUM_UNCHECKED, &node, 0, 0);
         };
         let rule = if two { digest::fault(&text) } else { checksum::fault(&text) };
         if let Some(rule) = rule {
             self.flag(rule, &node, 0, 0);
+            // What it would have been compared with may be wrong as well.
+            if rule.severity() == Severity::Violation {
+                self.flag(general::CHECKSUM_UNCHECKED, &node, 0, 0);
+            }
         }
     }
 }

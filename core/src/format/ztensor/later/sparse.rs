@@ -57,6 +57,8 @@ pub(super) struct Follow {
     row: u64,
     row_end: u64,
     before: Option<u64>,
+    /// Columns that do not ascend were reported.
+    disordered: bool,
 }
 
 impl Follow {
@@ -77,6 +79,7 @@ impl Follow {
         row: 0,
         row_end: 0,
         before: None,
+        disordered: false,
     };
 
     /// The indices of a valid sparse object.
@@ -246,11 +249,13 @@ impl Follow {
                 self.fail(r, rule, at, self.bound, index);
                 return Ok(());
             }
-            if let (Stage::Columns, Some(before)) = (self.stage, self.before)
+            if let (Stage::Columns, Some(before), false) =
+                (self.stage, self.before, self.disordered)
                 && index <= before
             {
-                self.fail(r, rules::INDEX_ORDER, at, before, index);
-                return Ok(());
+                // A column after it may be outside, which is worse.
+                self.disordered = true;
+                r.flag(rules::INDEX_ORDER, at, self.width.into(), before, index);
             }
             self.before = Some(index);
             self.done = self.done.saturating_add(1);

@@ -1,0 +1,176 @@
+//! Two changed bytes: one that breaks only rules of severity violation, and one that is fatal alone.
+//! Both together must be fatal as well, or something must be unchecked.
+
+use std::collections::BTreeSet;
+use weighbridge_core::{Format, Severity};
+use weighbridge_tests::DEEP;
+use weighbridge_tests::fixtures;
+use weighbridge_tests::survey::{Survey, survey_whole};
+
+/// Sound files up to this length are changed.
+const SMALL: usize = if DEEP { 2048 } else { 640 };
+/// Most changes of each kind that are combined.
+const MOST: usize = if DEEP { 96 } else { 24 };
+
+/// The pairs in which the first change takes the second out of the file, or makes up for it. Each
+/// occurs.
+const APART: &[(&str, &str, &str)] = &[
+    // Without its name the key is none that says an alignment, which places all data.
+    ("gguf", "KEY-ASCII", "DATA-BOUNDS"),
+    ("gguf", "KEY-FORM", "DATA-BOUNDS"),
+    ("gguf", "OFFSET-ALIGN", "DATA-BOUNDS"),
+    ("gguf", "OFFSET-ORDER", "DATA-BOUNDS"),
+    // Fewer rows, so that the bytes of the others are no content.
+    ("idv", "B.stray", "B.short"),
+    ("idv", "B.stray", "B.text.utf8"),
+    // One number becomes two, or two become one.
+    ("onnx", "T-VALUE", "T-COUNT"),
+    // The backslash is gone that the escape began with.
+    ("safetensors", "HEADER-UTF8", "JSON-ESCAPE"),
+    ("safetensors", "JSON-CONTROL", "JSON-ESCAPE"),
+    // Both bytes are of one number.
+    ("stb", "H-DOFF-FILE", "H-DOFF-TABLE"),
+    // The field has lost its name, and is missing.
+    ("ztensor", "CBOR-UTF8", "CHECKSUM-MISMATCH"),
+    ("ztensor", "CBOR-UTF8", "ENDIANNESS-VALUE"),
+    ("ztensor", "CBOR-UTF8", "TYPE-ENDIANNESS"),
+    // The index ends before the field.
+    ("ztensor", "INDEX-TRAILING", "CBOR-TRUNCATED"),
+    ("ztensor", "INDEX-TRAILING", "CHECKSUM-MISMATCH"),
+];
+
+/// A changed byte, and a rule that it breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Change {
+    at: usize,
+    value: u8,
+    rule: &'static str,
+}
+
+fn ids(survey: &Survey, severity: Severity) -> BTreeSet<&'static str> {
+    let all = survey.findings.iter().filter(|it| it.severity() == severity);
+    all.map(|it| it.rule.id()).collect()
+}
+
+/// Whether `--lenient` would exit with 0.
+fn passes(survey: &Survey) -> bool {
+    survey.worst() < Severity::Fatal
+        && !survey.findings.iter().any(|it| it.severity() == Severity::Unchecked)
+}
+
+/// What a file says about the places and the meaning of its data. A violation that changes it makes
+/// another file, of which the fatal byte need not be a part.
+fn meaning(survey: &Survey) -> impl PartialEq + use<> {
+    let tensors = survey.tensors.iter().map(|it| {
+        let tensor = it.tensor;
+        let kind = (tensor.dtype, tensor.layout, tensor.encoding, tensor.endianness);
+        (kind, it.shape.clone(), it.chunks.clone(), it.attributes.len())
+    });
+    (tensors.collect::<Vec<_>>(), survey.metadata.len(), survey.regions.clone())
+}
+
+/// The changes of single bytes that break only violations, and those that are fatal; of each rule
+/// the first few.
+fn changes(bytes: &[u8], format: Option<Format>) -> [Vec<Change>; 2] {
+    let mut all = [Vec::<Change>::new(), Vec::new()];
+    let sound = meaning(&survey_whole(bytes, format));
+    let mut changed = bytes.to_vec();
+    for at in 0..bytes.len() {
+        let original = bytes[at];
+        for value in
+            [0, 0xFF, original ^ 1, original ^ 0x20, original ^ 0x80, original.wrapping_add(1)]
+        {
+            if value == original {
+                continue;
+            }
+            changed[at] = value;
+            let found = survey_whole(&changed, format);
+            let worst = found.worst();
+            let kind = match worst {
+                Severity::Fatal => 1,
+                Severity::Violation if passes(&found) && meaning(&found) == sound => 0,
+                _ => continue,
+            };
+            for rule in ids(&found, worst) {
+                let known = all[kind].iter().filter(|it| it.rule == rule);
+                let last = known.clone().map(|it| it.at).max();
+                if known.count() < 6 && last != Some(at) {
+                    all[kind].push(Change { at, value, rule });
+                }
+            }
+        }
+        changed[at] = original;
+    }
+    all.map(|mut list| {
+        let step = list.len().div_ceil(MOST).max(1);
+        list.sort_by_key(|it| it.at);
+        list.into_iter().step_by(step).collect()
+    })
+}
+
+/// Whether a violation hides every value of the other byte that breaks the same rule alone. If it
+/// hides only some, the two changes are one number, or make up for each other.
+fn hides(sound: &[u8], format: Option<Format>, one: Change, two: Change) -> bool {
+    let (mut bytes, mut count) = (sound.to_vec(), 0);
+    for value in (0..=255_u8).step_by(if DEEP { 1 } else { 3 }) {
+        bytes[one.at] = sound[one.at];
+        bytes[two.at] = value;
+        if !ids(&survey_whole(&bytes, format), Severity::Fatal).contains(two.rule) {
+            continue;
+        }
+        bytes[one.at] = one.value;
+        if !passes(&survey_whole(&bytes, format)) {
+            return false;
+        }
+        count += 1;
+    }
+    count > 1
+}
+
+fn pairs(name: &str) {
+    let format = Format::by_name(name);
+    let mut hidden = BTreeSet::new();
+    for (_, fixtures) in fixtures::all().into_iter().filter(|(it, _)| *it == name) {
+        for fixture in fixtures.iter().filter(|it| it.breaks.is_empty() && it.bytes.len() <= SMALL)
+        {
+            let [violations, fatals] = changes(&fixture.bytes, format);
+            let mut bytes = fixture.bytes.clone();
+            for one in &violations {
+                for two in fatals.iter().filter(|two| two.at != one.at) {
+                    bytes[one.at] = one.value;
+                    bytes[two.at] = two.value;
+                    let both = survey_whole(&bytes, format);
+                    if passes(&both)
+                        && ids(&both, Severity::Violation).contains(one.rule)
+                        && hides(&fixture.bytes, format, *one, *two)
+                    {
+                        hidden.insert((one.rule, two.rule));
+                        println!("{name} {}: {one:?} hides {two:?}", fixture.name);
+                    }
+                    bytes[one.at] = fixture.bytes[one.at];
+                    bytes[two.at] = fixture.bytes[two.at];
+                }
+            }
+        }
+    }
+    let apart = APART.iter().filter(|it| it.0 == name).map(|it| (it.1, it.2));
+    let apart: BTreeSet<_> = apart.collect();
+    let new: Vec<_> = hidden.difference(&apart).collect();
+    assert!(new.is_empty(), "a violation hides a fatal fault: {new:?}");
+    let gone: Vec<_> = apart.difference(&hidden).collect();
+    assert!(DEEP || gone.is_empty(), "{gone:?} no longer occur");
+}
+
+/// A test for each format, so that they run in parallel.
+macro_rules! each_format {
+    ($($format:ident)*) => {$(
+        #[test]
+        fn $format() {
+            pairs(stringify!($format));
+        }
+    )*};
+}
+
+each_format! {
+    bintensors executorch gguf idv npy npz oinf onnx safetensors shards stb tflite ztensor
+}
