@@ -168,6 +168,12 @@ impl Convert {
         done.metadata_left_out = core::mem::take(&mut plan.metadata_left_out);
         done.tied.clone_from(&plan.tied);
         done.notes = core::mem::take(&mut plan.notes);
+        done.notes.extend(opened.parts.iter().filter_map(|part| {
+            let pickles = part.report.pickles().filter(|pickles| pickles.are_unsafe())?;
+            let would = pickles.sentence();
+            let would = would.strip_prefix("which ").unwrap_or(&would);
+            Some(format!("its pickle {would}: nothing was run, and what that makes is left out"))
+        }));
         if !done.left_out.is_empty() && !self.force {
             done.verdict = Verdict::Unchecked;
             return Ok(done);
