@@ -17,7 +17,7 @@ export interface Tied {
 
 /** The next part of the file: bytes, a range of the document's file to be copied as it is, or `done`. */
 export type Part =
-  | { kind: 'bytes'; bytes: Uint8Array<ArrayBuffer> }
+  | { kind: 'bytes'; bytes: Uint8Array }
   | { kind: 'copy'; offset: bigint; length: bigint }
   | { kind: 'done' };
 
@@ -69,7 +69,7 @@ export class Conversion {
     return unpack(this.#raw.next(this.#document), (fields): Part => {
       switch (fields.u32()) {
         case 0:
-          return { kind: 'bytes', bytes: fields.column(Uint8Array<ArrayBuffer>) };
+          return { kind: 'bytes', bytes: fields.column(Uint8Array) };
         case 1:
           return { kind: 'copy', offset: fields.u64(), length: fields.u64() };
         default:
