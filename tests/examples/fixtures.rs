@@ -9,7 +9,9 @@ use weighbridge_tests::{fixtures, survey::survey_whole};
 fn main() -> std::io::Result<()> {
     let folder = PathBuf::from(std::env::args_os().nth(1).expect("a folder"));
     let list = std::env::args_os().nth(2).is_some_and(|argument| argument == "--list");
-    for (name, all) in fixtures::all() {
+    // Checkpoints are followed by hosts only, and the list is of what the core makes of each.
+    let checkpoints = (!list).then(|| ("pytorch", fixtures::pytorch::all()));
+    for (name, all) in fixtures::all().into_iter().chain(checkpoints) {
         let format = Format::by_name(name).expect("fixtures have the names of formats");
         let extension = format.extensions().first().expect("every format has an extension");
         let folder = folder.join(name);

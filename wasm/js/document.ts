@@ -36,7 +36,11 @@ export type Reader = Reading & { formats(): Format[] };
  *
  * @internal
  */
-export let insides: (document: Document) => { raw: full.RawDocument; seed: bigint };
+export let insides: (document: Document) => {
+  raw: full.RawDocument;
+  seed: bigint;
+  saving: (force: boolean) => full.RawSaving;
+};
 /**
  * Forgets what was read of a document that changes.
  *
@@ -64,7 +68,11 @@ export class Document {
   #blocks = false;
 
   static {
-    insides = (document) => ({ raw: document.#raw as full.RawDocument, seed: document.#seed });
+    insides = (document) => ({
+      raw: document.#raw as full.RawDocument,
+      seed: document.#seed,
+      saving: (force) => new (document.#glue as unknown as typeof full).RawSaving(force),
+    });
     forget = (document) => {
       document.#facts = undefined;
     };

@@ -13,6 +13,6 @@ type Further = 'annotation' | 'cells' | 'hasher' | 'keyValues';
 export type RawDocument = Omit<full.RawDocument, Further> & Partial<Pick<full.RawDocument, Further>>;
 
 /** A module that reads files. */
-export type Reading = Omit<typeof full, 'RawDocument'> & {
+export type Reading = Omit<typeof full, 'RawDocument' | 'RawSaving'> & {
   RawDocument: new (...parameters: ConstructorParameters<typeof full.RawDocument>) => RawDocument;
 };

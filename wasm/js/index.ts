@@ -8,6 +8,7 @@
 
 import type { Block, Difference, Gauge, GaugeOptions, Heads, Heatmap, HeatmapOptions, Pairs, Sign, Sink, Statistics } from './accumulators.js';
 import { lend } from './blocks.js';
+import type { Conversion, ConversionOptions } from './conversion.js';
 import { Document, type Reader } from './document.js';
 import type { Compute, Reading, Summaries } from './glue.js';
 import { JointDocument } from './joint.js';
@@ -17,6 +18,7 @@ import type { Format, Progress, Rule } from './tables.js';
 import { failure, learn, rulesOf, unpack, type Catalogue } from './unpack.js';
 
 export type * from './accumulators.js';
+export type { Conversion, ConversionOptions, LeftOut, Part, Tied } from './conversion.js';
 export type { ChunkReport, Decoder } from './decoder.js';
 export type { Document } from './document.js';
 export type { Global, JointDocument } from './joint.js';
@@ -374,5 +376,58 @@ export async function stream(
     } finally {
       decoder.free();
     }
+  }
+}
+
+/**
+ * Writes a document of the full module as a safetensors file: calls `take` with its bytes, in order,
+ * and waits for each call. Memory use stays constant. Throws before the first byte if tensors would
+ * be left out, unless `force` is set. Returns the conversion, whose lists say what is not in the file.
+ */
+export async function convert(
+  document: JointDocument,
+  source: ByteSource,
+  take: (bytes: Uint8Array) => void | Promise<void>,
+  {
+    signal,
+    progress,
+    piece = 4 << 20,
+    ...options
+  }: ConversionOptions & { signal?: AbortSignal; progress?: (done: bigint, total: bigint) => void; piece?: number } = {},
+): Promise<Conversion> {
+  const driving = { signal };
+  const conversion = await settle(document, source, () => document.conversion(options), driving);
+  let done = 0n;
+  const give = async (bytes: Uint8Array) => {
+    signal?.throwIfAborted();
+    await take(bytes);
+    done += BigInt(bytes.length);
+    progress?.(done, conversion.length);
+  };
+  try {
+    const [first] = conversion.leftOut;
+    if (first !== undefined && !options.force) {
+      throw failure(`"${first.name}": ${first.why}`);
+    }
+    for (;;) {
+      const part = await settle(document, source, () => conversion.next(), driving);
+      if (part.kind === 'done') {
+        break;
+      }
+      if (part.kind === 'bytes') {
+        await give(part.bytes);
+        continue;
+      }
+      const end = part.offset + part.length;
+      for (let at = part.offset; at < end; at += BigInt(piece)) {
+        await give(await readExactly(source, at, Math.min(piece, Number(end - at)), signal));
+      }
+    }
+    if (done !== conversion.length) {
+      throw failure('the file changed while it was read');
+    }
+    return conversion;
+  } finally {
+    conversion.free();
   }
 }

@@ -1,5 +1,7 @@
 // Several files as one.
 
+import type * as full from './full.js';
+import { Conversion, type ConversionOptions } from './conversion.js';
 import { Document, forget, insides } from './document.js';
 import type { Profile } from './tables.js';
 import { unpack } from './unpack.js';
@@ -41,6 +43,30 @@ export class JointDocument extends Document {
       const [offsets, called, standing] = [fields.column(BigUint64Array), fields.column(Uint8Array), fields.column(Uint8Array)];
       return names.map((name, i) => ({ name, offset: offsets[i]!, called: called[i] === 1, standing: STANDING[standing[i]!]! }));
     });
+  }
+
+  #saving: { raw: full.RawSaving; asked: string } | undefined;
+
+  /**
+   * Plans a safetensors file of all tensors; `undefined` if bytes are missing. Throws if the file is
+   * invalid, unless `force` is set. Only the structure is checked, unless the goal `payloads` is
+   * reached. Quantised elements and columns are left out. Free the result.
+   */
+  conversion({ force = false, profile = 'strict' }: ConversionOptions = {}): Conversion | undefined {
+    if (!this.advance('structure')) {
+      return undefined;
+    }
+    const asked = `${force} ${profile}`;
+    if (this.#saving?.asked !== asked) {
+      this.#saving?.raw.free();
+      this.#saving = { raw: insides(this).saving(force), asked };
+    }
+    const { raw } = this.#saving;
+    if (!raw.plan(insides(this).raw, profile === 'lenient')) {
+      return undefined;
+    }
+    this.#saving = undefined;
+    return new Conversion(raw, insides(this).raw);
   }
 
   /** Adds the tensors of a file that has reached the goal `index`. */

@@ -3,6 +3,8 @@
 use super::*;
 use serde_json::json;
 use std::fs;
+use weighbridge_tests::encode::pickle::Pickle;
+use weighbridge_tests::encode::pytorch::{Checkpoint, View};
 use weighbridge_tests::encode::{gguf, safetensors};
 
 fn model(len: u64) -> Vec<u8> {
@@ -113,6 +115,42 @@ fn a_broken_tensor_is_left_out_by_force_alone() {
     assert_eq!(forced.code, 0, "{forced:?}");
     assert!(forced.err.contains("\"1\": left out: "), "{forced:?}");
     assert_eq!(run(&folder, &["check", "out", "--format", "safetensors"]).code, 0);
+}
+
+/// A checkpoint whose pickle would run something: its tensors are written by force, and what it would
+/// make is not.
+#[test]
+fn an_unsafe_checkpoint_is_converted_by_force_alone() {
+    let folder = Folder::new();
+    let pickle = Pickle::new(2)
+        .op(b'}')
+        .mark()
+        .text("w")
+        .of(&View::floats("0", &[2]))
+        .text("run")
+        .global("posix", "system")
+        .call("id")
+        .text("epoch")
+        .text("7");
+    let data: Vec<u8> = [1.5_f32, -2.0].iter().flat_map(|it| it.to_le_bytes()).collect();
+    let file = Checkpoint::new(pickle.op(b'u').stop(), &[&data]).encode();
+    folder.write("x.pt", &file);
+    let refused = run(&folder, &["convert", "x.pt", "out"]);
+    assert_eq!((refused.code, folder.names().len()), (1, 1), "{refused:?}");
+    assert!(refused.out.contains("would run posix.system"), "{refused:?}");
+    let forced = run(&folder, &["convert", "x.pt", "out", "--force"]);
+    assert_eq!(forced.code, 0, "{forced:?}");
+    let note = "its pickle would run posix.system: nothing was run";
+    assert!(forced.err.contains(note), "{forced:?}");
+    let json = run(&folder, &["convert", "x.pt", "out", "--force", "--overwrite", "--json"]).json();
+    assert!(json["notes"][0].as_str().is_some_and(|it| it.starts_with(note)), "{json}");
+    let found = run(&folder, &["inspect", "out", "--format", "safetensors", "--json"]).json();
+    assert_eq!(found["tensors"][0]["name"], "w", "{found}");
+    let keys: Vec<_> = found["metadata"].as_array().expect("a list").iter().collect();
+    let keys: Vec<_> = keys.iter().map(|entry| entry["key"].as_str().unwrap_or("")).collect();
+    // The argument of the call is a text like any other.
+    assert_eq!(keys, ["epoch", "format", "run.0"]);
+    assert!(fs::read(folder.path().join("out")).expect("it is there").ends_with(&data));
 }
 
 /// The shards of a model are never replaced by those that are written.

@@ -81,6 +81,8 @@ pub enum ReadError {
     Changed,
     /// More bytes are needed in one piece than may be kept in memory.
     TooLarge(Span),
+    /// These bytes were not supplied to the [`Session`](crate::Session).
+    Absent(Span),
     /// The read was cancelled: see [`Options::cancel_when`](crate::Options::cancel_when).
     Cancelled,
 }
@@ -94,6 +96,9 @@ impl fmt::Display for ReadError {
             ReadError::NotAFile(what) => write!(f, "is {what}, not a file"),
             ReadError::Changed => f.write_str("the file changed while it was read"),
             ReadError::Cancelled => f.write_str("cancelled"),
+            ReadError::Absent(Span { offset, .. }) => {
+                write!(f, "the bytes at offset {offset} were not supplied")
+            }
             ReadError::TooLarge(Span { offset, len }) => {
                 let bytes = plural(*len, "byte");
                 write!(f, "{bytes} at offset {offset} would have to be in memory at once")

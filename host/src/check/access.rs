@@ -86,6 +86,22 @@ impl<'a> Access<'a> {
         Access::new(input, Some(place.name()), &options)
     }
 
+    /// An access to what a session has in memory: reading other bytes fails with
+    /// [`ReadError::Absent`], and then the session asks for them.
+    pub(crate) fn around(mut session: Session<'a>) -> Self {
+        let (hook, cancel) = (session.options.hook.take(), session.options.cancel.take());
+        let access = Access::of(session, None, None);
+        access
+            .session
+            .with(|session| (session.options.hook, session.options.cancel) = (hook, cancel));
+        access
+    }
+
+    /// Gives the session back.
+    pub(crate) fn give_back(self) -> Session<'a> {
+        self.with(|session| core::mem::replace(session, Session::new(0, Options::new())))
+    }
+
     fn of(session: Session<'a>, input: Option<Box<dyn Input + 'a>>, name: Option<Text>) -> Self {
         let whole = match &session.store.bytes {
             Stored::Whole(bytes) => Some(bytes.clone()),
@@ -229,6 +245,7 @@ impl<'a> Access<'a> {
                 self.go_on()?;
                 input.read_together(ranges)?
             }
+            None if self.whole.is_none() => return Err(ReadError::Absent(range).into()),
             None => Vec::new(),
         };
         if pieces.is_empty() {

@@ -111,12 +111,13 @@ impl Check {
                         let head = source.get(Span::new(0, source.len().min(HEAD as u64)))?;
                         self.format = recognise_as(head, source.len(), options.named);
                     }
-                    self.step = Step::Open;
+                    // Bytes may be missing: the step changes after that.
                     #[cfg(feature = "pytorch")]
                     if self.may_be_checkpoint(source, options)? {
                         self.step = Step::Index;
                         continue;
                     }
+                    self.step = Step::Open;
                     self.opening = Opening::of(self.format);
                 }
                 #[cfg(feature = "pytorch")]

@@ -148,7 +148,7 @@ impl Convert {
     pub fn run(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<Converted, Error> {
         let (from, to) = (from.as_ref(), to.as_ref());
         let profile = self.options.criteria.profile;
-        let opened = Opened::at(from, &self.options)?;
+        let mut opened = Opened::at(from, &self.options)?;
         let verdict = opened.verdict(profile);
         let mut done = Converted {
             report: opened.deciding(verdict, profile).clone(),
@@ -163,11 +163,17 @@ impl Convert {
         if opened.parts.is_empty() || refused && !self.force {
             return Ok(done);
         }
-        let mut plan = Plan::of(&opened, self.to, self.force, profile)?;
+        let mut plan = opened.plan(self.to, self.force, profile)?;
         done.left_out = core::mem::take(&mut plan.left_out);
         done.metadata_left_out = core::mem::take(&mut plan.metadata_left_out);
-        done.tied = core::mem::take(&mut plan.tied);
+        done.tied.clone_from(&plan.tied);
         done.notes = core::mem::take(&mut plan.notes);
+        done.notes.extend(opened.parts.iter().filter_map(|part| {
+            let pickles = part.report.pickles().filter(|pickles| pickles.are_unsafe())?;
+            let would = pickles.sentence();
+            let would = would.strip_prefix("which ").unwrap_or(&would);
+            Some(format!("its pickle {would}: nothing was run, and what that makes is left out"))
+        }));
         if !done.left_out.is_empty() && !self.force {
             done.verdict = Verdict::Unchecked;
             return Ok(done);
@@ -249,21 +255,13 @@ impl Convert {
         done: &mut Converted,
     ) -> Result<(Draft, u64), Error> {
         let items: Vec<_> = shard.iter().map(|i| plan.tensors[*i].item.clone()).collect();
-        let mut metadata = plan.metadata.clone();
-        // Without it, `transformers` refuses a file.
-        metadata.entry("format".to_owned()).or_insert_with(|| "pt".to_owned());
-        for tied in &done.tied {
-            if items.len() == plan.tensors.len() || items.iter().any(|it| it.name == tied.kept) {
-                metadata.insert(tied.name.clone(), tied.kept.clone());
-            }
-        }
-        let layout = Layout::new(&items, &metadata)?;
+        let layout = Layout::new(&items, &plan.metadata_of(&items))?;
         let failed = |error| failed(path, error);
         let mut draft = Draft::beside(path).map_err(failed)?;
         draft.write(layout.header()).map_err(failed)?;
         for i in layout.order() {
             let planned = &plan.tensors[shard[*i]];
-            let (tensor, mut len) = (plan.source(opened, shard[*i]), 0_u64);
+            let (tensor, mut len) = (opened.tensor(planned.place), 0_u64);
             if let Some(span) = elements::as_it_lies(&tensor, planned.form)? {
                 let file = draft.file().map_err(failed)?;
                 if tensor.model.access.copy_to(span, file)?.map_err(failed)? {

@@ -17,7 +17,7 @@ use weighbridge_core::{File, Span, Status};
 const BATCH: usize = 1 << 14;
 
 /// Shorter tensors are collected in memory.
-const WORTH: u64 = 256 << 10;
+pub(super) const WORTH: u64 = 256 << 10;
 
 /// How the elements of a tensor are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

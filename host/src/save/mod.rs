@@ -1,7 +1,7 @@
 //! Any model as safetensors.
 //!
 //! [`Convert`] turns files into safetensors files. A program that does its own reading and
-//! writing, as a page does, asks a [`Layout`] for the header and for the order of the data.
+//! writing, as a page does, drives a [`Saving`] of the model that its session has open.
 
 #[cfg(feature = "std")]
 mod convert;
@@ -11,10 +11,12 @@ mod converted;
 mod draft;
 mod elements;
 mod layout;
+mod lost;
 #[cfg(feature = "std")]
 mod parts;
-#[cfg(feature = "std")]
+mod piece;
 mod plan;
+mod stream;
 mod types;
 #[cfg(all(feature = "serde", feature = "std"))]
 mod written;
@@ -22,8 +24,10 @@ mod written;
 #[cfg(feature = "std")]
 pub use convert::Convert;
 #[cfg(feature = "std")]
-pub use converted::{Converted, LeftOut, Saved, Tied};
+pub use converted::{Converted, Saved};
 pub use layout::{Item, Layout};
+pub use lost::{LeftOut, Tied};
+pub use stream::{Saving, Step};
 #[cfg(all(feature = "serde", feature = "std"))]
 pub use written::SCHEMA_CONVERT;
 

@@ -1,5 +1,7 @@
 //! The files of a model that is converted: one, the shards of an index, or the parts of a split.
 
+use super::Float;
+use super::plan::{ALTERED, FAULTY, Place, Plan, Planner, altered, faulty};
 use crate::base::error::Error;
 use crate::base::text::Text;
 use crate::check::access::Access;
@@ -7,8 +9,10 @@ use crate::check::options::{Goal, Options};
 use crate::check::report::{Report, Verdict};
 use crate::input::place::Place as _;
 use crate::input::reader::FileInput;
+use crate::list::index::Index;
 use crate::read::model::Model;
 use crate::read::parts::Parts;
+use crate::read::tensor::Tensor;
 use crate::set::gate::report_on;
 use crate::set::open_shards::of_shard;
 use alloc::boxed::Box;
@@ -16,7 +20,7 @@ use alloc::string::ToString as _;
 use alloc::vec;
 use alloc::vec::Vec;
 use std::path::{Path, PathBuf};
-use weighbridge_core::{EntryKind, Finding, Format, Profile, Severity};
+use weighbridge_core::{Format, Profile};
 
 /// A file with tensors, and its report.
 #[derive(Debug)]
@@ -34,6 +38,8 @@ pub(super) struct Opened {
     pub(super) parts: Vec<Part>,
     /// What an index says about its files.
     pub(super) set: Option<Parts>,
+    /// The tensors of each file, once they are listed.
+    indexes: Vec<Index>,
 }
 
 impl Opened {
@@ -48,7 +54,7 @@ impl Opened {
         let mut report = report_on(&access, Some(&place), Goal::Structure)?;
         report.name = access.name().cloned();
         let Some(file) = access.file() else {
-            return Ok(Opened { report, parts: Vec::new(), set: None });
+            return Ok(Opened { report, parts: Vec::new(), set: None, indexes: Vec::new() });
         };
         let model = Model { access, file };
         let Some(set) = Parts::of(&model, &place.file_name().lossy())? else {
@@ -58,7 +64,7 @@ impl Opened {
             others.finish(model.len(), &mut report)?;
             report.name = name;
             let parts = vec![Part { path: place, model, report: report.clone() }];
-            return Ok(Opened { report, parts, set: None });
+            return Ok(Opened { report, parts, set: None, indexes: Vec::new() });
         };
         let format = model.format();
         let mut parts = Vec::new();
@@ -69,7 +75,7 @@ impl Opened {
             };
             parts.push(Part::beside(path, file, &options)?);
         }
-        Ok(Opened { report, parts, set: Some(set) })
+        Ok(Opened { report, parts, set: Some(set), indexes: Vec::new() })
     }
 
     /// The worst verdict on any of the files.
@@ -95,6 +101,55 @@ impl Opened {
         let all = [&self.report].into_iter().chain(parts);
         let mut refused = all.filter(|_| verdict != Verdict::Valid);
         refused.find(|report| report.verdict(profile) == verdict).unwrap_or(&self.report)
+    }
+
+    /// Which tensors are written, and how.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub(super) fn plan(
+        &mut self,
+        to: Option<Float>,
+        force: bool,
+        profile: Profile,
+    ) -> Result<Plan, Error> {
+        let indexes = self.parts.iter().map(|part| part.model.index());
+        self.indexes = indexes.collect::<Result<_, _>>()?;
+        let faulty: Vec<Vec<u32>> = match force {
+            true => self.parts.iter().map(Part::faulty).collect::<Result<_, _>>()?,
+            false => Vec::new(),
+        };
+        let altered: Vec<Vec<u32>> =
+            self.parts.iter().map(Part::altered).collect::<Result<_, _>>()?;
+        let is_among = |all: &[Vec<u32>], part: usize, tensor: u32| {
+            all.get(part).is_some_and(|all| all.binary_search(&tensor).is_ok())
+        };
+        let mut planner = Planner::default();
+        for part in &self.parts {
+            planner.read_metadata(&part.model)?;
+        }
+        let doubtful = |part: &Part| part.report.verdict(profile) != Verdict::Valid;
+        let doubtful: Vec<bool> = self.parts.iter().map(doubtful).collect();
+        let places: Vec<Place> = match &self.set {
+            Some(set) => set.merge(&self.indexes).iter().map(|it| (it.part, it.at)).collect(),
+            None => (0..self.indexes.first().map_or(0, Index::len)).map(|at| (0, at)).collect(),
+        };
+        for place in places {
+            let tensor = self.tensor(place);
+            let is_among = |all: &[Vec<u32>]| is_among(all, place.0, tensor.index());
+            let refused = match (is_among(&faulty), is_among(&altered)) {
+                (true, _) => Some(FAULTY),
+                (_, true) => Some(ALTERED),
+                _ => None,
+            };
+            planner.add(&tensor, place, refused, to, doubtful[place.0])?;
+        }
+        Ok(planner.finish())
+    }
+
+    /// The tensor at a place.
+    pub(super) fn tensor(&self, (part, at): Place) -> Tensor<'_, 'static> {
+        self.parts[part].model.tensor_of(&self.indexes[part].entry(at))
     }
 
     /// That no file changed while it was read.
@@ -127,39 +182,17 @@ impl Part {
     ///
     /// # Errors
     /// [`Error::Unsupported`] if there are more findings than the report lists.
-    pub(super) fn faulty(&self) -> Result<Vec<u32>, Error> {
-        self.found(|finding| finding.severity() == Severity::Fatal)
+    fn faulty(&self) -> Result<Vec<u32>, Error> {
+        let findings = self.report.findings().iter().map(|found| found.finding());
+        faulty(findings, &self.report.tally)
     }
 
     /// The tensors whose elements are not those that are stored, by their position in the index.
     ///
     /// # Errors
     /// As for [`faulty`](Self::faulty).
-    pub(super) fn altered(&self) -> Result<Vec<u32>, Error> {
-        #[cfg(feature = "pytorch")]
-        {
-            let rule = weighbridge_core::format::pytorch::rules::T_STORED;
-            if !self.report.tally.rules().any(|it| it.rule == rule) {
-                return Ok(Vec::new());
-            }
-            self.found(|finding| finding.rule == rule)
-        }
-        #[cfg(not(feature = "pytorch"))]
-        Ok(Vec::new())
-    }
-
-    /// The tensors with such a finding.
-    fn found(&self, is: impl Fn(&Finding) -> bool) -> Result<Vec<u32>, Error> {
-        if !self.report.findings_not_listed().is_empty() {
-            let why = "it has more findings than are listed, so its faulty tensors are unknown";
-            return Err(Error::Unsupported(why.to_string()));
-        }
-        let findings = self.report.findings().iter().map(|found| *found.finding());
-        let mut found: Vec<u32> = findings
-            .filter(|it| it.kind == EntryKind::Tensor && is(it))
-            .map(|it| it.entry)
-            .collect();
-        found.sort_unstable();
-        Ok(found)
+    fn altered(&self) -> Result<Vec<u32>, Error> {
+        let findings = self.report.findings().iter().map(|found| found.finding());
+        altered(findings, &self.report.tally)
     }
 }

@@ -38,6 +38,7 @@ mod quants;
 mod readback;
 mod records;
 mod region;
+mod saving;
 mod scales;
 mod sizes;
 mod stats;

@@ -19,6 +19,8 @@ mod health;
 mod joint;
 #[cfg(feature = "full")]
 mod pickles;
+#[cfg(feature = "full")]
+mod saving;
 #[cfg(feature = "summary")]
 mod summary;
 #[cfg(feature = "documents")]

@@ -76,7 +76,7 @@ impl Tensor<'_, '_> {
     }
 
     /// The number of bytes to reverse at a time, and the order of the elements.
-    fn form(&self) -> Result<(usize, Order), Error> {
+    pub(crate) fn form(&self) -> Result<(usize, Order), Error> {
         let no = |why: &str| Err(Error::Unsupported(why.into()));
         match self.status() {
             Status::Sound => {}
