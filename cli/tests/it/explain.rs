@@ -26,6 +26,7 @@ fn rule_example_comes_from_fixture() {
     let mut all = fixtures::all();
     let none = fixtures::Fixture { name: "none", bytes: b"text".to_vec(), breaks: &["C-NONE"] };
     all.push(("pytorch", fixtures::pytorch::all().into_iter().chain([none]).collect()));
+    all.push(("onnx", fixtures::onnx::wired()));
     for (name, fixtures) in all {
         let format = Format::by_name(name).expect("a known format");
         let options = Options::new().format(format).seed(1);

@@ -24,6 +24,7 @@ mod mutants_idv;
 mod mutants_more;
 mod mutations;
 mod onnx;
+mod onnx_wiring;
 mod payloads;
 mod peer_bintensors;
 mod peer_safetensors;
