@@ -9,7 +9,8 @@ use weighbridge_tests::{fixtures, survey::survey_whole};
 fn main() -> std::io::Result<()> {
     let folder = PathBuf::from(std::env::args_os().nth(1).expect("a folder"));
     let list = std::env::args_os().nth(2).is_some_and(|argument| argument == "--list");
-    for (name, all) in fixtures::all() {
+    let wired = [("onnx", fixtures::onnx::wired())];
+    for (name, all) in fixtures::all().into_iter().chain(wired) {
         let format = Format::by_name(name).expect("fixtures have the names of formats");
         let extension = format.extensions().first().expect("every format has an extension");
         let folder = folder.join(name);
@@ -21,6 +22,9 @@ fn main() -> std::io::Result<()> {
                 let survey = survey_whole(&fixture.bytes, Some(format));
                 let broken = |f: &&Finding| fixture.breaks.contains(&f.rule.id());
                 let worst = survey.findings.iter().filter(broken).map(Finding::severity).max();
+                // What only hosts check, the core does not find.
+                let rules = format.rules().iter().filter(|rule| fixture.breaks.contains(&rule.id));
+                let worst = worst.max(rules.map(|rule| rule.severity).max());
                 let unchecked = |f: &Finding| f.severity() == Severity::Unchecked;
                 let kind = match worst {
                     None | Some(Severity::Unchecked) if survey.findings.iter().any(unchecked) => {

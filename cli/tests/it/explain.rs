@@ -46,9 +46,12 @@ fn rule_example_comes_from_fixture() {
             }
         }
     }
-    for suspect in fixtures::pickles::all() {
-        let report = weighbridge::check(&suspect.bytes).expect("it is in memory");
-        let main = report.findings().iter().find(|found| Some(found.rule()) == suspect.breaks);
+    let archives = fixtures::dduf::all().into_iter();
+    let archives = archives.map(|it| (it.bytes, it.breaks.first().copied()));
+    let pickles = fixtures::pickles::all().into_iter().map(|it| (it.bytes, it.breaks));
+    for (bytes, breaks) in pickles.chain(archives) {
+        let report = weighbridge::check(&bytes).expect("it is in memory");
+        let main = report.findings().iter().find(|found| Some(found.rule()) == breaks);
         if let Some(found) = main {
             let said = (false, found.offset(), found.message());
             let kept = examples.entry(("-", found.rule())).or_insert_with(|| said.clone());

@@ -10,7 +10,6 @@ mod content;
 #[cfg(feature = "digest")]
 mod digest;
 mod examined;
-mod json;
 mod names;
 #[cfg(feature = "std")]
 mod pieces;
@@ -23,6 +22,7 @@ mod siblings;
 use crate::analyse::summary::Template;
 use crate::base::error::ReadError;
 use crate::base::lock::Lock;
+use crate::base::python_json::Json;
 use crate::base::text::{Text, plural};
 use crate::check::diagnosis::Diagnosis;
 pub use crate::check::folders::{RULES, rule};
@@ -41,7 +41,6 @@ use archive::Inside;
 pub use digest::BlobDigest;
 use examined::PICKLE;
 pub use examined::{Class, Examined};
-use json::Json;
 use names::extension;
 pub use names::shard_of;
 #[cfg(feature = "std")]

@@ -6,6 +6,7 @@ mod catalogue;
 mod codec;
 mod convert;
 mod corpus;
+mod dduf;
 mod documents;
 mod executorch;
 mod facts;

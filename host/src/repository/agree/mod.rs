@@ -8,7 +8,7 @@ mod base;
 mod config;
 mod weights;
 
-use super::json::Json;
+use crate::base::python_json::Json;
 use crate::input::place::Place;
 use alloc::format;
 use alloc::string::{String, ToString as _};
