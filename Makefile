@@ -117,7 +117,7 @@ figures: ## measure, and write the tables of docs/performance.md; on an idle mac
 figures-check: ## few rounds: no ratio to a peer falls by more than a third
 	scripts/figures.sh check
 
-peers: ## sound and broken files through other readers of safetensors and GGUF
+peers: ## sound and broken files through other readers of safetensors, GGUF and ONNX
 	scripts/peers.sh
 
 test-remote: ## files on servers: the tests, and a bucket on a third-party server

@@ -42,6 +42,11 @@ pip_packages() {
   venv/bin/python -m pip install --quiet gguf==0.19.0 safetensors==0.8.0 numpy sft-cli==0.2.2 netron==9.3.3
 }
 
+onnx_packages() {
+  python3 -m venv onnx
+  onnx/bin/python -m pip install --quiet onnx==1.23.2 onnxruntime==1.32.0 ztensor==2.1.2 numpy
+}
+
 npm_packages() {
   npm install --no-save --no-audit --no-fund --loglevel=error \
     @huggingface/gguf@0.4.6 @huggingface/hub@2.17.5 hyllama@0.2.2 zstddec@0.3.4
@@ -136,6 +141,7 @@ cargo build --quiet -p weighbridge-cli
 cargo run --quiet -p weighbridge-tests --example fixtures -- "$work/files" --list >"$work/list"
 cargo build --quiet -p weighbridge-tests --example peers
 install python pip_packages
+install onnx onnx_packages
 install npm npm_packages
 install zt cargo install --quiet ztensor-cli --version 2.1.1 --root .
 install ggml ggml
@@ -189,10 +195,19 @@ tables() {
   ! has npm || row gguf '`@huggingface/gguf` 0.4.6' node "$here/scripts/peers/read.mjs" @huggingface/gguf
   ! has python || row gguf 'Netron 9.3.3' node "$here/scripts/peers/read.mjs" netron-gguf
   ! has npm || row gguf '`hyllama` 0.2.2' node "$here/scripts/peers/read.mjs" hyllama
+
+  local reads=("$work/onnx/bin/python" "$here/scripts/peers/read.py")
+  printf '\n| %-36s | %-10s | %-10s |\n' 'ONNX' 'malformed, refused' 'valid, accepted'
+  echo '|---|---|---|'
+  row onnx Weighbridge "${ours[@]}" onnx
+  ! has onnx || row onnx '`onnx.load` 1.23' "${reads[@]}" onnx-load
+  ! has onnx || row onnx '`onnx.checker` 1.23' "${reads[@]}" onnx-check
+  ! has onnx || row onnx '`onnx.checker` 1.23, `full_check`' "${reads[@]}" onnx-full-check
+  ! has onnx || row onnx '`onnxruntime` 1.32' "${reads[@]}" onnxruntime
 }
 tables | tee "$work/tables"
 # The page in docs/ has every reader, so it is written only if all are installed.
-if has python && has npm && has zt && has ggml && [ -z "$verbose" ]; then
+if has python && has onnx && has npm && has zt && has ggml && [ -z "$verbose" ]; then
   {
     sed '/^| /,$d' docs/peers.md
     cat "$work/tables"

@@ -22,6 +22,26 @@ elif PEER == "sft":
     def read(path):
         command = [os.path.join(os.path.dirname(sys.executable), "sft"), "check", path]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+elif PEER.startswith("onnx"):
+    import onnx
+
+    def read(path):
+        """Loads the model; by path, the checker uses its own loader."""
+        if PEER == "onnxruntime":
+            import onnxruntime
+
+            onnxruntime.set_default_logger_severity(4)
+            onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        elif PEER == "onnx-load":
+            onnx.load(path)
+        else:
+            onnx.checker.check_model(path, full_check=PEER == "onnx-full-check")
+elif PEER == "ztensor":
+    import ztensor
+
+    def read(path):
+        """Verifies the file."""
+        ztensor.verify(path)
 else:
     from safetensors import safe_open
 

@@ -11,7 +11,8 @@ fn main() -> std::io::Result<()> {
     let list = std::env::args_os().nth(2).is_some_and(|argument| argument == "--list");
     // Checkpoints are followed by hosts only, and the list is of what the core makes of each.
     let checkpoints = (!list).then(|| ("pytorch", fixtures::pytorch::all()));
-    for (name, all) in fixtures::all().into_iter().chain(checkpoints) {
+    let wired = [("onnx", fixtures::onnx::wired())];
+    for (name, all) in fixtures::all().into_iter().chain(checkpoints).chain(wired) {
         let format = Format::by_name(name).expect("fixtures have the names of formats");
         let extension = format.extensions().first().expect("every format has an extension");
         let folder = folder.join(name);
@@ -23,6 +24,9 @@ fn main() -> std::io::Result<()> {
                 let survey = survey_whole(&fixture.bytes, Some(format));
                 let broken = |f: &&Finding| fixture.breaks.contains(&f.rule.id());
                 let worst = survey.findings.iter().filter(broken).map(Finding::severity).max();
+                // What only hosts check, the core does not find.
+                let rules = format.rules().iter().filter(|rule| fixture.breaks.contains(&rule.id));
+                let worst = worst.max(rules.map(|rule| rule.severity).max());
                 let unchecked = |f: &Finding| f.severity() == Severity::Unchecked;
                 let kind = match worst {
                     None | Some(Severity::Unchecked) if survey.findings.iter().any(unchecked) => {

@@ -26,6 +26,7 @@ fn rule_example_comes_from_fixture() {
     let mut all = fixtures::all();
     let none = fixtures::Fixture { name: "none", bytes: b"text".to_vec(), breaks: &["C-NONE"] };
     all.push(("pytorch", fixtures::pytorch::all().into_iter().chain([none]).collect()));
+    all.push(("onnx", fixtures::onnx::wired()));
     for (name, fixtures) in all {
         let format = Format::by_name(name).expect("a known format");
         let options = Options::new().format(format).seed(1);
@@ -45,9 +46,12 @@ fn rule_example_comes_from_fixture() {
             }
         }
     }
-    for suspect in fixtures::pickles::all() {
-        let report = weighbridge::check(&suspect.bytes).expect("it is in memory");
-        let main = report.findings().iter().find(|found| Some(found.rule()) == suspect.breaks);
+    let archives = fixtures::dduf::all().into_iter();
+    let archives = archives.map(|it| (it.bytes, it.breaks.first().copied()));
+    let pickles = fixtures::pickles::all().into_iter().map(|it| (it.bytes, it.breaks));
+    for (bytes, breaks) in pickles.chain(archives) {
+        let report = weighbridge::check(&bytes).expect("it is in memory");
+        let main = report.findings().iter().find(|found| Some(found.rule()) == breaks);
         if let Some(found) = main {
             let said = (false, found.offset(), found.message());
             let kept = examples.entry(("-", found.rule())).or_insert_with(|| said.clone());

@@ -59,6 +59,36 @@ rules! { 0;
     PICKLE_UNCHECKED = "PICKLE-UNCHECKED", Unchecked, Silent,
         "a pickle was not followed to its end",
         "a checker names what it did not check";
+    ARCHIVE_STORED = "ARCHIVE-STORED", Violation, Stated,
+        "the member is compressed or encrypted; it must be stored as it is",
+        "DDUF, Technical specifications: data is saved uncompressed, so that members can be mapped";
+    ARCHIVE_NAME = "ARCHIVE-NAME", Violation, Stated,
+        "the name of the member is not allowed",
+        "DDUF, Technical specifications: .json, .safetensors, .model or .txt, in at most one folder, with slashes";
+    ARCHIVE_TWICE = "ARCHIVE-TWICE", Violation, Implied,
+        "the archive has a member of this name already",
+        "DDUF, Technical specifications: a member is found by its name";
+    ARCHIVE_PLACE = "ARCHIVE-PLACE", Fatal, Implied,
+        "the member is not where the directory says, or shares bytes with another",
+        "APPNOTE 4.3.7: a local header, the name, the extra field, then the data";
+    ARCHIVE_LOCAL = "ARCHIVE-LOCAL", Violation, Implied,
+        "the header before the member has another name or method than the directory",
+        "APPNOTE 4.4.17: the name of the file, in both headers";
+    ARCHIVE_CRC = "ARCHIVE-CRC", Violation, Stated,
+        "the CRC-32 of the member is {found:#x}; the directory says {expected:#x}",
+        "APPNOTE 4.4.7: the CRC-32 of the data";
+    ARCHIVE_END = "ARCHIVE-END", Violation, Stated,
+        "the record at the end of the archive is cut off, counts other members, or bytes follow it",
+        "APPNOTE 4.3.16: the number of members, and the length of the comment, which ends the file";
+    ARCHIVE_INDEX = "ARCHIVE-INDEX", Violation, Stated,
+        "the archive has no model_index.json that is a JSON object",
+        "DDUF, Technical specifications: model_index.json lists the components of the pipeline";
+    ARCHIVE_FOLDER = "ARCHIVE-FOLDER", Violation, Stated,
+        "the folder is not in model_index.json, or has no settings",
+        "DDUF, Technical specifications: each folder is in model_index.json and has at least one config";
+    ARCHIVE_JSON = "ARCHIVE-JSON", Violation, Implied,
+        "the member is not JSON",
+        "DDUF, Technical specifications: settings are JSON files";
     DATA_ZEROS = "DATA-ZEROS", Lint, Silent,
         "from here to {found} pages of 4,096 bytes are zeros, which begin or end inside a row",
         "the data of a tensor is not cut by pages of zeros",

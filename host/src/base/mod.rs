@@ -5,6 +5,7 @@ pub(crate) mod error;
 pub(crate) mod json;
 pub(crate) mod lock;
 pub(crate) mod memory;
+pub(crate) mod python_json;
 pub(crate) mod sort;
 pub(crate) mod span;
 pub mod text;

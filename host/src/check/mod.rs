@@ -19,3 +19,5 @@ pub(crate) mod scan;
 pub(crate) mod session;
 pub(crate) mod steps;
 pub(crate) mod tail;
+#[cfg(feature = "onnx")]
+mod wiring;

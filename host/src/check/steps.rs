@@ -13,6 +13,8 @@ use crate::check::recognise::{HEAD, recognise_as};
 use crate::check::report::{Collected, Outcome, Report};
 use crate::check::scan::{OBJECTS, Scan};
 use crate::check::tail::Tail;
+#[cfg(feature = "onnx")]
+use crate::check::wiring::Wiring;
 #[cfg(feature = "gguf")]
 use crate::list::part::SetPart;
 use alloc::boxed::Box;
@@ -58,6 +60,9 @@ pub(crate) struct Check {
     /// The check of indices of sparse tensors.
     #[cfg(feature = "pytorch")]
     indices: IndexCheck,
+    /// The check of what reads and makes the values of a graph.
+    #[cfg(feature = "onnx")]
+    wiring: Wiring,
     tail: Tail,
     pierced: Pierced,
     /// The goal reached so far, and the goal up to which names were looked for.
@@ -201,6 +206,8 @@ impl Check {
             running.go_on(source, goal, options, &mut |finding| collected.push(finding))?;
             #[cfg(feature = "gguf")]
             self.look_behind(source, &file)?;
+            #[cfg(feature = "onnx")]
+            self.wiring.enter(source, &file, options, &mut self.collected)?;
             let objects = || self.collected.kept.iter().any(|it| it.rule.id() == OBJECTS);
             // Asked first: a build without the feature links no texts of rules.
             if cfg!(feature = "pickles") && (self.is_indexed || objects()) {

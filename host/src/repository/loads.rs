@@ -1,10 +1,10 @@
 //! What the settings beside a module, or in a folder above it, load.
 
 use super::content;
-use super::json::Json;
 use super::settings::{self, Load};
 use super::texts::SETTINGS;
 use crate::base::lock::Lock;
+use crate::base::python_json::Json;
 use crate::base::text::Text;
 use crate::input::place::Place;
 use alloc::format;

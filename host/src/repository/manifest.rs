@@ -1,7 +1,7 @@
 //! Manifests of an Ollama store: which blob is the model, and which are there.
 
 use super::examined::{Class, Examined};
-use super::json::Json;
+use crate::base::python_json::Json;
 use crate::check::folders;
 use crate::input::place::Place;
 use alloc::format;

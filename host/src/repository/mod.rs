@@ -12,7 +12,6 @@ mod digest;
 mod examined;
 #[cfg(feature = "std")]
 mod hub;
-mod json;
 mod loads;
 #[cfg(feature = "std")]
 mod manifest;

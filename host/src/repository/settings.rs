@@ -1,7 +1,7 @@
 //! What the settings of a model would load as code.
 
-use super::json::Json;
 use crate::analyse::summary::Template;
+use crate::base::python_json::Json;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;

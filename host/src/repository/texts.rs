@@ -2,10 +2,10 @@
 
 use super::content;
 use super::examined::{Class, Examined};
-use super::json::Json;
 use super::{agree, settings};
 use crate::analyse::summary::Template;
 use crate::base::error::ReadError;
+use crate::base::python_json::Json;
 use crate::base::text::plural;
 use crate::input::place::Place;
 use crate::input::reader::Input;

@@ -177,6 +177,12 @@ pub(crate) fn report_on(
     goal: Goal,
 ) -> Result<Report, Error> {
     let report = access.report(goal)?;
+    #[cfg(all(feature = "formats", feature = "std"))]
+    let report = {
+        let mut report = report;
+        crate::set::open_archive::compare(access, &mut report, goal)?;
+        report
+    };
     #[cfg(all(feature = "shards", feature = "std"))]
     if let (Some(weighbridge_core::File::Shards(header)), Some(place), true) =
         (report.file().copied(), place, report.passes())

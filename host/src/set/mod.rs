@@ -5,6 +5,8 @@ mod check;
 #[cfg(all(feature = "gguf", feature = "shards"))]
 mod found;
 pub(crate) mod gate;
+#[cfg(all(feature = "formats", feature = "std"))]
+mod open_archive;
 #[cfg(all(feature = "onnx", feature = "std"))]
 pub(crate) mod open_beside;
 #[cfg(all(feature = "shards", feature = "std"))]

@@ -148,9 +148,12 @@ pub struct Model {
 }
 
 impl Model {
-    /// A model that adds initialisers to its input.
+    /// A model that adds its first initialiser to its input.
     pub fn new(tensors: &[Tensor]) -> Self {
-        let mut graph = vec![(1, node("Add", &["x", "w"], &["y"]))];
+        let mut graph = vec![match tensors.first() {
+            Some(tensor) => (1, node("Add", &["x", &tensor.name], &["y"])),
+            None => (1, node("Identity", &["x"], &["y"])),
+        }];
         graph.extend(tensors.iter().map(|tensor| (5, tensor.encode())));
         graph.push((11, value("x", &[2, 3])));
         graph.push((12, value("y", &[2, 3])));

@@ -56,6 +56,7 @@ fn rule_has_fixture_that_breaks_it() {
     let mut fixtures = fixtures::all();
     // Hosts read them.
     fixtures.push(("pytorch", fixtures::pytorch::all()));
+    fixtures.push(("onnx", fixtures::onnx::wired()));
     for format in Format::ALL {
         let broken: BTreeSet<_> = fixtures
             .iter()

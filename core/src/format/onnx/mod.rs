@@ -27,6 +27,7 @@ pub mod rules;
 
 mod beside;
 mod external;
+mod links;
 mod list;
 mod node;
 mod open;
@@ -39,6 +40,7 @@ mod walk;
 
 pub use crate::format::path::is_inside;
 pub use beside::{Location, Locations};
+pub use links::{Link, Links, Role};
 
 use crate::base::widen;
 use crate::format::Container;

@@ -89,6 +89,24 @@ rules! { Format::Onnx.code();
     G_QUANT = "G-QUANT", Violation, Implied,
         "the quantisation annotation names no tensor",
         "TensorAnnotation.tensor_name: the tensor that is annotated";
+    G_QUANT_VALUE = "G-QUANT-VALUE", Violation, Implied,
+        "the quantisation annotation is of a value that the graph does not have",
+        "TensorAnnotation.tensor_name: the tensor that is annotated",
+        why "no reader checks it, and the value that was meant stays without its scale";
+    G_QUANT_TWICE = "G-QUANT-TWICE", Violation, Implied,
+        "the value has a quantisation annotation already",
+        "GraphProto.quantization_annotation: information to annotate a tensor",
+        why "no reader checks it, and readers differ in which one they take";
+    G_INPUT_TWICE = "G-INPUT-TWICE", Violation, Stated,
+        "the graph or function has an input of this name already",
+        "IR.md, Names Within a Graph: the names of values are unique";
+    G_OUTPUT = "G-OUTPUT", Violation, Stated,
+        "nothing makes this output of the graph or function",
+        "IR.md, Graphs: an output is an output of a node, an input, or an initialiser";
+    G_TYPE = "G-TYPE", Violation, Implied,
+        "the stated type or shape is not that of the initialiser of this name",
+        "GraphProto.value_info: information for the values in the graph",
+        why "onnx.checker looks at it only with full_check, and a reader that trusts it computes another size";
     N_OP = "N-OP", Violation, Stated,
         "the node has no operator",
         "NodeProto.op_type: the symbolic identifier of the operator to execute";
@@ -106,6 +124,16 @@ rules! { Format::Onnx.code();
     N_MANY = "N-MANY", Unchecked, Silent,
         "operators are of more than {expected} domains; those of further domains were not checked",
         "a limit of this reader (ONNX_DOMAINS); real models use one to four";
+    N_INPUT = "N-INPUT", Violation, Stated,
+        "the node reads a value that is not there: no node, input or initialiser has this name",
+        "IR.md, Nodes: an input names an output of a node, an input of the graph, or an initialiser";
+    N_ORDER = "N-ORDER", Violation, Stated,
+        "the node reads a value that only a later node makes",
+        "GraphProto.node: the nodes in the graph, sorted topologically",
+        why "onnx.checker refuses it; onnxruntime sorts the nodes, and refuses them if they read each other in a circle";
+    N_MADE = "N-MADE", Violation, Stated,
+        "the node makes a value that is there already",
+        "IR.md, Graphs: models are in static single assignment form, nested graphs included";
     A_NAME = "A-NAME", Violation, Stated,
         "the attribute has no name",
         "AttributeProto.name: the name field MUST be present for this version of the IR";
@@ -132,6 +160,14 @@ rules! { Format::Onnx.code();
         "the function calls itself",
         "ModelProto.functions: one function can reference others; recursive reference is not allowed",
         why "a loader that inlines functions does not end";
+    F_CYCLE = "F-CYCLE", Violation, Stated,
+        "the function calls others that call it again",
+        "ModelProto.functions: one function can reference others; recursive reference is not allowed",
+        why "a loader that inlines functions does not end";
+    F_TWICE = "F-TWICE", Violation, Stated,
+        "another function has the same domain, name and overload",
+        "ModelProto.functions: the domain, name and overload are unique among the functions",
+        why "a call does not say which of the two it means";
     T_NAME = "T-NAME", Violation, Stated,
         "the initialiser has no name",
         "GraphProto.initializer: each tensor MUST have a name";

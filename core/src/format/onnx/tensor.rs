@@ -50,7 +50,7 @@ impl Shape {
         negative: None,
     };
 
-    fn push(&mut self, extent: u64) {
+    pub(super) fn push(&mut self, extent: u64) {
         if let Some(place) = usize::try_from(self.rank).ok().and_then(|i| self.first.get_mut(i)) {
             *place = extent;
         }

@@ -89,11 +89,16 @@ impl Stack {
         open.iter().any(|frame| frame.kind == kind)
     }
 
-    /// The note of the innermost graph or function: its number.
-    pub(super) fn scope(&self) -> u32 {
+    /// The innermost graph or function.
+    pub(super) fn innermost(&self) -> Option<&Frame> {
         let open = self.frames.get(..usize::from(self.depth)).unwrap_or_default();
         let is_scope = |frame: &&Frame| matches!(frame.kind, Kind::Graph | Kind::Function);
-        open.iter().rev().find(is_scope).map_or(0, |frame| frame.note)
+        open.iter().rev().find(is_scope)
+    }
+
+    /// The note of the innermost graph or function: its number.
+    pub(super) fn scope(&self) -> u32 {
+        self.innermost().map_or(0, |frame| frame.note)
     }
 
     /// Number of open messages.

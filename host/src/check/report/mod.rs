@@ -3,6 +3,8 @@
 mod beside;
 mod counts;
 mod found;
+#[cfg(all(feature = "formats", feature = "std"))]
+mod members;
 mod pickles;
 #[cfg(feature = "serde")]
 mod written;

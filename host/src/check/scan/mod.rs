@@ -7,9 +7,9 @@ mod globals;
 mod inflate;
 mod kind;
 pub(in crate::check) mod memory;
-pub(in crate::check) mod part;
+pub(crate) mod part;
 mod stage;
-pub(in crate::check) mod zip;
+pub(crate) mod zip;
 
 pub(crate) use found::OBJECTS;
 pub(crate) use found::Results;

@@ -8,7 +8,7 @@ use weighbridge_core::{Absent, Source, Span};
 
 /// Bytes of a part: in the file, or decoded.
 #[derive(Clone, Debug)]
-pub(in crate::check) struct Bytes {
+pub(crate) struct Bytes {
     /// The span of the file, or of what was decoded.
     pub(super) span: Span,
     decoded: Option<Decoded>,
@@ -23,7 +23,7 @@ struct Decoded {
 }
 
 impl Bytes {
-    pub(in crate::check) fn of_file(span: Span) -> Self {
+    pub(crate) fn of_file(span: Span) -> Self {
         Bytes { span, decoded: None }
     }
 

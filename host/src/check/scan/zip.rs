@@ -20,29 +20,29 @@ const WIDE: u64 = 56;
 
 /// A member.
 #[derive(Debug)]
-pub(in crate::check) struct Member {
-    pub(in crate::check) name: String,
-    pub(in crate::check) method: u64,
-    pub(in crate::check) encrypted: bool,
-    pub(in crate::check) stored: u64,
+pub(crate) struct Member {
+    pub(crate) name: String,
+    pub(crate) method: u64,
+    pub(crate) encrypted: bool,
+    pub(crate) stored: u64,
     /// Number of bytes after decoding, and their CRC-32.
-    pub(in crate::check) size: u64,
-    pub(in crate::check) crc: u64,
+    pub(crate) size: u64,
+    pub(crate) crc: u64,
     /// Where its local header begins.
-    pub(in crate::check) offset: u64,
+    pub(crate) offset: u64,
     /// Whether all readers look there.
-    pub(in crate::check) is_sure: bool,
+    pub(crate) is_sure: bool,
 }
 
 /// What was found of the directory.
 #[derive(Debug, Default)]
-pub(in crate::check) struct Directory {
+pub(crate) struct Directory {
     /// Where it may be, how long it is, and by how much offsets in it are shifted.
     places: Option<Vec<(u64, u64, u64)>>,
-    pub(in crate::check) members: Vec<Member>,
+    pub(crate) members: Vec<Member>,
     /// Whether members were left out.
-    pub(in crate::check) is_cut: bool,
-    pub(in crate::check) is_read: bool,
+    pub(crate) is_cut: bool,
+    pub(crate) is_read: bool,
 }
 
 impl Directory {
@@ -50,7 +50,7 @@ impl Directory {
     ///
     /// # Errors
     /// The bytes that are missing; call again when they are available.
-    pub(in crate::check) fn read(
+    pub(crate) fn read(
         &mut self,
         bytes: &Bytes,
         file: &Source<'_>,
@@ -144,11 +144,7 @@ impl Member {
     ///
     /// # Errors
     /// The bytes that are missing.
-    pub(in crate::check) fn data(
-        &self,
-        bytes: &Bytes,
-        file: &Source<'_>,
-    ) -> Result<Option<Span>, Absent> {
+    pub(crate) fn data(&self, bytes: &Bytes, file: &Source<'_>) -> Result<Option<Span>, Absent> {
         let len = bytes.len();
         if self.offset.checked_add(LOCAL).is_none_or(|end| end > len) {
             return Ok(None);

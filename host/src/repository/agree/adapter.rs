@@ -3,9 +3,9 @@
 use super::base::{self, more_of};
 use super::weights::{Shaped, Weights};
 use super::{Contradiction, number, shape, short};
+use crate::base::python_json::Json;
 use crate::check::folders;
 use crate::input::place::Place;
-use crate::repository::json::Json;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;

@@ -7,11 +7,11 @@
 use super::adapter::Matrix;
 use super::weights::Weights;
 use super::{Contradiction, float, shape, short};
+use crate::base::python_json::Json;
 use crate::base::text::thousands;
 use crate::check::folders;
 use crate::input::place::Place;
 use crate::repository::content;
-use crate::repository::json::Json;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;

@@ -6,10 +6,10 @@
 
 use super::weights::{Shaped, Weights};
 use super::{Contradiction, float, number, shape, short, whole};
+use crate::base::python_json::Json;
 use crate::base::text::plural;
 use crate::check::folders;
 use crate::input::place::Place;
-use crate::repository::json::Json;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;

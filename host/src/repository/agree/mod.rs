@@ -9,7 +9,7 @@ mod config;
 mod pipeline;
 mod weights;
 
-use super::json::Json;
+use crate::base::python_json::Json;
 use crate::input::place::Place;
 use alloc::format;
 use alloc::string::{String, ToString as _};

@@ -2,9 +2,9 @@
 
 use super::{Contradiction, short};
 use crate::base::error::ReadError;
+use crate::base::python_json::Json;
 use crate::check::folders;
 use crate::input::place::Place;
-use crate::repository::json::Json;
 use alloc::format;
 use alloc::vec::Vec;
 

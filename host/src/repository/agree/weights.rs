@@ -1,6 +1,7 @@
 //! The tensors beside settings: their names, and the types and shapes of some.
 
-use super::super::{content, json::Json};
+use super::super::content;
+use crate::base::python_json::Json;
 use crate::check::options::Options;
 use crate::input::place::Place;
 use crate::list::index::Index;

@@ -1,0 +1,46 @@
+//! Reports on archives, made of those on their members.
+
+use super::{Found, Report, Unchecked};
+use crate::base::text::Text;
+use crate::check::diagnosis::Diagnosis;
+use alloc::format;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use weighbridge_core::Tally;
+
+impl Report {
+    /// The report on an archive that is not read as one file, to which its members are added.
+    pub(crate) fn begin_members(&mut self, checked: &'static [&'static str]) {
+        self.findings = Vec::new();
+        self.unchecked = Vec::new();
+        (self.unchecked_more, self.tally) = (0, Tally::default());
+        (self.diagnosis, self.recognised) = (None, true);
+        self.checked = checked;
+    }
+
+    /// Says what a file is that holds the members, and is no model itself.
+    pub(crate) fn holds_members(&mut self, what: &'static str) {
+        self.diagnosis = Some(Diagnosis::Other(what));
+    }
+
+    /// Adds the report on a member, whose bytes begin at `base`.
+    pub(crate) fn add_member(&mut self, report: Report, name: &Text, base: u64) {
+        let named = |entry: &Option<Arc<Text>>| match entry {
+            Some(entry) => Arc::new(Text::from(format!("{}: {}", name.lossy(), entry.lossy()))),
+            None => Arc::new(name.clone()),
+        };
+        if let Some(diagnosis) = report.diagnosis() {
+            self.leave(Unchecked::new(Some(name.clone()), format!("{diagnosis}"), false));
+        }
+        for Found { mut finding, entry, said } in report.findings {
+            finding.offset = finding.offset.saturating_add(base);
+            if self.tally.add(&finding) {
+                self.findings.push(Found { finding, entry: Some(named(&entry)), said });
+            }
+        }
+        for unchecked in report.unchecked {
+            self.leave(Unchecked { entry: Some(named(&unchecked.entry)), ..unchecked });
+        }
+        self.unchecked_more = self.unchecked_more.saturating_add(report.unchecked_more);
+    }
+}

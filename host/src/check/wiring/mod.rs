@@ -1,0 +1,130 @@
+//! Whether a model is wired soundly: each value is made once, before it is read, and no function
+//! calls itself by way of others.
+//!
+//! The core lists what makes and reads values, with the offsets between which each can be read
+//! (`format/onnx/links.rs`). Here they are sorted by name, then by offset, and passed over once. Equal
+//! hashes count as equal names: the seed is random.
+
+mod calls;
+mod values;
+
+use crate::check::options::Options;
+use crate::check::report::Collected;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use calls::Calls;
+use values::Values;
+use weighbridge_core::format::onnx::{Header, Link, Links, Role, rules};
+use weighbridge_core::{
+    Absent, EntryKind, File, Finding, NameAt, Rule, Source, Stop, Subject, general, limits,
+};
+
+/// The check of a model's wiring. Between steps it is plain data.
+#[derive(Debug, Default)]
+pub(crate) struct Wiring {
+    gathered: Option<Box<Gathered>>,
+    is_done: bool,
+}
+
+/// What was read so far.
+#[derive(Debug)]
+struct Gathered {
+    links: Links,
+    values: Values,
+    calls: Calls,
+}
+
+impl Wiring {
+    /// Reads all links of an open file that has some, and reports what is wrong with them.
+    ///
+    /// # Errors
+    /// The bytes that are missing; call again when they are available.
+    pub(crate) fn enter(
+        &mut self,
+        source: &Source<'_>,
+        file: &File,
+        options: &Options,
+        collected: &mut Collected,
+    ) -> Result<(), Absent> {
+        let File::Onnx(header) = file else { return Ok(()) };
+        if self.is_done {
+            return Ok(());
+        }
+        let gathered = self.gathered.get_or_insert_with(|| {
+            let links = Links::new(options.seed_or_random());
+            Box::new(Gathered { links, values: Values::default(), calls: Calls::default() })
+        });
+        let fits = gathered.read(source, options.slots())?;
+        if let Some(gathered) = self.gathered.take() {
+            let mut found = Vec::new();
+            match fits {
+                true => gathered.report(header, collected, &mut found),
+                false => found.push(finding(general::NAMES_UNCHECKED, (0, 0), options.slots())),
+            }
+            found.into_iter().for_each(|finding| collected.push(finding));
+        }
+        self.is_done = true;
+        Ok(())
+    }
+}
+
+impl Gathered {
+    /// Reads on; false if there are more links than fit into `most` slots.
+    fn read(&mut self, source: &Source<'_>, most: u64) -> Result<bool, Absent> {
+        loop {
+            let link = match self.links.step(source) {
+                Ok(Some(link)) => link,
+                Ok(None) => return Ok(true),
+                Err(Stop::NeedBytes(absent)) => return Err(absent),
+                // Reported where the file was opened.
+                Err(_) => return Ok(true),
+            };
+            match link.role {
+                Role::Function | Role::Call => self.calls.add(&link),
+                _ => self.values.add(&link),
+            }
+            if (self.values.len() + self.calls.len()) as u64 > most {
+                return Ok(false);
+            }
+        }
+    }
+
+    fn report(self, header: &Header, collected: &Collected, found: &mut Vec<Finding>) {
+        if let Some(span) = self.links.unread() {
+            let len = u32::try_from(span.len).unwrap_or(u32::MAX);
+            let finding = finding(rules::W_TEXT, (span.offset, len), limits::ONNX_TEXT);
+            found.push(Finding { found: span.len, ..finding });
+        }
+        // A tensor of a `Constant` node has the name of the output, so it was reported already.
+        let kept = collected.kept.iter().filter(|it| it.rule == rules::T_TWICE);
+        let known = kept.map(|it| it.offset).collect();
+        self.values.report(!self.links.is_partial(), known, found);
+        if header.functions() > 0 {
+            self.calls.report(found);
+        }
+    }
+}
+
+/// Where a name is.
+fn place(name: NameAt) -> (u64, u32) {
+    (name.offset, name.len)
+}
+
+/// A finding on the name at `offset`.
+fn finding(rule: Rule, (offset, len): (u64, u32), expected: u64) -> Finding {
+    Finding {
+        offset,
+        expected,
+        found: 0,
+        len,
+        entry: 0,
+        part: Subject::NO_PART,
+        rule,
+        kind: EntryKind::File,
+    }
+}
+
+/// The hash that a link is sorted by, for rows of all kinds.
+fn key(link: &Link) -> u64 {
+    link.hash
+}

@@ -1,0 +1,255 @@
+//! Values: what makes them, what reads them, and what is stated about them.
+
+use super::{finding, key, place};
+use crate::base::sort::sort;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use weighbridge_core::format::onnx::{Link, Role, rules};
+use weighbridge_core::{DimsAt, Finding};
+
+/// The links of values.
+#[derive(Debug, Default)]
+pub(super) struct Values {
+    rows: Vec<Row>,
+    stated: Vec<Stated>,
+}
+
+/// What happens to the value of a name, in 32 bytes: there may be ten million.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    hash: u64,
+    /// The offset at which it happens, then the order of what happens there, in one byte.
+    at: u64,
+    /// The offset of the name, then the event, in one byte.
+    name: u64,
+    len: u32,
+    graph: u32,
+}
+
+/// What happens to a value, in the order at one offset and depth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    Input,
+    Constant,
+    Made,
+    Read,
+    Result,
+    Annotated,
+    /// The graph ends.
+    Gone,
+}
+
+impl Event {
+    const ALL: [Event; 7] = [
+        Event::Input,
+        Event::Constant,
+        Event::Made,
+        Event::Read,
+        Event::Result,
+        Event::Annotated,
+        Event::Gone,
+    ];
+
+    /// Whether a value can be read from here on.
+    fn begins(self) -> bool {
+        self <= Event::Made
+    }
+}
+
+/// The type that is stated for a value, or that an initialiser has.
+#[derive(Clone, Copy, Debug)]
+struct Stated {
+    hash: u64,
+    graph: u32,
+    is_constant: bool,
+    name: (u64, u32),
+    elem: u32,
+    dims: Option<DimsAt>,
+}
+
+/// The largest offset that is kept: 56 bits.
+const LAST: u64 = u64::MAX >> 8;
+/// More levels than messages nest.
+const DEEP: u8 = 31;
+
+impl Values {
+    /// Number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len() + self.stated.len() * 2
+    }
+
+    /// Adds a link.
+    pub(super) fn add(&mut self, link: &Link) {
+        let event = match link.role {
+            Role::Input => Some(Event::Input),
+            Role::Initializer => Some(Event::Constant),
+            Role::Made => Some(Event::Made),
+            Role::Read => Some(Event::Read),
+            Role::Result => Some(Event::Result),
+            Role::Annotated => Some(Event::Annotated),
+            Role::Stated | Role::Function | Role::Call => None,
+        };
+        if let Some(event) = event {
+            self.rows.push(Row::new(link, event, link.at));
+            if event.begins() && link.until < LAST {
+                self.rows.push(Row::new(link, Event::Gone, link.until));
+            }
+        }
+        let is_constant = link.role == Role::Initializer;
+        if link.elem != 0 {
+            self.stated.push(Stated {
+                hash: key(link),
+                graph: link.graph,
+                is_constant,
+                name: place(link.name),
+                elem: link.elem,
+                dims: link.dims,
+            });
+        }
+    }
+
+    /// Reports what is wrong. Values that are missing are reported if the names are `complete`;
+    /// names at `known` offsets have been found to be given twice.
+    pub(super) fn report(&self, complete: bool, known: BTreeSet<u64>, found: &mut Vec<Finding>) {
+        let before = found.len();
+        let rows = &self.rows;
+        let mut order: Vec<u32> = (0..).take(rows.len()).collect();
+        let row = |at: u32| rows.get(at as usize).map(|row| (row.hash, row.at, row.name));
+        sort(&mut order, &mut |a, b| row(a) < row(b));
+        let mut sorted = order.iter().filter_map(|at| rows.get(*at as usize)).peekable();
+        while let Some(first) = sorted.peek().copied() {
+            let own = order_of(&mut sorted, first.hash);
+            let mut value = Value { complete, known: &known, ..Value::of(&own) };
+            own.iter().for_each(|row| value.pass(row, found));
+        }
+        self.compare(found);
+        if let Some(found) = found.get_mut(before..) {
+            found.sort_unstable_by_key(|finding| finding.offset);
+        }
+    }
+
+    /// Compares what is stated about initialisers with their own types.
+    fn compare(&self, found: &mut Vec<Finding>) {
+        let stated = &self.stated;
+        let mut order: Vec<u32> = (0..).take(stated.len()).collect();
+        let row = |at: u32| {
+            stated.get(at as usize).map(|it| (it.hash, it.graph, !it.is_constant, it.name))
+        };
+        sort(&mut order, &mut |a, b| row(a) < row(b));
+        let mut constant: Option<&Stated> = None;
+        for it in order.iter().filter_map(|at| stated.get(*at as usize)) {
+            if it.is_constant {
+                constant = Some(it);
+                continue;
+            }
+            let own = constant.filter(|own| (own.hash, own.graph) == (it.hash, it.graph));
+            let Some(own) = own else { continue };
+            let same = |a: DimsAt, b: DimsAt| a == b;
+            let fits = match (own.dims, it.dims) {
+                (Some(own), Some(stated)) => same(own, stated),
+                _ => true,
+            };
+            if !fits || own.elem != it.elem {
+                found.push(finding(rules::G_TYPE, it.name, own.name.0));
+            }
+        }
+    }
+}
+
+/// The rows of one name.
+fn order_of<'r>(
+    rows: &mut core::iter::Peekable<impl Iterator<Item = &'r Row>>,
+    hash: u64,
+) -> Vec<&'r Row> {
+    let mut own = Vec::new();
+    while let Some(row) = rows.next_if(|row| row.hash == hash) {
+        own.push(row);
+    }
+    own
+}
+
+impl Row {
+    fn new(link: &Link, event: Event, at: u64) -> Row {
+        // What is nested deeper ends earlier.
+        let order = u64::from(DEEP.saturating_sub(link.depth)) << 3 | event as u64;
+        Row {
+            hash: key(link),
+            at: at.min(LAST) << 8 | order,
+            name: link.name.offset.min(LAST) << 8 | event as u64,
+            len: link.name.len,
+            graph: link.graph,
+        }
+    }
+
+    fn event(&self) -> Event {
+        let number = (self.name & 0xFF) as usize;
+        Event::ALL.get(number).copied().unwrap_or(Event::Gone)
+    }
+
+    fn place(&self) -> (u64, u32) {
+        (self.name >> 8, self.len)
+    }
+}
+
+/// The values of one name, as far as they have been followed.
+struct Value<'r> {
+    complete: bool,
+    known: &'r BTreeSet<u64>,
+    /// What can be read now: at most one for each graph around this place.
+    present: Vec<&'r Row>,
+    /// From where on the last of all values can be read.
+    last: Option<u64>,
+    /// The graph of the annotation before.
+    annotated: Option<u32>,
+}
+
+/// No known names.
+static NONE: BTreeSet<u64> = BTreeSet::new();
+
+impl<'r> Value<'r> {
+    fn of(rows: &[&'r Row]) -> Self {
+        let last = rows.iter().rev().find(|row| row.event().begins()).map(|row| row.at);
+        Value { complete: true, known: &NONE, present: Vec::new(), last, annotated: None }
+    }
+
+    /// Follows one event.
+    fn pass(&mut self, row: &'r Row, found: &mut Vec<Finding>) {
+        let event = row.event();
+        let is_missing = self.complete && self.present.is_empty();
+        let mut report = |rule, expected| found.push(finding(rule, row.place(), expected));
+        match event {
+            Event::Gone => self.present.retain(|it| it.graph != row.graph),
+            Event::Read if is_missing => match self.last {
+                Some(last) if last > row.at => report(rules::N_ORDER, 0),
+                _ => report(rules::N_INPUT, 0),
+            },
+            Event::Result if is_missing => report(rules::G_OUTPUT, 0),
+            Event::Annotated => {
+                if is_missing {
+                    report(rules::G_QUANT_VALUE, 0);
+                }
+                if self.annotated.replace(row.graph) == Some(row.graph) {
+                    report(rules::G_QUANT_TWICE, 0);
+                }
+            }
+            Event::Read | Event::Result => {}
+            Event::Input | Event::Constant | Event::Made => {
+                let own = self.present.iter().find(|it| it.graph == row.graph).copied();
+                match (event, own.map(Row::event)) {
+                    (Event::Input, Some(_)) => report(rules::G_INPUT_TWICE, 0),
+                    // A name within a nested graph may hide one outside only as an input or constant.
+                    (Event::Made, _) if !self.present.is_empty() => {
+                        if !self.known.contains(&row.place().0) {
+                            report(rules::N_MADE, 0);
+                        }
+                    }
+                    // An initialiser is the default of an input.
+                    _ => {}
+                }
+                if own.is_none() {
+                    self.present.push(row);
+                }
+            }
+        }
+    }
+}
