@@ -2,7 +2,7 @@
 //! over one table; this file has what they share.
 
 use super::reads::{Reads, Table, Vector};
-use super::{Cursor, Header};
+use super::{Cursor, Header, list};
 use super::{codes, links, operator, quant, unused};
 use crate::base::limits::TFLITE_MARKS;
 use crate::parse::Reader;
@@ -171,7 +171,7 @@ pub(super) fn subgraph(
     index: u32,
 ) -> Result<Table, Halt> {
     reads.r.about(EntryKind::File, 0);
-    reads.item(header.subgraphs, index)
+    reads.item(header.list(list::SUBGRAPHS), index)
 }
 
 #[cfg(test)]
