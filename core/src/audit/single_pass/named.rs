@@ -167,7 +167,6 @@ impl MappedAudit {
     /// Validates the entries of a table and checks whether two have the same name, or iterates
     /// over the parts of the file and reports overlaps, gaps and non-zero padding. Slots are
     /// needed only if names or parts are unordered.
-    #[inline(never)]
     fn pass(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
         let parts = File::COVERS && self.stage == Stage::Coverage;
         match self.validated || parts {

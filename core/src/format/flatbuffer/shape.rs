@@ -21,7 +21,7 @@ pub(crate) struct Shape {
     pub(crate) negative: Option<(i32, u32)>,
     /// The extents, as a tensor keeps them; only in files in windows.
     packed: Packed,
-    /// The extent asked for.
+    /// The extent asked for; only in files in windows.
     pub(crate) chosen: u32,
 }
 
@@ -38,7 +38,6 @@ impl Shape {
 
     /// Reads the extents that are left in `vector`, each at least `least`, and notes extent
     /// `choice`.
-    #[inline(never)]
     pub(crate) fn read(
         &mut self,
         r: &mut Reader<'_, '_>,
@@ -70,10 +69,10 @@ impl Shape {
             self.negative = Some((extent, at));
         }
         let size = u32::try_from(extent).unwrap_or(0);
-        if self.rank == choice {
+        if WINDOWS && self.rank == choice {
             self.chosen = size;
         }
-        self.rank = self.rank.saturating_add(1);
+        self.rank = self.rank.wrapping_add(1);
         if WINDOWS {
             self.packed.push(size.into());
         }

@@ -12,7 +12,7 @@ use super::quant::{ALIGN, fits};
 use super::reads::{Memo, Reads, Table, Vector, ready, slice};
 use super::tensor::{self, Fields};
 use super::{Header, codes, list, rules};
-use crate::base::{Word, place, word};
+use crate::base::{Word, limits, place, word};
 use crate::input::Span;
 use crate::model::DType;
 use crate::parse::Reader;
@@ -32,7 +32,7 @@ pub(super) struct Check<'c, 'r, 'a> {
     subgraph: u32,
     /// Number of the next tensor in all subgraphs.
     entry: u32,
-    /// Bytes of lists that may still be read.
+    /// Number of items of lists that may still be read.
     left: Word,
     /// Something was reported that stands for all others of its kind.
     misaligned: bool,
@@ -56,7 +56,8 @@ enum Use {
 
 /// Validates everything that listing leaves out.
 pub(super) fn check(header: &Header, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
-    let left = place(r.allowance());
+    // Four bytes each, of as many as entries may refer to.
+    let left = place(r.source().len()).saturating_add(word(limits::SHARED >> 2));
     let mut check = Check {
         header,
         r,
@@ -79,14 +80,17 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
         Reads::new(self.r, &mut self.memo)
     }
 
+    fn about(&mut self, kind: EntryKind, entry: u32) {
+        self.r.about(kind, entry);
+    }
+
     fn flag(&mut self, rule: Rule, place: Span, expected: u64, found: u64) {
         self.r.flag(rule, place.offset, place.len, expected, found);
     }
 
-    #[inline(never)]
     fn all(&mut self) -> Result<(), Halt> {
         let header = self.header;
-        self.r.about(EntryKind::File, 0);
+        self.about(EntryKind::File, 0);
         for index in 0..header.list(list::CODES).count {
             self.code(index)?;
         }
@@ -98,10 +102,10 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
             self.operators(&table)?;
         }
         for index in 0..header.list(list::SIGNATURES).count {
-            self.r.about(EntryKind::Metadata, index);
+            self.about(EntryKind::Metadata, index);
             self.signature(index)?;
         }
-        self.r.about(EntryKind::File, 0);
+        self.about(EntryKind::File, 0);
         self.indices(header.list(list::OLD_METADATA), header.list(list::BUFFERS).count, rules::M_OLD_METADATA, Use::Named)?;
         let whole = Span::new(0, 4);
         if self.backward {
@@ -121,6 +125,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
     }
 
     /// Checks a tensor of the current subgraph, and marks it if it has a value.
+    #[inline(never)]
     fn tensor(&mut self, index: u32, mark: u32) -> Result<(), Halt> {
         let (header, tensors) = (self.header, self.tensors);
         let mut reads = self.reads();
@@ -140,7 +145,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
         if filled || fields.variable {
             self.bits.set(mark);
         }
-        self.r.about(EntryKind::Tensor, self.entry);
+        self.about(EntryKind::Tensor, self.entry);
         self.entry = self.entry.wrapping_add(1);
         let past = data.offset & ALIGN.wrapping_sub(1);
         if past != 0 && stored && !self.misaligned {
@@ -169,7 +174,6 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
     }
 
     /// Checks scales and zero points.
-    #[inline(never)]
     fn quantised(&mut self, table: &Table, shape: Vector, dtype: DType) -> Result<(), Halt> {
         let mut reads = self.reads();
         let scales = reads.vector(table, 2)?;
@@ -245,7 +249,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
                 }
                 self.tensor(index, place)?;
             }
-            self.r.about(EntryKind::File, 0);
+            self.about(EntryKind::File, 0);
             for index in 0..operators.count {
                 let operator = self.reads().item(operators, index)?;
                 self.operator(&operator)?;
@@ -293,7 +297,8 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
 
     /// Checks a list of indices below `count`.
     fn indices(&mut self, list: Vector, count: u32, rule: Rule, what: Use) -> Result<(), Halt> {
-        self.left = self.left.saturating_sub(word(list.span(4).len)).saturating_sub(4);
+        let items = place(list.count.into());
+        self.left = self.left.saturating_sub(items).saturating_sub(1);
         ready(self.r, list, 4)?;
         let (items, _) = slice(self.r, list, 4).as_chunks::<4>();
         let mut next = list.at;
@@ -330,7 +335,6 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
     }
 
     /// Checks the numbers of the subgraphs that an operator calls.
-    #[inline(never)]
     fn calls(&mut self, table: &Table) -> Result<(), Halt> {
         let count = self.header.list(list::SUBGRAPHS).count;
         for call in &CALLS {
@@ -353,7 +357,6 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
     }
 
     /// Checks a signature: each named input is an input of its subgraph, and each output an output.
-    #[inline(never)]
     fn signature(&mut self, index: u32) -> Result<(), Halt> {
         let header = self.header;
         let mut reads = self.reads();

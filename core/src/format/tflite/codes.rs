@@ -48,7 +48,6 @@ pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> R
 }
 
 /// Validates a code.
-#[inline(never)]
 pub(super) fn check(r: &mut Reader<'_, '_>, code: &Code) {
     let place = code.table.span();
     let number = u32::try_from(code.number).ok();

@@ -26,6 +26,7 @@ pub mod rules;
 
 mod board;
 mod codes;
+mod ends;
 mod external;
 mod graph;
 mod links;

@@ -34,7 +34,6 @@ impl Scan {
 }
 
 /// A walk over the model.
-#[inline(never)]
 pub(super) fn walk(r: &mut Reader<'_, '_>) -> Result<Walk, Halt> {
     let mut bytes = Extent::new(r, 0, extent(r.source()));
     let root = flatbuffer::root(r, &mut bytes, Prefix::None, &schema::MODEL, &rules::structure)?;
@@ -57,7 +56,7 @@ pub(super) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Hal
         verify(r, c)?;
         c.phase = 2;
     }
-    if let Some(rule) = c.state.scan.broken {
+    if WINDOWS && let Some(rule) = c.state.scan.broken {
         return Err(Halt::refused(rule));
     }
     let header = find(r, c)?;
@@ -65,7 +64,6 @@ pub(super) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Hal
 }
 
 /// Verifies every object, and counts.
-#[inline(never)]
 fn verify(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let fatal = Cell::new(None);
     let rule = |fault: Fault| {
@@ -80,7 +78,9 @@ fn verify(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     loop {
         let found = c.state.walk.next(r, &schema::MODEL, rule);
         let scan = &mut c.state.scan;
-        scan.broken = scan.broken.or(fatal.get());
+        if WINDOWS {
+            scan.broken = scan.broken.or(fatal.get());
+        }
         let top = c.state.walk.path().last();
         match found? {
             Some(Object::Table { number, place, .. }) => match number {
@@ -100,7 +100,6 @@ fn verify(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
 }
 
 /// Reads the model.
-#[inline(never)]
 fn find(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
     let scan = c.state.scan;
     let mut reads = Reads::new(r, &mut c.state.memo);
@@ -115,20 +114,17 @@ fn find(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
     for (list, field) in header.lists.iter_mut().zip(list::FIELDS) {
         *list = reads.vector(&model, field)?;
     }
-    let refuse = |r: &mut Reader<'_, '_>, rule, span: Span, expected, found| {
-        r.flag(rule, span.offset, span.len, expected, found);
-        Err(Halt::refused(rule))
-    };
     let whole = model.span();
-    if version.value != VERSION {
+    let (rule, span, expected, found) = if version.value != VERSION {
         let at = if version.at == 0 { whole } else { Span::new(version.at, 4) };
-        return refuse(r, rules::M_VERSION, at, VERSION, version.value);
-    }
-    if header.list(list::SUBGRAPHS).count == 0 {
-        return refuse(r, rules::M_SUBGRAPHS, whole, 1, 0);
-    }
-    if header.list(list::BUFFERS).count == 0 {
-        return refuse(r, rules::M_BUFFERS, whole, 1, 0);
-    }
-    Ok(header)
+        (rules::M_VERSION, at, VERSION, version.value)
+    } else if header.list(list::SUBGRAPHS).count == 0 {
+        (rules::M_SUBGRAPHS, whole, 1, 0)
+    } else if header.list(list::BUFFERS).count == 0 {
+        (rules::M_BUFFERS, whole, 1, 0)
+    } else {
+        return Ok(header);
+    };
+    r.flag(rule, span.offset, span.len, expected, found);
+    Err(Halt::refused(rule))
 }

@@ -182,16 +182,14 @@ pub(super) fn next(
         return Ok(None);
     }
     let State { memo, place, shape, alone, .. } = &mut c.state;
-    let (fields, text) = {
-        let mut reads = Reads::new(r, memo);
-        // What `table` has read is known.
-        let table = match alone {
-            true => reads.table(c.at)?,
-            false => reads.item(place.tensors, place.passed)?,
-        };
-        let fields = Fields::read(header, &mut reads, table)?;
-        (fields, reads.vector(&table, 3)?)
+    let mut reads = Reads::new(r, memo);
+    // What `table` has read is known.
+    let table = match alone {
+        true => reads.table(c.at)?,
+        false => reads.item(place.tensors, place.passed)?,
     };
+    let fields = Fields::read(header, &mut reads, table)?;
+    let text = reads.vector(&table, 3)?;
     shape.read(r, fields.shape, 0, 0)?;
     let shape = *shape;
     r.about(EntryKind::Tensor, c.index);
@@ -225,7 +223,8 @@ pub(super) fn read_name(r: &mut Reader<'_, '_>, text: Vector, rule: Rule) -> Res
 /// The same for a text that is resident.
 fn name(r: &mut Reader<'_, '_>, text: Vector, rule: Rule) -> NameAt {
     let span = text.span(1);
-    if span.len > TFLITE_TEXT {
+    // In memory, a text of any length is read.
+    if WINDOWS && span.len > TFLITE_TEXT {
         r.flag(rules::T_TEXT, span.offset, span.len, TFLITE_TEXT, span.len);
         return NameAt::default();
     }
@@ -246,7 +245,6 @@ fn broken(
 }
 
 /// Checks type, shape and buffer; `None` if the tensor is broken.
-#[inline(never)]
 fn validate(
     header: &Header,
     r: &mut Reader<'_, '_>,

@@ -8,7 +8,7 @@
 pub(crate) mod entry;
 
 use crate::base::build::WINDOWS;
-use crate::base::{Word, limits, wide, widen};
+use crate::base::{Word, limits, wide, widen, word};
 use crate::input::{Absent, Span};
 use crate::parse::{Cursor, Reader};
 use crate::rule::Halt;
@@ -107,7 +107,9 @@ pub(crate) fn get<'a>(r: &mut Reader<'_, 'a>, span: Span) -> Result<&'a [u8], Ha
 ///
 /// No result: that would be another branch at every call, also where nothing is ever absent.
 pub(crate) fn slice<'a>(r: &Reader<'_, 'a>, vector: Vector, width: u8) -> &'a [u8] {
-    r.source().all(vector.span(width)).unwrap_or_default()
+    let len = usize::try_from(vector.count).ok().and_then(|count| count.checked_mul(width.into()));
+    let piece = len.and_then(|len| r.source().piece(word(vector.at.into()), len));
+    piece.unwrap_or_default()
 }
 
 /// Number of steps that an audit takes at a time: it copies the cursor before and after them.

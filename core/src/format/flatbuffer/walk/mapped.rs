@@ -1,5 +1,5 @@
 //! The walk through a file that is wholly in memory. It ends at the first fatal fault, after which no
-//! model is used, and looks up again what it needs of an open table.
+//! model is used, looks up again what it needs of an open table, and leaves lints to hosts.
 
 use super::{Object, Place};
 use crate::base::{Word, limits, wide, word};
@@ -38,6 +38,15 @@ impl Step {
     }
 }
 
+/// What was visited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Seen {
+    Nothing,
+    Table,
+    Vector,
+    String,
+}
+
 /// The state of a walk: plain numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Walk {
@@ -48,8 +57,14 @@ pub(crate) struct Walk {
     depth: u8,
     /// The kind of the current union.
     kind: u8,
-    /// Bytes of the offsets that were followed.
-    charged: u64,
+    /// Number of the last table in the schema.
+    number: u8,
+    /// Number of offsets that may still be followed.
+    left: Word,
+    /// The object that was visited last: which it is, its bytes, and a table's vtable.
+    seen: Seen,
+    place: Place,
+    vtable: Place,
     open: [Step; limits::FLATBUFFER_DEPTH],
 }
 
@@ -60,13 +75,19 @@ impl Walk {
         root: 0,
         depth: 0,
         kind: 0,
-        charged: 0,
+        number: 0,
+        left: 0,
+        seen: Seen::Nothing,
+        place: Place { at: 0, len: 0 },
+        vtable: Place { at: 0, len: 0 },
         open: [Step::NONE; limits::FLATBUFFER_DEPTH],
     };
 
     /// A walk from the table at `root`, whose four bytes are known to be inside.
     pub(crate) fn new(extent: Extent, root: Word) -> Self {
-        Walk { extent, root, ..Walk::NONE }
+        // Four bytes each, of as many as entries may refer to.
+        let left = extent.end.saturating_add(word(limits::SHARED >> 2));
+        Walk { extent, root, left, ..Walk::NONE }
     }
 
     /// The open tables, outermost first.
@@ -75,20 +96,39 @@ impl Walk {
     }
 
     /// Continues to the next object, and reports faults on the way; `None` after the last.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn next(
         &mut self,
         r: &mut Reader<'_, '_>,
         schema: &Schema,
         rules: Rules<'_>,
     ) -> Result<Option<Object>, Halt> {
+        self.step(r, schema, rules)?;
+        let Walk { place, vtable, number, .. } = *self;
+        Ok(match self.seen {
+            Seen::Nothing => None,
+            Seen::Table => Some(Object::Table { number, place, vtable }),
+            Seen::Vector => Some(Object::Vector(place)),
+            Seen::String => Some(Object::String(place)),
+        })
+    }
+
+    /// The same; the object is in `self`.
+    #[inline(never)]
+    fn step(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        schema: &Schema,
+        rules: Rules<'_>,
+    ) -> Result<(), Halt> {
         let mut at = core::mem::take(&mut self.root);
         if at != 0 {
-            return self.enter(r, at, 0, rules).map(Some);
+            return self.enter(r, at, 0, rules);
         }
+        self.seen = Seen::Nothing;
         loop {
             let open = usize::from(self.depth).wrapping_sub(1);
-            let Some(top) = self.open.get_mut(open) else { return Ok(None) };
+            let Some(top) = self.open.get_mut(open) else { return Ok(()) };
             let mut kind;
             if let Some(left) = top.left.checked_sub(1) {
                 (top.left, at) = (left, top.item);
@@ -120,18 +160,15 @@ impl Walk {
                     self.kind = u8::try_from(kind & 0xFF).unwrap_or(0);
                     continue;
                 }
-                code::UNION..code::STRING if at == 0 && self.kind != 0 => {
-                    flag(r, rules, Fault::UnionValue, at);
-                }
                 _ => {}
             }
             if at == 0 {
                 continue;
             }
-            self.charged = self.charged.wrapping_add(4);
-            if self.charged > r.allowance() {
+            let Some(left) = self.left.checked_sub(1) else {
                 return Err(refuse(r, rules, Fault::Shared, at));
-            }
+            };
+            self.left = left;
             let Some(target) = self.extent.forward(at, small(r.source(), at, 4)) else {
                 return Err(refuse(r, rules, Fault::Offset, at));
             };
@@ -150,8 +187,7 @@ impl Walk {
             return match kind {
                 ..code::TABLES => self.enter(r, target, kind, rules),
                 _ => self.counted(r, target, kind, rules),
-            }
-            .map(Some);
+            };
         }
     }
 
@@ -162,7 +198,7 @@ impl Walk {
         at: Word,
         number: u8,
         rules: Rules<'_>,
-    ) -> Result<Object, Halt> {
+    ) -> Result<(), Halt> {
         let extent = self.extent;
         let vtable = vtable_of(r, at);
         if !extent.holds(vtable, 4) || !extent.aligns(vtable, 2) {
@@ -181,8 +217,10 @@ impl Walk {
             None => return Err(refuse(r, rules, Fault::Depth, at)),
         }
         self.depth = self.depth.wrapping_add(1);
-        let vtable = Place { at: vtable, len: word(vtable_len.into()) };
-        Ok(Object::Table { number, place: Place { at, len: word(len.into()) }, vtable })
+        self.place = Place { at, len: word(len.into()) };
+        self.vtable = Place { at: vtable, len: word(vtable_len.into()) };
+        (self.seen, self.number) = (Seen::Table, number);
+        Ok(())
     }
 
     /// Verifies the vector or the string at `at`.
@@ -192,7 +230,7 @@ impl Walk {
         at: Word,
         kind: u8,
         rules: Rules<'_>,
-    ) -> Result<Object, Halt> {
+    ) -> Result<(), Halt> {
         let extent = self.extent;
         let count = small(r.source(), at, 4);
         let items = at.wrapping_add(4);
@@ -209,13 +247,14 @@ impl Walk {
         if len > left || extra > left.wrapping_sub(len) {
             return Err(refuse(r, rules, bounds, at));
         }
-        let place = Place { at, len: len.wrapping_add(4).wrapping_add(extra) };
+        self.place = Place { at, len: len.wrapping_add(4).wrapping_add(extra) };
         if string {
             let end = items.wrapping_add(len);
             if small(r.source(), end, 1) != 0 {
                 flag(r, rules, Fault::StringEnd, end);
             }
-            return Ok(Object::String(place));
+            self.seen = Seen::String;
+            return Ok(());
         }
         if count != 0 && !extent.aligns(items, width) {
             return Err(refuse(r, rules, Fault::VectorUnaligned, items));
@@ -225,7 +264,8 @@ impl Walk {
         {
             (top.item, top.left) = (items, count);
         }
-        Ok(Object::Vector(place))
+        self.seen = Seen::Vector;
+        Ok(())
     }
 }
 
@@ -256,7 +296,6 @@ fn field(
         return Ok(0);
     }
     let at = table.saturating_add(offset);
-    let len = word(small(r.source(), vtable.wrapping_add(2), 2).into());
     let fault = if offset < 4 {
         Fault::FieldHead
     } else if !extent.holds(at, width.into()) {
@@ -264,10 +303,7 @@ fn field(
     } else if !extent.aligns(at, width) {
         Fault::FieldUnaligned
     } else {
-        // A wrong length of the table has been reported.
-        if offset.wrapping_add(width.into()) > len && len >= 4 && extent.holds(table, len) {
-            flag(r, rules, Fault::FieldTable, slot);
-        }
+        // Whether it ends past its table is left to hosts: readers do not look.
         return Ok(at);
     };
     Err(refuse(r, rules, fault, slot))

@@ -9,7 +9,7 @@ use crate::input::Span;
 pub(crate) use way::Walk;
 
 /// The bytes of an object, in the words of this build.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
     at: Word,
     len: Word,
