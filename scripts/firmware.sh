@@ -186,7 +186,7 @@ write() {
     END { exit failed }' "$work/code" "$work/deepest" "$budgets" >"$work/budgets"
   cp "$work/budgets" "$budgets"
   # The tables: in one a row per reader, in the other a column per reader.
-  local titles='stb STB,oinf OINF,bintensors BinTensors,ztensor zTensor,idv IDV,safetensors safetensors,gguf GGUF,npy NPY,zstd zstd,five the first five,seven the first seven,all all eight'
+  local titles='stb STB,oinf OINF,bintensors BinTensors,ztensor zTensor,idv IDV,safetensors safetensors,gguf GGUF,npy NPY,tflite TensorFlow Lite,zstd zstd,five the first five,seven the first seven,all all nine'
   for text in ../docs/firmware.md ../README.md; do
     awk -F '|' -v OFS='|' -v titles="$titles" '
       function trimmed(text) { gsub(/^ +| +$/, "", text); return text }

@@ -1,6 +1,6 @@
 //! The same tensors in every format, to compare their costs.
 
-use crate::encode::{bintensors, gguf, idv, oinf, safetensors, stb, ztensor};
+use crate::encode::{bintensors, gguf, idv, oinf, safetensors, stb, tflite, ztensor};
 
 /// Files with `count` tensors `f32 [4, 4]` each (a column `f32 [16]` of one row in a data view; STB
 /// allows at most 256), in writer order: pairs of format and file.
@@ -53,4 +53,15 @@ pub fn files(count: u8) -> Vec<(&'static str, Vec<u8>)> {
         ("safetensors", safetensors.encode()),
         ("gguf", gguf.encode().bytes),
     ]
+}
+
+/// The same tensors as the constants of a TensorFlow Lite model.
+pub fn tflite(count: u8) -> Vec<u8> {
+    let data: Vec<u8> = (0..16_u8).flat_map(|i| f32::from(i).to_le_bytes()).collect();
+    let tensors: Vec<_> = (0..count)
+        .map(|i| tflite::tensor(&format!("layers.{i:03}.weight"), &[4, 4], i32::from(i) + 1))
+        .collect();
+    let mut buffers = vec![tflite::buffer(&[])];
+    buffers.extend((0..count).map(|_| tflite::buffer(&data)));
+    tflite::encode(&tflite::constants(&tensors, &buffers)).bytes
 }

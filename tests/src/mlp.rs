@@ -4,7 +4,8 @@
 //! gradient descent from a fixed seed and uses only additions and multiplications, so every machine
 //! produces the same bits.
 
-use crate::encode::{bintensors, oinf, stb, ztensor};
+use crate::encode::flatbuffer::Table;
+use crate::encode::{bintensors, oinf, stb, tflite, ztensor};
 
 /// Number of inputs.
 pub const INPUTS: usize = 2;
@@ -150,8 +151,41 @@ impl Mlp {
             ("mlp.bt", bintensors::File { metadata: None, tensors: bin_tensors }.encode()),
             ("mlp.oinf", model.encode().bytes),
             ("mlp.stb", stb::Stb::new(stb_tensors).encode()),
+            ("mlp.tflite", self.tflite()),
             ("mlp.zt", ztensor::File::of(z_tensors).encode()),
         ]
+    }
+}
+
+impl Mlp {
+    /// The model with its two operators, as TensorFlow Lite runs it.
+    fn tflite(&self) -> Vec<u8> {
+        let (inputs, hidden, outputs) = (INPUTS as i32, HIDDEN as i32, OUTPUTS as i32);
+        let mut tensors = vec![tflite::tensor("input", &[1, inputs], 0)];
+        let mut buffers = vec![tflite::buffer(&[])];
+        for (number, (name, shape, data)) in (1..).zip(self.tensors()) {
+            let shape: Vec<i32> = shape.iter().map(|extent| *extent as i32).collect();
+            tensors.push(tflite::tensor(name, &shape, number));
+            buffers.push(tflite::buffer(&data));
+        }
+        tensors.push(tflite::tensor("hidden", &[1, hidden], 0));
+        tensors.push(tflite::tensor("output", &[1, outputs], 0));
+        // FULLY_CONNECTED, with `FullyConnectedOptions`: input, weight, bias. The first has ReLU.
+        let layer = |lists: [&[i32]; 2], activation| {
+            let options = Table::new().byte(0, activation);
+            tflite::operator(0, lists[0], lists[1]).byte(3, 8).table(4, options)
+        };
+        let main = Table::new()
+            .tables(0, &tensors)
+            .ints(1, &[0])
+            .ints(2, &[6])
+            .tables(3, &[layer([&[0, 2, 1], &[5]], 1), layer([&[5, 4, 3], &[6]], 0)]);
+        let model = Table::new()
+            .int(0, 3)
+            .tables(tflite::model::CODES, &[tflite::code(9, 1)])
+            .tables(tflite::model::SUBGRAPHS, &[main])
+            .tables(tflite::model::BUFFERS, &buffers);
+        tflite::encode(&model).bytes
     }
 }
 

@@ -9,7 +9,7 @@ use cortex_m_rt::{entry, exception};
 #[cfg(feature = "decode")]
 use weighbridge_core::Scratch;
 use weighbridge_core::{
-    Cursor, File, Finding, Format, Index, Name, Opening, Severity, Slot, Source, Span, Stop, Tensor,
+    Cursor, DimsAt, File, Finding, Format, Index, Name, Opening, Severity, Slot, Source, Span, Stop, Tensor,
 };
 use weighbridge_firmware::board::{Console, leave};
 use weighbridge_firmware::input::{Record, records};
@@ -72,7 +72,13 @@ fn check(console: &mut Console, record: &Record, slots: &mut [Slot]) -> core::fm
         let mut cursor = Cursor::default();
         while let Ok(Some(entry)) = file.next_tensor(&source, &mut cursor, &mut |_| {}) {
             tensors += 1;
-            let _ = write!(listed, "{:?}", entry.tensor);
+            // Where a shape is stored depends on the build.
+            let mut tensor = entry.tensor;
+            tensor.dims = DimsAt::default();
+            let _ = write!(listed, "{tensor:?}");
+            for extent in entry.dims {
+                let _ = write!(listed, ",{extent}");
+            }
         }
     }
     // The numeric details of a finding are available only with `details`.

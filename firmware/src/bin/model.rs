@@ -10,11 +10,11 @@
 use core::fmt::Write;
 use cortex_m_rt::{entry, exception};
 use weighbridge_core::{
-    Audit, File, Finding, Index, Name, Severity, Slot, Source, Tensor, include_aligned,
+    Audit, Cursor, File, Finding, Index, Name, Severity, Slot, Source, Tensor, include_aligned,
 };
 use weighbridge_firmware::board::{Console, leave};
 use weighbridge_firmware::input::records;
-use weighbridge_firmware::mlp::{Mlp, TENSORS};
+use weighbridge_firmware::mlp::{INPUTS, Mlp, OUTPUTS, TENSORS};
 
 /// Constants, so they are in flash; aligned as the formats require.
 const MODELS: &[(&str, &[u8])] = &[
@@ -24,13 +24,15 @@ const MODELS: &[(&str, &[u8])] = &[
     ("oinf", include_aligned!(8, "../../models/mlp.oinf")),
     #[cfg(feature = "stb")]
     ("stb", include_aligned!(64, "../../models/mlp.stb")),
+    #[cfg(feature = "tflite")]
+    ("tflite", include_aligned!(16, "../../models/mlp.tflite")),
     #[cfg(feature = "ztensor")]
     ("ztensor", include_aligned!(64, "../../models/mlp.zt")),
 ];
 
-/// Working storage for the audit and the index: the models have four tensors
-/// and fewer than 16 parts.
-static mut SLOTS: [Slot; 16] = [Slot::EMPTY; 16];
+/// Working storage for the audit and the index: the models have up to seven tensors
+/// and fewer than 100 parts.
+static mut SLOTS: [Slot; 100] = [Slot::EMPTY; 100];
 
 #[entry]
 fn main() -> ! {
@@ -71,12 +73,46 @@ fn run(console: &mut Console, title: &str, bytes: &[u8], slots: &mut [Slot]) -> 
     if audited.is_err() || !valid {
         return None;
     }
+    if !takes_points(&file, &source) {
+        let _ = writeln!(console, "{title}: a model with other inputs or outputs");
+        return None;
+    }
     let Some(model) = find(&file, &source, slots) else {
         let _ = writeln!(console, "{title}: not the model that this program runs");
         return None;
     };
     model.print(console, title);
     Some(())
+}
+
+/// Whether a model that says what it takes and returns takes points and returns classes. An
+/// interpreter gets the pointer to a model only after this.
+fn takes_points(file: &File, source: &Source<'_>) -> bool {
+    #[cfg(feature = "tflite")]
+    if let File::Tflite(header) = file {
+        let ends = [(header.input(source, 0, 0), INPUTS), (header.output(source, 0, 0), OUTPUTS)];
+        return ends.into_iter().all(|(end, len)| {
+            let Ok(Some(end)) = end else { return false };
+            let shape = [1, len as u64];
+            tensor_at(file, source, end).is_some_and(|tensor| {
+                tensor.dims(source).is_ok_and(|dims| dims.eq(shape))
+            })
+        });
+    }
+    let _ = (file, source, INPUTS, OUTPUTS);
+    true
+}
+
+/// The tensor at this place in the listing.
+#[cfg(feature = "tflite")]
+fn tensor_at(file: &File, source: &Source<'_>, place: u32) -> Option<Tensor> {
+    let mut cursor = Cursor::default();
+    loop {
+        let entry = file.next_tensor(source, &mut cursor, &mut |_| {}).ok()??;
+        if entry.index == place {
+            return Some(entry.tensor);
+        }
+    }
 }
 
 /// The weights, in place in the file; `None` if the file has others.

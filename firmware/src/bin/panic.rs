@@ -224,6 +224,11 @@ fn own(source: &Source<'_>, file: &File) -> Result<(), Stop> {
                 black_box(item);
             }
         }
+        #[cfg(feature = "tflite")]
+        File::Tflite(header) => {
+            black_box((header.operators(), header.custom_codes(), header.signatures()));
+            black_box((header.input(source, 1, 2)?, header.output(source, 1, 2)?));
+        }
         _ => {
             black_box((source, tensor));
         }

@@ -39,7 +39,8 @@ fn measure() -> Vec<(&'static str, Cost)> {
         }));
         (format, cost)
     };
-    alike::files(TENSORS).into_iter().map(cost).collect()
+    let files = alike::files(TENSORS).into_iter().chain([("tflite", alike::tflite(TENSORS))]);
+    files.map(cost).collect()
 }
 
 /// The sizes that an image reports when given an empty file.

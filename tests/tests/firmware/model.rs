@@ -28,7 +28,7 @@ fn given(program: &str, file: &[u8]) -> Run {
 fn outputs_equal_host_bit_for_bit() {
     let model = Mlp::trained();
     let run = run(&image("WEIGHBRIDGE_MODEL"), &[], &[]);
-    let formats = ["bintensors", "oinf", "stb", "ztensor"];
+    let formats = ["bintensors", "oinf", "stb", "tflite", "ztensor"];
     let expected: String = formats.iter().map(|format| expected(format, &model)).collect();
     assert_eq!(run.output, expected);
     assert!(run.success);

@@ -4,7 +4,7 @@ use super::open::place_of;
 use super::place::Data;
 use super::tensor::{Broken, Form, finish, put, read_name};
 use super::{Cursor, Header, State, rules};
-use crate::format::flatbuffer::reads::Reads;
+use crate::format::flatbuffer::reads::{Reads, Vector};
 use crate::format::flatbuffer::shape::Shape;
 use crate::input::Span;
 use crate::model::{DType, Tensor, dims::Packed};
@@ -44,9 +44,9 @@ pub(super) fn next(
     r.check(key.count > 0, rules::N_KEY, table.span(), 1, 0);
     let mut tensor = Tensor {
         index: c.index,
-        offset: table.at,
+        offset: table.at(),
         name,
-        dims: shape.packed.dims(),
+        dims: shape.dims(form.as_ref().map_or(Vector::NONE, Form::listed)),
         ..Tensor::default()
     };
     let place = place_of(number, 4, table.span());

@@ -72,7 +72,7 @@ pub(super) fn next(
     let metadata = Metadata {
         kind: EntryKind::Metadata,
         index: c.index,
-        offset: table.at,
+        offset: table.at(),
         key: name_at(key),
         tag,
         stored,
@@ -109,7 +109,7 @@ fn method(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Ent
     r.about(EntryKind::Metadata, c.index);
     read_name(r, key)?;
     r.check(key.count > 0, rules::P_NAME, table.span(), 1, 0);
-    let stored = inside(r, sizes.span(8)).unwrap_or(Span::new(table.at, 0));
+    let stored = inside(r, sizes.span(8)).unwrap_or(Span::new(table.at(), 0));
     Ok(Entry { table, key, tag: tag::SIZES, stored })
 }
 
@@ -135,7 +135,7 @@ fn data(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Entry
         let count = header.segments.list.count.into();
         r.check(segment.is_some(), rules::N_SEGMENT, place, count, number.value);
     }
-    let stored = span.unwrap_or(Span::new(table.at, 0));
+    let stored = span.unwrap_or(Span::new(table.at(), 0));
     Ok(Entry { table, key, tag: tag::BYTES, stored })
 }
 
@@ -182,9 +182,9 @@ fn delegate(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<E
     } else {
         r.flag(rules::D_DATA, whole.offset, whole.len, 1, 0);
     }
-    let stored = span.unwrap_or(Span::new(table.at, 0));
+    let stored = span.unwrap_or(Span::new(table.at(), 0));
     if span.is_some() {
-        r.flag(rules::D_UNCHECKED, table.at, 4, 0, stored.len);
+        r.flag(rules::D_UNCHECKED, table.at(), 4, 0, stored.len);
     }
     Ok(Entry { table, key, tag: tag::BYTES, stored })
 }
@@ -211,6 +211,6 @@ fn operator(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Entry, Halt> {
     r.check(sound == 1, rules::N_UTF8, text, 0, 0);
     r.check(key.count > 0, rules::O_NAME, table.span(), 1, 0);
     r.check(known || key.count == 0, rules::O_UNKNOWN, table.span(), 0, 0);
-    let stored = if short && sound == 1 { text } else { Span::new(table.at, 0) };
+    let stored = if short && sound == 1 { text } else { Span::new(table.at(), 0) };
     Ok(Entry { table, key, tag: tag::TEXT, stored })
 }

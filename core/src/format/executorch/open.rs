@@ -119,10 +119,10 @@ fn verify(r: &mut Reader<'_, '_>, c: &mut Cursor, schema: &Schema) -> Result<(),
         let scan = &mut c.state.scan;
         scan.broken = scan.broken.or(fatal.get());
         let Some(object) = found? else { return Ok(()) };
-        let Object::Table { number, span, .. } = object else { continue };
+        let Object::Table { number, place, .. } = object else { continue };
         let count = match number {
             0 => {
-                scan.root = span.offset;
+                scan.root = place.span().offset;
                 continue;
             }
             table::TENSOR if is_program => &mut scan.tensors,

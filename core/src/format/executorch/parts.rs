@@ -76,14 +76,15 @@ fn object(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Opt
     let schema = open::schema_of(&header.head());
     let found = r.quietly(|r| walk.next(r, schema, &rules::structure))?;
     Ok(match found {
-        Some(Object::Table { span, vtable, .. }) => {
+        Some(Object::Table { place, vtable, .. }) => {
+            let (span, vtable) = (place.span(), vtable.span());
             scan.pending = Some(vtable);
             // A wrong length of a table has been reported.
             let inside = span.end().is_some_and(|end| end <= header.end.into());
             Some(Span::new(span.offset, if inside { span.len } else { 4 }))
         }
-        Some(Object::Vector(span)) if is_data(header, walk) => Some(Span::new(span.offset, 4)),
-        Some(Object::Vector(span) | Object::String(span)) => Some(span),
+        Some(Object::Vector(place)) if is_data(header, walk) => Some(Span::new(place.span().offset, 4)),
+        Some(Object::Vector(place) | Object::String(place)) => Some(place.span()),
         None => None,
     })
 }

@@ -1,6 +1,6 @@
 //! The tables of programs and of tensor data: what the verifier follows, and the numbers of tables.
 
-use crate::format::flatbuffer::{Schema, Type};
+use crate::format::flatbuffer::{Schema, Type, lists};
 
 const S1: Type = Type::Scalar(1);
 const S4: Type = Type::Scalar(4);
@@ -44,8 +44,11 @@ pub(super) mod table {
 }
 
 /// A program and everything in it.
-pub(super) const PROGRAM: Schema =
-    Schema { identifier: *b"ET12", tables: PROGRAM_TABLES, unions: &[VALUES, INSTRUCTIONS] };
+pub(super) const PROGRAM: Schema = Schema {
+    identifier: *b"ET12",
+    tables: lists!(PROGRAM_TABLES),
+    unions: lists!(&[VALUES, INSTRUCTIONS]),
+};
 
 const PROGRAM_TABLES: &[&[Type]] = &[
     // Program.
@@ -157,7 +160,8 @@ pub(super) mod data {
 }
 
 /// Tensor data and everything in it.
-pub(super) const DATA: Schema = Schema { identifier: *b"FT01", tables: DATA_TABLES, unions: &[] };
+pub(super) const DATA: Schema =
+    Schema { identifier: *b"FT01", tables: lists!(DATA_TABLES), unions: lists!(&[]) };
 
 const DATA_TABLES: &[&[Type]] = &[
     &[S4, Type::Tables(data::SEGMENT), Type::Tables(data::NAMED)],

@@ -68,6 +68,11 @@ impl Form {
         Ok(*shape)
     }
 
+    /// The extents that are listed: none if there are too many.
+    pub(super) fn listed(&self) -> Vector {
+        if self.sizes.count <= RANK { self.sizes } else { Vector::NONE }
+    }
+
     /// Checks them, sets what they say, and returns the number of bytes.
     pub(super) fn check(
         &self,
@@ -111,7 +116,7 @@ impl Form {
             COLUMNS => Layout::ColumnMajor,
             _ => Layout::Unknown,
         };
-        r.check(!shape.packed.is_cut(), rules::T_SHAPE, self.sizes.span(4), 0, rank.into());
+        r.check(!shape.is_cut(), rules::T_SHAPE, self.sizes.span(4), 0, rank.into());
         Ok(bytes)
     }
 }
@@ -260,9 +265,9 @@ pub(super) fn next(
     let name = read_name(r, fields.name)?;
     let mut tensor = Tensor {
         index: c.index,
-        offset: table.at,
+        offset: table.at(),
         name,
-        dims: shape.packed.dims(),
+        dims: shape.dims(form.listed()),
         ..Tensor::default()
     };
     let alone = *alone;

@@ -27,7 +27,6 @@ pub(crate) mod reads;
 mod schema;
 #[cfg(feature = "flatbuffer")]
 pub(crate) mod shape;
-mod table;
 #[cfg(all(test, feature = "windows"))]
 mod tests;
 mod walk;
@@ -75,10 +74,10 @@ macro_rules! structure {
 #[cfg(feature = "flatbuffer")]
 pub(crate) use structure;
 
-pub(crate) use schema::{Schema, Type};
-use table::Table;
+pub(crate) use schema::{Packed, Schema, Type, count, lists};
 pub(crate) use walk::{Object, Walk};
 
+use crate::base::build::WINDOWS;
 use crate::base::{Word, limits, place, wide, widen, word};
 use crate::input::Absent;
 use crate::parse::Reader;
@@ -152,9 +151,14 @@ impl Extent {
         Extent { start: place(start).min(end), end }
     }
 
+    /// Where it starts; a board reads no flatbuffer but those at the start of a file.
+    fn start(self) -> Word {
+        if WINDOWS { self.start } else { 0 }
+    }
+
     /// Whether all of the `len` bytes at `at` are inside.
     pub(crate) fn holds(self, at: Word, len: Word) -> bool {
-        self.start <= at && at <= self.end && len <= self.left(at)
+        self.start() <= at && at <= self.end && len <= self.left(at)
     }
 
     /// Number of bytes from `at` on.
@@ -164,7 +168,7 @@ impl Extent {
 
     /// Whether `at` is a multiple of `width`, a power of two.
     fn aligns(self, at: Word, width: u8) -> bool {
-        at.wrapping_sub(self.start) & Word::from(width).wrapping_sub(1) == 0
+        at.wrapping_sub(self.start()) & Word::from(width).wrapping_sub(1) == 0
     }
 
     /// The position `offset` bytes after `at`, if four bytes there are inside.
@@ -207,7 +211,7 @@ pub(crate) fn root(
     schema: &Schema,
     rules: Rules<'_>,
 ) -> Result<Word, Halt> {
-    let (start, left) = (extent.start, extent.left(extent.start));
+    let (start, left) = (extent.start(), extent.left(extent.start()));
     let (skipped, len) = if prefix == Prefix::Length { (4, 12) } else { (0, 8) };
     if !extent.holds(start, len) {
         return Err(refuse(r, rules(Fault::Short), start, left, wide(len), wide(left)));

@@ -1,8 +1,10 @@
 //! The extents of a tensor.
 
-use super::reads::{Vector, some};
+use super::reads::{Vector, slice, some};
 use crate::input::Span;
-use crate::model::dims::Packed;
+use crate::base::build::WINDOWS;
+use crate::model::dims::{Packed, scaled};
+use crate::model::{DimEncoding, DimsAt};
 use crate::parse::Reader;
 use crate::rule::Halt;
 
@@ -11,21 +13,22 @@ use crate::rule::Halt;
 pub(crate) struct Shape {
     /// Number of extents read.
     pub(crate) rank: u32,
-    /// The product of all extents above 0.
+    /// The product of all extents above 0; 0 before the first, so that a new shape is all zeros.
     product: u64,
     zero: bool,
     pub(crate) overflows: bool,
     /// The first extent below the least one allowed, and its offset.
     pub(crate) negative: Option<(i32, u32)>,
-    pub(crate) packed: Packed,
-    /// The extent asked for.
+    /// The extents, as a tensor keeps them; only in files in windows.
+    packed: Packed,
+    /// The extent asked for; only in files in windows.
     pub(crate) chosen: u32,
 }
 
 impl Shape {
     pub(crate) const START: Shape = Shape {
         rank: 0,
-        product: 1,
+        product: 0,
         zero: false,
         overflows: false,
         negative: None,
@@ -42,6 +45,12 @@ impl Shape {
         least: i32,
         choice: u32,
     ) -> Result<(), Halt> {
+        if !WINDOWS {
+            for number in slice(r, vector, 4).as_chunks::<4>().0 {
+                self.push(i32::from_le_bytes(*number), vector, least, choice);
+            }
+            return Ok(());
+        }
         while self.rank < vector.count {
             let left = vector.count.saturating_sub(self.rank);
             let at = vector.place(self.rank, 4);
@@ -60,20 +69,42 @@ impl Shape {
             self.negative = Some((extent, at));
         }
         let size = u32::try_from(extent).unwrap_or(0);
-        if self.rank == choice {
+        if WINDOWS && self.rank == choice {
             self.chosen = size;
         }
-        self.rank = self.rank.saturating_add(1);
-        self.packed.push(size.into());
+        self.rank = self.rank.wrapping_add(1);
+        if WINDOWS {
+            self.packed.push(size.into());
+        }
         self.zero |= size == 0;
-        match self.product.checked_mul(size.max(1).into()) {
+        match scaled(self.product.max(1), size.max(1)) {
             Some(product) => self.product = product,
             None => self.overflows = true,
         }
     }
 
+    /// Where the extents are: with the tensor, because a host cannot keep the window with the
+    /// vector; or in `vector` itself, if the file is wholly in memory.
+    pub(crate) fn dims(&self, vector: Vector) -> DimsAt {
+        if WINDOWS {
+            return self.packed.dims();
+        }
+        DimsAt {
+            offset: vector.at.into(),
+            len: vector.count.wrapping_mul(4),
+            rank: vector.count,
+            lead: None,
+            encoding: DimEncoding::U32,
+        }
+    }
+
+    /// Whether the extents take more digits than a tensor has.
+    pub(crate) fn is_cut(&self) -> bool {
+        WINDOWS && self.packed.is_cut()
+    }
+
     /// Number of elements.
     pub(crate) fn elements(&self) -> u64 {
-        if self.zero { 0 } else { self.product }
+        if self.zero { 0 } else { self.product.max(1) }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::operators::{CUSTOM, DELEGATE, LAST, PLACEHOLDER};
 use super::reads::{Reads, Table};
-use super::{Cursor, Header, graph, rules};
+use super::{Cursor, Header, graph, list, rules};
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
@@ -23,7 +23,7 @@ pub(super) fn read(
     reads: &mut Reads<'_, '_, '_, '_>,
     index: u32,
 ) -> Result<Code, Halt> {
-    let table = reads.item(header.codes, index)?;
+    let table = reads.item(header.list(list::CODES), index)?;
     let old = reads.scalar(&table, 0, 1, 0)?.value;
     let old = i32::from(u8::try_from(old).unwrap_or(0).cast_signed());
     let named = reads.vector(&table, 1)?.count;
@@ -35,12 +35,20 @@ pub(super) fn read(
 /// Validates the next code.
 pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let run = &mut c.state.run;
-    if run.entry >= header.codes.count {
+    if run.entry >= header.list(list::CODES).count {
         graph::over(c);
         return Ok(());
     }
     r.about(EntryKind::File, 0);
     let code = read(header, &mut Reads::new(r, &mut c.state.memo), run.entry)?;
+    check(r, &code);
+    c.state.memo.clear();
+    run.next_entry();
+    Ok(())
+}
+
+/// Validates a code.
+pub(super) fn check(r: &mut Reader<'_, '_>, code: &Code) {
     let place = code.table.span();
     let number = u32::try_from(code.number).ok();
     let known = number.is_some_and(|number| number != PLACEHOLDER);
@@ -52,9 +60,6 @@ pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> R
         _ => {}
     }
     r.check(code.version > 0, rules::C_VERSION, place, 1, graph::found(code.version));
-    c.state.memo.clear();
-    run.next_entry();
-    Ok(())
 }
 
 fn flag(r: &mut Reader<'_, '_>, rule: crate::rule::Rule, place: Span, expected: u64, found: u64) {

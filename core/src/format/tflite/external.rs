@@ -1,8 +1,8 @@
 //! External buffers: data in another file, which is not opened.
 
 use super::quant::{Known, PASS, go};
-use super::reads::{Vector, get};
-use super::{Cursor, Header, rules};
+use super::reads::{Small, Vector, get};
+use super::{Cursor, Header, list, rules};
 use crate::base::limits::TFLITE_TEXT;
 use crate::format::path::is_inside;
 use crate::input::Span;
@@ -18,28 +18,29 @@ pub(super) fn step(
     c: &mut Cursor,
     known: &Known,
 ) -> Result<(), Halt> {
-    let id = known.fields.external;
+    let Small { value: id, .. } = known.fields.external;
+    let (id, at) = (u64::from(id), known.fields.external.at());
     let index = c.state.run.level;
-    if index >= header.externals.count {
-        r.check(c.state.run.moved, rules::E_ID, Span::new(id.at, 4), 0, id.value);
+    if index >= header.list(list::EXTERNALS).count {
+        r.check(c.state.run.moved, rules::E_ID, Span::new(at, 4), 0, id);
         return over(c);
     }
     let mut reads = known.reads(r, &mut c.state.memo);
-    let table = reads.item(header.externals, index)?;
-    if reads.scalar(&table, 0, 4, 0)?.value != id.value {
+    let table = reads.item(header.list(list::EXTERNALS), index)?;
+    if reads.scalar(&table, 0, 4, 0)?.value != id {
         return next(r, c);
     }
     if c.state.run.moved {
-        r.flag(rules::E_TWICE, table.at, 4, 0, id.value);
+        r.flag(rules::E_TWICE, table.at(), 4, 0, id);
         return next(r, c);
     }
     let group = reads.scalar(&table, 1, 4, 0)?;
     let offset = reads.scalar(&table, 2, 8, 0)?.value;
     let len = reads.scalar(&table, 3, 8, 0)?.value;
-    let number = u32::try_from(group.value).ok().filter(|group| *group < header.groups.count);
+    let number = u32::try_from(group.value).ok().filter(|group| *group < header.list(list::GROUPS).count);
     let name = match number {
         Some(number) => {
-            let table = reads.item(header.groups, number)?;
+            let table = reads.item(header.list(list::GROUPS), number)?;
             Some(reads.vector(&table, 0)?)
         }
         None => None,
@@ -53,7 +54,7 @@ pub(super) fn step(
         None => None,
     };
     let place = table.span();
-    r.check(number.is_some(), rules::E_GROUP, place, header.groups.count.into(), group.value);
+    r.check(number.is_some(), rules::E_GROUP, place, header.list(list::GROUPS).count.into(), group.value);
     if let Some((span, inside)) = inside {
         let span = if span.is_empty() { place } else { span };
         r.check(inside, rules::E_PATH, span, 0, 0);

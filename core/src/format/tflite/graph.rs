@@ -2,7 +2,7 @@
 //! over one table; this file has what they share.
 
 use super::reads::{Reads, Table, Vector};
-use super::{Cursor, Header};
+use super::{Cursor, Header, list};
 use super::{codes, links, operator, quant, unused};
 use crate::base::limits::TFLITE_MARKS;
 use crate::parse::Reader;
@@ -12,21 +12,21 @@ use crate::rule::{EntryKind, Halt};
 pub(super) const BITS: u32 = TFLITE_MARKS;
 
 /// The words that hold a bit for each.
-const WORDS: usize = 8;
+const WORDS: usize = 16;
 
 /// Marks of entries from a base on: of a subgraph's tensors, of buffers, or of subgraphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Bits {
-    words: [u64; WORDS],
+    words: [u32; WORDS],
 }
 
 impl Bits {
     /// No marks.
     pub(super) const NONE: Bits = Bits { words: [0; WORDS] };
 
-    fn place(index: u32) -> (usize, u64) {
-        let word = usize::try_from(index >> 6).unwrap_or(usize::MAX);
-        (word, 1_u64.checked_shl(index & 63).unwrap_or(0))
+    fn place(index: u32) -> (usize, u32) {
+        let word = usize::try_from(index >> 5).unwrap_or(usize::MAX);
+        (word, 1_u32.wrapping_shl(index))
     }
 
     /// Whether entry `index`, counted from the base, is marked.
@@ -171,7 +171,7 @@ pub(super) fn subgraph(
     index: u32,
 ) -> Result<Table, Halt> {
     reads.r.about(EntryKind::File, 0);
-    reads.item(header.subgraphs, index)
+    reads.item(header.list(list::SUBGRAPHS), index)
 }
 
 #[cfg(test)]

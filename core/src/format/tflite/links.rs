@@ -3,7 +3,7 @@
 use super::graph::{self, BITS, Bits};
 use super::operator::{Called, called};
 use super::reads::{Reads, Vector};
-use super::{Cursor, Header, rules};
+use super::{Cursor, Header, list, rules};
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
@@ -16,7 +16,7 @@ pub(super) fn signatures(
     c: &mut Cursor,
 ) -> Result<(), Halt> {
     let run = &mut c.state.run;
-    if run.entry >= header.signatures.count {
+    if run.entry >= header.list(list::SIGNATURES).count {
         graph::over(c);
         return Ok(());
     }
@@ -25,11 +25,11 @@ pub(super) fn signatures(
         return look_up(r, c);
     }
     let mut reads = Reads::new(r, &mut c.state.memo);
-    let table = reads.item(header.signatures, run.entry)?;
+    let table = reads.item(header.list(list::SIGNATURES), run.entry)?;
     let subgraph = reads.scalar(&table, 4, 4, 0)?.value;
     let subgraph = u32::try_from(subgraph).unwrap_or(u32::MAX);
     // A number that is outside has been reported.
-    if run.step > 1 || subgraph >= header.subgraphs.count {
+    if run.step > 1 || subgraph >= header.list(list::SUBGRAPHS).count {
         c.state.memo.clear();
         run.next_entry();
         return Ok(());
@@ -43,13 +43,13 @@ pub(super) fn signatures(
     }
     let name = reads.item(names, run.level)?;
     let tensor = reads.scalar(&name, 1, 4, 0)?;
-    let table = reads.item(header.subgraphs, subgraph)?;
+    let table = reads.item(header.list(list::SUBGRAPHS), subgraph)?;
     let list = reads.vector(&table, run.step.wrapping_add(1))?;
     c.state.memo.clear();
     r.charge(list.span(4).len);
     run.go(run.step, list);
     run.number = tensor.value;
-    run.previous = if tensor.at == 0 { name.at } else { tensor.at };
+    run.previous = if tensor.at == 0 { name.at() } else { tensor.at };
     run.open = true;
     Ok(())
 }
@@ -78,13 +78,13 @@ fn look_up(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
 pub(super) fn calls(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let run = &mut c.state.run;
     r.about(EntryKind::File, 0);
-    let count = header.subgraphs.count;
+    let count = header.list(list::SUBGRAPHS).count;
     if !run.backward {
         graph::over(c);
         return Ok(());
     }
     if count > BITS {
-        r.flag(rules::O_UNCHECKED, header.subgraphs.at.into(), 4, BITS.into(), count.into());
+        r.flag(rules::O_UNCHECKED, header.list(list::SUBGRAPHS).at.into(), 4, BITS.into(), count.into());
         graph::over(c);
         return Ok(());
     }
@@ -99,7 +99,7 @@ pub(super) fn calls(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> 
         return listed(r, c, count);
     }
     let mut reads = Reads::new(r, &mut c.state.memo);
-    let table = reads.item(header.subgraphs, run.subgraph)?;
+    let table = reads.item(header.list(list::SUBGRAPHS), run.subgraph)?;
     let operators = reads.vector(&table, 3)?;
     if run.entry >= operators.count {
         if !run.open {
@@ -150,7 +150,7 @@ fn listed(r: &mut Reader<'_, '_>, c: &mut Cursor, count: u32) -> Result<(), Halt
 /// Begins another pass, or reports the first subgraph that is left.
 fn end_of_pass(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let run = &mut c.state.run;
-    let count = header.subgraphs.count;
+    let count = header.list(list::SUBGRAPHS).count;
     let left = (0..count).find(|subgraph| !c.state.bits.has(*subgraph));
     let Some(left) = left else {
         graph::over(c);
@@ -160,7 +160,7 @@ fn end_of_pass(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Resul
         (run.subgraph, run.moved) = (0, false);
         return Ok(());
     }
-    let place = Span::new(header.subgraphs.place(left, 4), 4);
+    let place = Span::new(header.list(list::SUBGRAPHS).place(left, 4), 4);
     r.flag(rules::O_CYCLE, place.offset, place.len, 0, left.into());
     graph::over(c);
     Ok(())

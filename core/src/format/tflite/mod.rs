@@ -24,7 +24,9 @@
 
 pub mod rules;
 
+mod board;
 mod codes;
+mod ends;
 mod external;
 mod graph;
 mod links;
@@ -39,6 +41,7 @@ mod tensor;
 mod text;
 mod unused;
 
+use crate::base::build::WINDOWS;
 use crate::format::Container;
 use crate::format::flatbuffer::{Walk, reads, shape};
 use crate::input::Source;
@@ -52,17 +55,25 @@ use shape::Shape;
 /// The validated model, as plain numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Header {
-    codes: Vector,
-    subgraphs: Vector,
-    buffers: Vector,
-    old_metadata: Vector,
-    metadata: Vector,
-    signatures: Vector,
-    groups: Vector,
-    externals: Vector,
+    /// The lists of the model, by the numbers in [`list`].
+    lists: [Vector; list::FIELDS.len()],
     tensors: u32,
     operators: u32,
     custom: u32,
+}
+
+/// Numbers of the lists of a model.
+mod list {
+    pub(super) const CODES: usize = 0;
+    pub(super) const SUBGRAPHS: usize = 1;
+    pub(super) const BUFFERS: usize = 2;
+    pub(super) const OLD_METADATA: usize = 3;
+    pub(super) const METADATA: usize = 4;
+    pub(super) const SIGNATURES: usize = 5;
+    pub(super) const GROUPS: usize = 6;
+    pub(super) const EXTERNALS: usize = 7;
+    /// The fields of the model that refer to them.
+    pub(super) const FIELDS: [u8; 8] = [1, 2, 4, 5, 6, 7, 8, 9];
 }
 
 /// State kept between calls.
@@ -168,11 +179,21 @@ impl Container for Header {
 
     /// Continues the validation of everything that listing leaves out.
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        reads::steps(r, c, |r, c| graph::step(self, r, c))
+        if WINDOWS {
+            return reads::steps(r, c, |r, c| graph::step(self, r, c));
+        }
+        c.finish();
+        board::check(self, r)
     }
 }
 
 impl Header {
+    /// A list of the model.
+    #[inline(always)]
+    fn list(&self, number: usize) -> Vector {
+        self.lists.get(number).copied().unwrap_or(Vector::NONE)
+    }
+
     /// Number of operators in all subgraphs.
     pub const fn operators(&self) -> u32 {
         self.operators
@@ -185,12 +206,14 @@ impl Header {
 
     /// Number of subgraphs.
     pub const fn subgraphs(&self) -> u32 {
-        self.subgraphs.count
+        let [_, subgraphs, ..] = &self.lists;
+        subgraphs.count
     }
 
     /// Number of signatures.
     pub const fn signatures(&self) -> u32 {
-        self.signatures.count
+        let [.., signatures, _, _] = &self.lists;
+        signatures.count
     }
 }
 

@@ -3,8 +3,9 @@
 use super::reads::{Reads, Vector};
 use super::rules;
 use super::schema::{self, table};
-use super::{Cursor, Header, extent};
-use crate::format::flatbuffer::{self, Extent, Fault, Object, Prefix, Walk};
+use super::{Cursor, Header, extent, list};
+use crate::base::build::WINDOWS;
+use crate::format::flatbuffer::{self, Extent, Fault, Object, Prefix, Rules, Walk};
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, Rule, Severity};
@@ -55,7 +56,7 @@ pub(super) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Hal
         verify(r, c)?;
         c.phase = 2;
     }
-    if let Some(rule) = c.state.scan.broken {
+    if WINDOWS && let Some(rule) = c.state.scan.broken {
         return Err(Halt::refused(rule));
     }
     let header = find(r, c)?;
@@ -72,14 +73,18 @@ fn verify(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         }
         rule
     };
+    // A walk through memory ends at a fatal fault.
+    let rule: Rules<'_> = if WINDOWS { &rule } else { &rules::structure };
     loop {
-        let found = c.state.walk.next(r, &schema::MODEL, &rule);
+        let found = c.state.walk.next(r, &schema::MODEL, rule);
         let scan = &mut c.state.scan;
-        scan.broken = scan.broken.or(fatal.get());
+        if WINDOWS {
+            scan.broken = scan.broken.or(fatal.get());
+        }
         let top = c.state.walk.path().last();
         match found? {
-            Some(Object::Table { number, span, .. }) => match number {
-                0 => scan.model = span.offset,
+            Some(Object::Table { number, place, .. }) => match number {
+                0 => scan.model = place.span().offset,
                 table::TENSOR => scan.tensors = scan.tensors.saturating_add(1),
                 table::OPERATOR => scan.operators = scan.operators.saturating_add(1),
                 _ => {}
@@ -100,39 +105,26 @@ fn find(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
     let mut reads = Reads::new(r, &mut c.state.memo);
     let model = reads.table(scan.model)?;
     let version = reads.scalar(&model, 0, 4, 0)?;
-    let mut vectors = [Vector::NONE; 8];
-    for (vector, field) in vectors.iter_mut().zip([1, 2, 4, 5, 6, 7, 8, 9]) {
-        *vector = reads.vector(&model, field)?;
-    }
-    let [codes, subgraphs, buffers, old_metadata, metadata, signatures, groups, externals] =
-        vectors;
-    let refuse = |r: &mut Reader<'_, '_>, rule, span: Span, expected, found| {
-        r.flag(rule, span.offset, span.len, expected, found);
-        Err(Halt::refused(rule))
+    let mut header = Header {
+        lists: [Vector::NONE; list::FIELDS.len()],
+        tensors: scan.tensors,
+        operators: scan.operators,
+        custom: scan.custom,
     };
+    for (list, field) in header.lists.iter_mut().zip(list::FIELDS) {
+        *list = reads.vector(&model, field)?;
+    }
     let whole = model.span();
-    if version.value != VERSION {
+    let (rule, span, expected, found) = if version.value != VERSION {
         let at = if version.at == 0 { whole } else { Span::new(version.at, 4) };
-        return refuse(r, rules::M_VERSION, at, VERSION, version.value);
-    }
-    if subgraphs.count == 0 {
-        return refuse(r, rules::M_SUBGRAPHS, whole, 1, 0);
-    }
-    if buffers.count == 0 {
-        return refuse(r, rules::M_BUFFERS, whole, 1, 0);
-    }
-    let Scan { tensors, operators, custom, .. } = scan;
-    Ok(Header {
-        codes,
-        subgraphs,
-        buffers,
-        old_metadata,
-        metadata,
-        signatures,
-        groups,
-        externals,
-        tensors,
-        operators,
-        custom,
-    })
+        (rules::M_VERSION, at, VERSION, version.value)
+    } else if header.list(list::SUBGRAPHS).count == 0 {
+        (rules::M_SUBGRAPHS, whole, 1, 0)
+    } else if header.list(list::BUFFERS).count == 0 {
+        (rules::M_BUFFERS, whole, 1, 0)
+    } else {
+        return Ok(header);
+    };
+    r.flag(rule, span.offset, span.len, expected, found);
+    Err(Halt::refused(rule))
 }

@@ -9,7 +9,7 @@ use super::graph::{self, BITS, Bits, found, is_inside};
 use super::operators::{self, Calls};
 use super::reads::{Reads, Table, Vector, offsets};
 use super::tensor::Fields;
-use super::{Cursor, Header, rules};
+use super::{Cursor, Header, list, rules};
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, Rule};
@@ -27,7 +27,7 @@ const CALLED: u8 = 8;
 
 /// Continues with the current subgraph.
 pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    if c.state.run.subgraph >= header.subgraphs.count {
+    if c.state.run.subgraph >= header.list(list::SUBGRAPHS).count {
         graph::over(c);
         return Ok(());
     }
@@ -172,7 +172,7 @@ fn check(
 ) -> Result<(), Halt> {
     let index = reads.scalar(table, 0, 4, 0)?;
     let number = u32::try_from(index.value).unwrap_or(u32::MAX);
-    let known = number < header.codes.count;
+    let known = number < header.list(list::CODES).count;
     let code = if known { Some(codes::read(header, reads, number)?.number) } else { None };
     let kind = reads.scalar(table, 3, 1, 0)?;
     let mutating = reads.vector(table, 7)?;
@@ -180,7 +180,7 @@ fn check(
     let size = reads.scalar(table, 10, 8, 0)?.value;
     let place = table.span();
     let r = &mut *reads.r;
-    r.check(known, rules::O_CODE, place, header.codes.count.into(), index.value);
+    r.check(known, rules::O_CODE, place, header.list(list::CODES).count.into(), index.value);
     if let Some(code) = code.and_then(|code| u32::try_from(code).ok()) {
         let own = operators::options(code);
         let known = code <= operators::LAST && code != operators::PLACEHOLDER;
@@ -277,7 +277,7 @@ fn index(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor, index: i32, at
 
 /// Checks the number of a subgraph that an operator calls.
 fn call(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor, number: i32, at: u64) {
-    let count = header.subgraphs.count;
+    let count = header.list(list::SUBGRAPHS).count;
     let inside = is_inside(number, count);
     r.check(inside, rules::O_SUBGRAPH, Span::new(at, 4), count.into(), found(number));
     let run = &mut c.state.run;
@@ -295,13 +295,13 @@ pub(super) enum Called {
 /// Reads which subgraphs an operator calls.
 pub(super) fn called(reads: &mut Reads<'_, '_, '_, '_>, table: &Table) -> Result<Called, Halt> {
     let mut found = Called::Two(None, None);
-    for (kind, value) in [(3, 4), (11, 12)] {
-        let kind = u8::try_from(reads.scalar(table, kind, 1, 0)?.value).unwrap_or(0);
-        let calls = if value == 4 { operators::calls(kind) } else { operators::calls_2(kind) };
+    for union in operators::UNIONS {
+        let kind = u8::try_from(reads.scalar(table, union, 1, 0)?.value).unwrap_or(0);
+        let calls = operators::calls(union, kind);
         if calls == Calls::None {
             continue;
         }
-        let Some(options) = reads.inner(table, value)? else { continue };
+        let Some(options) = reads.inner(table, union.wrapping_add(1))? else { continue };
         let mut number = |field: u8| -> Result<Option<(i32, u64)>, Halt> {
             let Scalar4 { value, at } = scalar(reads, &options, field)?;
             Ok(Some((value, at)))
@@ -325,5 +325,5 @@ struct Scalar4 {
 fn scalar(reads: &mut Reads<'_, '_, '_, '_>, table: &Table, field: u8) -> Result<Scalar4, Halt> {
     let found = reads.scalar(table, field, 4, 0)?;
     let value = u32::try_from(found.value).unwrap_or(0).cast_signed();
-    Ok(Scalar4 { value, at: if found.at == 0 { table.at } else { found.at } })
+    Ok(Scalar4 { value, at: if found.at == 0 { table.at() } else { found.at } })
 }

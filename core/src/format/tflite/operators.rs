@@ -41,28 +41,56 @@ pub(super) enum Calls {
     Many(u8),
 }
 
-/// The fields of `BuiltinOptions` of this kind that are numbers of subgraphs.
-pub(super) fn calls(kind: u8) -> Calls {
-    match kind {
-        16 | 103 => Calls::One(0),
-        92 | 93 => Calls::Two(0, 1),
-        _ => Calls::None,
-    }
+/// A field of options that is the number of a subgraph, or a list of them.
+pub(super) struct Call {
+    /// The field of an operator that has the kind of options; the options follow.
+    pub(super) union: u8,
+    pub(super) kind: u8,
+    pub(super) field: u8,
+    pub(super) list: bool,
 }
 
-/// The same for `BuiltinOptions2`.
-pub(super) fn calls_2(kind: u8) -> Calls {
-    match kind {
-        // Custom call, and case.
-        5 => Calls::Many(4),
-        23 => Calls::Many(0),
-        // Reduce, scatter, reduce window, sort, composite.
-        6 | 21 => Calls::One(1),
-        7 => Calls::One(6),
-        13 => Calls::One(5),
-        14 => Calls::One(2),
-        // While.
-        15 => Calls::Two(0, 1),
-        _ => Calls::None,
+const fn one(union: u8, kind: u8, field: u8) -> Call {
+    Call { union, kind, field, list: false }
+}
+
+const fn many(union: u8, kind: u8, field: u8) -> Call {
+    Call { union, kind, field, list: true }
+}
+
+/// The fields of an operator with the kinds of `BuiltinOptions` and of `BuiltinOptions2`.
+pub(super) const UNIONS: [u8; 2] = [3, 11];
+
+/// All of them. Options have at most two numbers, or one list.
+pub(super) const CALLS: [Call; 15] = [
+    // Call, call once, if, while.
+    one(3, 16, 0),
+    one(3, 103, 0),
+    one(3, 92, 0),
+    one(3, 92, 1),
+    one(3, 93, 0),
+    one(3, 93, 1),
+    // Custom call, and case.
+    many(11, 5, 4),
+    many(11, 23, 0),
+    // Reduce, scatter, reduce window, sort, composite.
+    one(11, 6, 1),
+    one(11, 21, 1),
+    one(11, 7, 6),
+    one(11, 13, 5),
+    one(11, 14, 2),
+    // While.
+    one(11, 15, 0),
+    one(11, 15, 1),
+];
+
+/// The fields of options of this kind that are numbers of subgraphs.
+pub(super) fn calls(union: u8, kind: u8) -> Calls {
+    let mut own = CALLS.iter().filter(|call| (call.union, call.kind) == (union, kind));
+    match (own.next(), own.next()) {
+        (None, _) => Calls::None,
+        (Some(call), _) if call.list => Calls::Many(call.field),
+        (Some(call), None) => Calls::One(call.field),
+        (Some(first), Some(second)) => Calls::Two(first.field, second.field),
     }
 }

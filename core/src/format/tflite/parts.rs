@@ -1,7 +1,7 @@
 //! The parts of the file.
 
 use super::reads::Reads;
-use super::{Cursor, Header, State, extent, open, rules, schema, tensor};
+use super::{Cursor, Header, State, extent, list, open, rules, schema, tensor};
 use crate::format::data_of;
 use crate::format::flatbuffer::Object;
 use crate::input::Span;
@@ -57,14 +57,15 @@ fn object(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Span>, Halt> 
     }
     let found = r.quietly(|r| walk.next(r, &schema::MODEL, &rules::structure))?;
     Ok(match found {
-        Some(Object::Table { span, vtable, .. }) => {
+        Some(Object::Table { place, vtable, .. }) => {
+            let (span, vtable) = (place.span(), vtable.span());
             scan.pending = Some(vtable);
             // A wrong length of a table has been reported.
             let inside = span.end().is_some_and(|end| end <= extent(r.source()));
             Some(Span::new(span.offset, if inside { span.len } else { 4 }))
         }
-        Some(Object::Vector(span)) if open::is_data(walk) => Some(Span::new(span.offset, 4)),
-        Some(Object::Vector(span) | Object::String(span)) => Some(span),
+        Some(Object::Vector(place)) if open::is_data(walk) => Some(Span::new(place.span().offset, 4)),
+        Some(Object::Vector(place) | Object::String(place)) => Some(place.span()),
         None => None,
     })
 }
@@ -85,10 +86,10 @@ fn metadata(
     r: &mut Reader<'_, '_>,
     c: &mut Cursor,
 ) -> Result<Option<Region>, Halt> {
-    while c.index < header.metadata.count {
+    while c.index < header.list(list::METADATA).count {
         let mut reads = Reads::new(r, &mut c.state.memo);
-        let table = reads.item(header.metadata, c.index)?;
-        let index = reads.scalar(&table, 1, 4, 0)?.value;
+        let table = reads.item(header.list(list::METADATA), c.index)?;
+        let index = reads.small(&table, 1, 4)?.value;
         let stored = tensor::stored(header, &mut reads, index)?;
         let entry = c.index;
         c.state.memo.clear();

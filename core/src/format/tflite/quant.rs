@@ -12,7 +12,7 @@ use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, Rule};
 
 /// The alignment of data.
-const ALIGN: u64 = 16;
+pub(super) const ALIGN: u64 = 16;
 
 /// The steps of a tensor.
 const START: u8 = 0;
@@ -226,19 +226,26 @@ fn zero_points(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<
     Ok(())
 }
 
+/// A type with a sign.
+const SIGNED: u8 = 32;
+
 /// Whether elements of this type can be `zero`. Types that are not quantised take any.
-fn fits(dtype: DType, zero: i64) -> bool {
-    match dtype {
-        DType::I2 => (-2..=1).contains(&zero),
-        DType::I4 => (-8..=7).contains(&zero),
-        DType::U4 => (0..=15).contains(&zero),
-        DType::I8 => i8::try_from(zero).is_ok(),
-        DType::U8 => u8::try_from(zero).is_ok(),
-        DType::I16 => i16::try_from(zero).is_ok(),
-        DType::U16 => u16::try_from(zero).is_ok(),
-        DType::I32 => i32::try_from(zero).is_ok(),
-        _ => true,
-    }
+pub(super) fn fits(dtype: DType, zero: i64) -> bool {
+    // Bits of the number without its sign, and a flag for types that have one.
+    let width: u8 = match dtype {
+        DType::I2 => SIGNED | 1,
+        DType::I4 => SIGNED | 3,
+        DType::U4 => 4,
+        DType::I8 => SIGNED | 7,
+        DType::U8 => 8,
+        DType::I16 => SIGNED | 15,
+        DType::U16 => 16,
+        DType::I32 => SIGNED | 31,
+        _ => return true,
+    };
+    let Ok(zero) = i32::try_from(zero) else { return false };
+    let rest = zero.wrapping_shr((width & 31).into());
+    rest == 0 || (width & SIGNED != 0 && rest == -1)
 }
 
 /// Checks quantisation whose scales are in other tensors.
@@ -363,5 +370,30 @@ fn blocks(
     match product.checked_rem(block.into()) {
         Some(0) => Ok(product.checked_div(block.into())),
         _ => refuse(reads.r, rules::Q_BLOCK, product, found(parts.block)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zero_point_fits_the_range_of_its_type() {
+        for (dtype, low, high) in [
+            (DType::I2, -2, 1),
+            (DType::I4, -8, 7),
+            (DType::U4, 0, 15),
+            (DType::I8, -128, 127),
+            (DType::U8, 0, 255),
+            (DType::I16, -32_768, 32_767),
+            (DType::U16, 0, 65_535),
+            (DType::I32, i32::MIN.into(), i32::MAX.into()),
+        ] {
+            let inside = [low, 0, high];
+            assert!(inside.iter().all(|zero| fits(dtype, *zero)), "{dtype:?}");
+            let outside = [i64::MIN, low - 1, high + 1, 1 << 32, i64::MAX];
+            assert!(!outside.iter().any(|zero| fits(dtype, *zero)), "{dtype:?}");
+        }
+        assert!(fits(DType::F32, i64::MIN));
     }
 }

@@ -3,7 +3,7 @@
 //! Written from schema 3 (revisions up to 3d). The options of operators are described by the widths
 //! of their fields alone; tables of equal widths share a description.
 
-use crate::format::flatbuffer::{Schema, Type};
+use crate::format::flatbuffer::{Schema, Type, lists};
 
 const S1: Type = Type::Scalar(1);
 const S4: Type = Type::Scalar(4);
@@ -44,8 +44,8 @@ const fn o(number: u8) -> Type {
 /// The model and everything in it.
 pub(super) const MODEL: Schema = Schema {
     identifier: *b"TFL3",
-    tables: TABLES,
-    unions: &[OPTIONS, OPTIONS_2, DETAILS, INDICES],
+    tables: lists!(TABLES),
+    unions: lists!(&[OPTIONS, OPTIONS_2, DETAILS, INDICES]),
 };
 
 const TABLES: &[&[Type]] = &[

@@ -1,31 +1,32 @@
 //! Listing: the tensors of all subgraphs, with their buffers.
 
-use super::reads::{Reads, Scalar, Table, Vector, get};
+use super::reads::{Reads, Small, Table, Vector, ready, slice};
 use super::rules;
 use super::shape::Shape;
-use super::{Cursor, Header, State, name_at};
-use crate::base::{limits::TFLITE_TEXT, utf8};
+use super::{Cursor, Header, State, list, name_at};
+use crate::base::{build::WINDOWS, limits::TFLITE_TEXT, utf8};
 use crate::input::Span;
+use crate::model::dims::scaled;
 use crate::model::{Chunks, DType, Layout, NameAt, Status, Tensor};
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, Rule};
 
 /// The last type that the schema defines.
-const LAST: u64 = 22;
+const LAST: u32 = 22;
 
 /// Numbers of types that have no data.
-const RESOURCE: u64 = 13;
-const VARIANT: u64 = 14;
+const RESOURCE: u32 = 13;
+const VARIANT: u32 = 14;
 
 /// The fields of a tensor that decide about its data.
 #[derive(Clone, Copy)]
 pub(super) struct Fields {
     pub(super) table: Table,
     pub(super) shape: Vector,
-    pub(super) code: Scalar,
-    pub(super) buffer: Scalar,
+    pub(super) code: Small,
+    pub(super) buffer: Small,
     pub(super) sparse: bool,
-    pub(super) external: Scalar,
+    pub(super) external: Small,
     pub(super) variable: bool,
     /// Its buffer; `None` if there is none with that number.
     pub(super) stored: Option<Stored>,
@@ -39,12 +40,12 @@ pub(super) struct Stored {
     pub(super) span: Span,
     /// It has data inside, and a place outside.
     both: bool,
-    /// It has a size without an offset.
-    size: Option<u64>,
+    /// Its size, if that comes without an offset; 0 otherwise.
+    size: u64,
 }
 
 /// The element type with this number; `None` for a resource or a variant.
-pub(super) fn dtype(code: u64) -> Option<DType> {
+pub(super) fn dtype(code: u32) -> Option<DType> {
     Some(match code {
         0 => DType::F32,
         1 => DType::F16,
@@ -71,24 +72,34 @@ pub(super) fn dtype(code: u64) -> Option<DType> {
     })
 }
 
+/// Bytes of `elements` elements of a type with a width; `None` if their bits exceed 64 bits. Takes
+/// less code than [`DType::bytes`], which knows the types of all formats.
+fn bytes(code: u32, elements: u64) -> Option<u64> {
+    /// Powers of two that are the widths of types in bits; those of other types are not asked for.
+    const WIDTHS: [u8; 23] =
+        [5, 4, 5, 3, 6, 0, 3, 4, 6, 3, 6, 7, 6, 0, 0, 5, 4, 2, 4, 1, 2, 3, 3];
+    let width = usize::try_from(code).ok().and_then(|code| WIDTHS.get(code)).copied();
+    let bits = scaled(elements, 1_u32.wrapping_shl(width.unwrap_or(0).into()))?;
+    bits.checked_add(7).map(|bits| bits >> 3)
+}
+
 /// Reads buffer `index`.
 pub(super) fn stored(
     header: &Header,
     reads: &mut Reads<'_, '_, '_, '_>,
-    index: u64,
+    index: u32,
 ) -> Result<Option<Stored>, Halt> {
-    let Some(index) = u32::try_from(index).ok().filter(|index| *index < header.buffers.count)
-    else {
+    if index >= header.list(list::BUFFERS).count {
         return Ok(None);
-    };
-    let table = reads.item(header.buffers, index)?;
+    }
+    let table = reads.item(header.list(list::BUFFERS), index)?;
     let data = reads.vector(&table, 0)?;
     let offset = reads.scalar(&table, 1, 8, 0)?.value;
     let size = reads.scalar(&table, 2, 8, 0)?.value;
     let outside = offset > 1 && data.count == 0;
     let span = if outside { Span::new(offset, size) } else { data.span(1) };
     let both = offset > 1 && data.count > 0;
-    let size = (offset <= 1 && size > 0).then_some(size);
+    let size = if offset <= 1 { size } else { 0 };
     Ok(Some(Stored { table, span, both, size }))
 }
 
@@ -96,7 +107,7 @@ pub(super) fn stored(
 pub(super) fn check_stored(r: &mut Reader<'_, '_>, stored: &Stored) -> bool {
     let place = stored.table.span();
     r.check(!stored.both, rules::B_BOTH, place, 0, 0);
-    r.check(stored.size.is_none(), rules::B_OFFSET, place, 0, stored.size.unwrap_or(0));
+    r.check(stored.size == 0, rules::B_OFFSET, place, 0, stored.size);
     // Data inside was verified with the flatbuffer.
     let end = stored.span.end().filter(|end| *end <= r.source().len());
     r.check(end.is_some(), rules::B_RANGE, place, r.source().len(), stored.span.offset);
@@ -111,10 +122,10 @@ impl Fields {
         table: Table,
     ) -> Result<Fields, Halt> {
         let shape = reads.vector(&table, 0)?;
-        let code = reads.scalar(&table, 1, 1, 0)?;
-        let buffer = reads.scalar(&table, 2, 4, 0)?;
+        let code = reads.small(&table, 1, 1)?;
+        let buffer = reads.small(&table, 2, 4)?;
         let sparse = reads.field(&table, 6)? != 0;
-        let external = reads.scalar(&table, 10, 4, 0)?;
+        let external = reads.small(&table, 10, 4)?;
         let variable = reads.scalar(&table, 5, 1, 0)?.value != 0;
         let stored = stored(header, reads, buffer.value)?;
         Ok(Fields { table, shape, code, buffer, sparse, external, variable, stored })
@@ -141,10 +152,10 @@ pub(super) fn table(
         if place.passed < place.tensors.count {
             return reads.item(place.tensors, place.passed).map(Some);
         }
-        if place.subgraphs >= header.subgraphs.count {
+        if place.subgraphs >= header.list(list::SUBGRAPHS).count {
             return Ok(None);
         }
-        let subgraph = reads.item(header.subgraphs, place.subgraphs)?;
+        let subgraph = reads.item(header.list(list::SUBGRAPHS), place.subgraphs)?;
         place.tensors = reads.vector(&subgraph, 0)?;
         place.subgraphs = place.subgraphs.saturating_add(1);
         place.passed = 0;
@@ -171,16 +182,14 @@ pub(super) fn next(
         return Ok(None);
     }
     let State { memo, place, shape, alone, .. } = &mut c.state;
-    let (fields, text) = {
-        let mut reads = Reads::new(r, memo);
-        // What `table` has read is known.
-        let table = match alone {
-            true => reads.table(c.at)?,
-            false => reads.item(place.tensors, place.passed)?,
-        };
-        let fields = Fields::read(header, &mut reads, table)?;
-        (fields, reads.vector(&table, 3)?)
+    let mut reads = Reads::new(r, memo);
+    // What `table` has read is known.
+    let table = match alone {
+        true => reads.table(c.at)?,
+        false => reads.item(place.tensors, place.passed)?,
     };
+    let fields = Fields::read(header, &mut reads, table)?;
+    let text = reads.vector(&table, 3)?;
     shape.read(r, fields.shape, 0, 0)?;
     let shape = *shape;
     r.about(EntryKind::Tensor, c.index);
@@ -189,14 +198,12 @@ pub(super) fn next(
     let name = read_name(r, text, rules::T_NAME_UTF8)?;
     let mut tensor = Tensor {
         index: c.index,
-        offset: fields.table.at,
+        offset: fields.table.at(),
         name,
-        dims: shape.packed.dims(),
+        dims: shape.dims(fields.shape),
         ..Tensor::default()
     };
-    if let Err(broken) = validate(header, r, &fields, &shape, &mut tensor) {
-        let Broken { rule, span, expected, found } = broken;
-        r.flag(rule, span.offset, span.len, expected, found);
+    if validate(header, r, &fields, &shape, &mut tensor).is_none() {
         tensor.status = Status::Broken;
         tensor.chunks = Chunks::None;
     }
@@ -205,98 +212,124 @@ pub(super) fn next(
 }
 
 /// Reads a text and checks it; no name if it is too long to be read.
+#[inline(always)]
 pub(super) fn read_name(r: &mut Reader<'_, '_>, text: Vector, rule: Rule) -> Result<NameAt, Halt> {
-    let span = text.span(1);
-    if span.len > TFLITE_TEXT {
-        r.flag(rules::T_TEXT, span.offset, span.len, TFLITE_TEXT, span.len);
-        return Ok(NameAt::default());
+    if text.count > 0 && u64::from(text.count) <= TFLITE_TEXT {
+        ready(r, text, 1)?;
     }
-    if span.len > 0 {
-        let bytes = get(r, span)?;
-        r.check(utf8::is(bytes), rule, span, 0, 0);
-    }
-    Ok(name_at(text))
+    Ok(name(r, text, rule))
 }
 
-/// Why a tensor cannot be used.
-struct Broken {
+/// The same for a text that is resident.
+fn name(r: &mut Reader<'_, '_>, text: Vector, rule: Rule) -> NameAt {
+    let span = text.span(1);
+    // In memory, a text of any length is read.
+    if WINDOWS && span.len > TFLITE_TEXT {
+        r.flag(rules::T_TEXT, span.offset, span.len, TFLITE_TEXT, span.len);
+        return NameAt::default();
+    }
+    r.check(utf8::is(slice(r, text, 1)), rule, span, 0, 0);
+    name_at(text)
+}
+
+/// Reports why a tensor cannot be used.
+fn broken(
+    r: &mut Reader<'_, '_>,
     rule: Rule,
     span: Span,
     expected: u64,
     found: u64,
+) -> Option<()> {
+    r.flag(rule, span.offset, span.len, expected, found);
+    None
 }
 
-fn broken<T>(rule: Rule, span: Span, expected: u64, found: u64) -> Result<T, Broken> {
-    Err(Broken { rule, span, expected, found })
-}
-
-/// Checks type, shape and buffer.
+/// Checks type, shape and buffer; `None` if the tensor is broken.
 fn validate(
     header: &Header,
     r: &mut Reader<'_, '_>,
     fields: &Fields,
     shape: &Shape,
     tensor: &mut Tensor,
-) -> Result<(), Broken> {
+) -> Option<()> {
     let whole = fields.table.span();
     let code = fields.code.value;
     if code > LAST {
         // A signed number of one byte.
         let signed = u8::try_from(code).unwrap_or(0).cast_signed();
         let found = i64::from(signed).cast_unsigned();
-        return broken(rules::T_TYPE, Span::new(fields.code.at, 1), LAST, found);
+        return broken(r, rules::T_TYPE, Span::new(fields.code.at(), 1), LAST.into(), found);
     }
     if let Some((extent, at)) = shape.negative {
         let found = i64::from(extent).cast_unsigned();
-        return broken(rules::T_DIM, Span::new(at.into(), 4), 0, found);
+        return broken(r, rules::T_DIM, Span::new(at.into(), 4), 0, found);
     }
     tensor.dtype = dtype(code).unwrap_or(DType::Unknown);
     let elements = shape.elements();
     // Texts vary in length, and resources have none.
     let bytes = match tensor.dtype {
         DType::Text | DType::Unknown => Some(0),
-        dtype => dtype.bytes(elements),
+        dtype if WINDOWS => dtype.bytes(elements),
+        _ => bytes(code, elements),
     };
     let (Some(bytes), false) = (bytes, shape.overflows) else {
-        return broken(rules::T_PRODUCT, fields.shape.span(4), 0, elements);
+        return broken(r, rules::T_PRODUCT, fields.shape.span(4), 0, elements);
     };
     tensor.elements = elements;
     let rank = shape.rank.into();
-    r.check(!shape.packed.is_cut(), rules::T_RANK, fields.shape.span(4), 0, rank);
+    r.check(!shape.is_cut(), rules::T_RANK, fields.shape.span(4), 0, rank);
     let Some(stored) = fields.stored else {
-        let at = Span::new(fields.buffer.at, 4);
-        return broken(rules::B_INDEX, at, header.buffers.count.into(), fields.buffer.value);
+        let at = Span::new(fields.buffer.at(), 4);
+        let (count, found) = (header.list(list::BUFFERS).count.into(), fields.buffer.value.into());
+        return broken(r, rules::B_INDEX, at, count, found);
     };
     let span = stored.span;
     if !check_stored(r, &stored) {
         tensor.status = Status::Broken;
-        return Ok(());
+        return Some(());
     }
     // All of it belongs to the tensor, even if it is too long.
     tensor.extra = span;
     if matches!(code, RESOURCE | VARIANT) {
         r.check(span.is_empty(), rules::T_RESOURCE, whole, 0, span.len);
-        return Ok(());
+        return Some(());
     }
     if span.is_empty() {
         // A buffer may be empty; its tensor is one that an operator computes.
-        return Ok(());
+        return Some(());
     }
     r.check(!fields.variable, rules::T_VARIABLE, whole, 0, span.len);
-    r.check(fields.external.value == 0, rules::E_BOTH, whole, 0, fields.external.value);
+    let external = fields.external.value;
+    r.check(external == 0, rules::E_BOTH, whole, 0, external.into());
     if tensor.dtype == DType::Text {
-        return Ok(());
+        return Some(());
     }
     if fields.sparse {
         // The audit compares the length with the indices.
         tensor.layout = Layout::Sparse;
         tensor.chunks = Chunks::One(span);
-        return Ok(());
+        return Some(());
     }
     if span.len < bytes {
-        return broken(rules::T_SHORT, span, bytes, span.len);
+        return broken(r, rules::T_SHORT, span, bytes, span.len);
     }
     r.check(span.len == bytes, rules::T_LONG, span, bytes, span.len);
     tensor.chunks = Chunks::One(Span::new(span.offset, bytes));
-    Ok(())
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_those_of_the_element_type() {
+        for code in 0..=LAST {
+            let Some(dtype) = dtype(code).filter(|dtype| *dtype != DType::Text) else { continue };
+            for elements in [0, 1, 2, 3, 4, 5, 7, 8, 9, 1 << 32, (1 << 56) + 1] {
+                assert_eq!(bytes(code, elements), dtype.bytes(elements), "{dtype:?} {elements}");
+            }
+        }
+        assert_eq!(bytes(0, u64::MAX), None);
+    }
 }

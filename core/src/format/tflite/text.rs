@@ -2,8 +2,8 @@
 
 use super::quant::{Known, PASS, go};
 use super::reads::{Reads, Vector, get, number, offsets};
-use super::{Cursor, Header, rules, tag, tensor};
-use crate::base::limits::TFLITE_TEXT;
+use super::{Cursor, Header, list, rules, tag, tensor};
+use crate::base::{build::WINDOWS, limits::TFLITE_TEXT};
 use crate::input::Span;
 use crate::model::{DType, Metadata, NameAt, Value, dims::Packed};
 use crate::parse::Reader;
@@ -18,52 +18,48 @@ pub(super) fn next(
     r: &mut Reader<'_, '_>,
     c: &mut Cursor,
 ) -> Result<Option<Metadata>, Halt> {
-    if c.phase == 0 && c.index >= header.metadata.count {
+    if c.phase == 0 && c.index >= header.list(list::METADATA).count {
         c.next_phase();
     }
-    if c.phase == 1 && c.index >= header.signatures.count {
+    if c.phase == 1 && c.index >= header.list(list::SIGNATURES).count {
         c.finish();
         return Ok(None);
     }
     let mut reads = Reads::new(r, &mut c.state.memo);
-    let list = if c.phase == 0 { header.metadata } else { header.signatures };
-    let table = reads.item(list, c.index)?;
+    let metadata = c.phase == 0;
+    let (list, name, number) =
+        if metadata { (list::METADATA, 0, 1) } else { (list::SIGNATURES, 2, 4) };
+    let table = reads.item(header.list(list), c.index)?;
     let place = table.span();
-    let (key, tag, stored, index);
-    match c.phase {
-        0 => {
-            key = reads.vector(&table, 0)?;
-            index = reads.scalar(&table, 1, 4, 0)?;
-            let buffer = tensor::stored(header, &mut reads, index.value)?;
-            reads.r.about(EntryKind::Metadata, c.index);
-            let name = tensor::read_name(reads.r, key, rules::M_NAME_UTF8)?;
-            let text = name.len > 0 && get(reads.r, name.span())? == MIN_VERSION;
-            let count = header.buffers.count.into();
-            r.check(buffer.is_some(), rules::M_META_BUFFER, place, count, index.value);
-            let sound = buffer.filter(|buffer| tensor::check_stored(r, buffer));
-            stored = sound.map_or(Span::new(place.offset, 0), |buffer| buffer.span);
-            tag = if text && stored.len <= TFLITE_TEXT { tag::TEXT } else { tag::BYTES };
-        }
-        _ => {
-            key = reads.vector(&table, 2)?;
-            index = reads.scalar(&table, 4, 4, 0)?;
-            reads.r.about(EntryKind::Metadata, c.index);
-            tensor::read_name(reads.r, key, rules::M_NAME_UTF8)?;
-            r.check(key.is_present(), rules::K_KEY, place, 0, 0);
-            let count = header.subgraphs.count;
-            let inside = index.value < count.into();
-            r.check(inside, rules::K_SUBGRAPH, place, count.into(), index.value);
-            // An absent number is 0.
-            let at =
-                if index.at == 0 { Span::new(place.offset, 0) } else { Span::new(index.at, 4) };
-            (tag, stored) = (tag::SUBGRAPH, at);
-        }
+    let key = reads.vector(&table, name)?;
+    let index = reads.small(&table, number, 4)?;
+    let buffer = if metadata { tensor::stored(header, &mut reads, index.value)? } else { None };
+    r.about(EntryKind::Metadata, c.index);
+    let name = tensor::read_name(r, key, rules::M_NAME_UTF8)?;
+    let (tag, stored);
+    if metadata {
+        // A board has no use for the text.
+        let text = WINDOWS && name.len > 0 && get(r, name.span())? == MIN_VERSION;
+        let count = header.list(list::BUFFERS).count.into();
+        r.check(buffer.is_some(), rules::M_META_BUFFER, place, count, index.value.into());
+        let sound = buffer.filter(|buffer| tensor::check_stored(r, buffer));
+        stored = sound.map_or(Span::new(place.offset, 0), |buffer| buffer.span);
+        tag = if text && stored.len <= TFLITE_TEXT { tag::TEXT } else { tag::BYTES };
+    } else {
+        r.check(key.is_present(), rules::K_KEY, place, 0, 0);
+        let count = header.list(list::SUBGRAPHS).count;
+        let inside = index.value < count;
+        r.check(inside, rules::K_SUBGRAPH, place, count.into(), index.value.into());
+        // An absent number is 0.
+        let at = index.at();
+        let at = if at == 0 { Span::new(place.offset, 0) } else { Span::new(at, 4) };
+        (tag, stored) = (tag::SUBGRAPH, at);
     }
-    let long = u64::from(key.count) > TFLITE_TEXT;
+    let long = WINDOWS && u64::from(key.count) > TFLITE_TEXT;
     let metadata = Metadata {
         kind: EntryKind::Metadata,
         index: c.index,
-        offset: table.at,
+        offset: table.at(),
         key: if long { NameAt::default() } else { super::name_at(key) },
         tag,
         stored,

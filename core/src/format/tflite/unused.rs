@@ -2,7 +2,7 @@
 
 use super::graph::{self, BITS, Bits, found, is_inside};
 use super::reads::{Reads, Vector, offsets};
-use super::{Cursor, Header, Place, rules, tensor};
+use super::{Cursor, Header, Place, list, rules, tensor};
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
@@ -34,12 +34,12 @@ fn mark(c: &mut Cursor, index: u64) {
 
 fn metadata(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let run = &mut c.state.run;
-    if run.entry >= header.metadata.count {
-        run.go(OLD, header.old_metadata);
+    if run.entry >= header.list(list::METADATA).count {
+        run.go(OLD, header.list(list::OLD_METADATA));
         return Ok(());
     }
     let mut reads = Reads::new(r, &mut c.state.memo);
-    let table = reads.item(header.metadata, run.entry)?;
+    let table = reads.item(header.list(list::METADATA), run.entry)?;
     let index = reads.scalar(&table, 1, 4, 0)?.value;
     c.state.memo.clear();
     run.entry = run.entry.saturating_add(1);
@@ -80,7 +80,7 @@ fn tensors(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<()
 
 fn buffers(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let run = &mut c.state.run;
-    let count = header.buffers.count;
+    let count = header.list(list::BUFFERS).count;
     let place = run.marked(run.entry).filter(|_| run.entry < count);
     let Some(place) = place else {
         run.base = run.base.saturating_add(BITS);
@@ -94,7 +94,7 @@ fn buffers(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<()
         return Ok(());
     };
     let mut reads = Reads::new(r, &mut c.state.memo);
-    let stored = tensor::stored(header, &mut reads, run.entry.into())?;
+    let stored = tensor::stored(header, &mut reads, run.entry)?;
     if let Some(stored) = stored
         && !stored.span.is_empty()
     {
@@ -117,13 +117,13 @@ pub(super) fn old_metadata(
     r.about(EntryKind::File, 0);
     let run = &mut c.state.run;
     if run.step == 0 {
-        run.go(1, header.old_metadata);
+        run.go(1, header.list(list::OLD_METADATA));
     }
     let Some((bytes, at)) = run.items(r, 4)? else {
         graph::over(c);
         return Ok(());
     };
-    let count = header.buffers.count;
+    let count = header.list(list::BUFFERS).count;
     let (items, _) = bytes.as_chunks::<4>();
     for (item, at) in items.iter().zip(offsets(at, 4)) {
         let index = i32::from_le_bytes(*item);

@@ -22,7 +22,7 @@ mod root {
 
 const SCHEMA: Schema = Schema {
     identifier: *b"TEST",
-    tables: &[
+    tables: lists!(&[
         &[
             Type::Scalar(4),
             Type::Tables(1),
@@ -35,8 +35,8 @@ const SCHEMA: Schema = Schema {
             Type::Tables(0),
         ],
         &[Type::String, Type::Scalar(1), Type::Scalar(8), Type::Vector(4)],
-    ],
-    unions: &[&[Type::Table(1), Type::String]],
+    ]),
+    unions: lists!(&[&[Type::Table(1), Type::String]]),
 };
 
 fn leaf(text: &'static str) -> Node {
@@ -170,8 +170,8 @@ fn sound_file_is_walked_to_its_end() {
     used[..8].fill(true);
     for object in &seen.objects {
         let (span, vtable) = match *object {
-            Object::Table { span, vtable, .. } => (span, vtable),
-            Object::Vector(span) | Object::String(span) => (span, Span::default()),
+            Object::Table { place, vtable, .. } => (place.span(), vtable.span()),
+            Object::Vector(place) | Object::String(place) => (place.span(), Span::default()),
         };
         for span in [span, vtable] {
             let (at, end) = (span.offset as usize, span.end().unwrap() as usize);

@@ -1,28 +1,14 @@
-//! Visits and verifies every object of a flatbuffer, in a loop with a small stack.
+//! The walk through a file of which a host may hold only one place at a time: it stops when bytes
+//! are missing, and goes on after a fault.
 
-use super::{Extent, Fault, Rules, Schema, Table, Type};
+mod table;
+
+use super::{Object, Place};
+use crate::format::flatbuffer::{Extent, Fault, Rules, Schema, Type};
 use crate::base::{Word, limits, wide, word};
-use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::{Halt, general::BYTES_CHANGED};
-
-/// An object that was visited. A shared one is visited again for each offset that leads to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Object {
-    /// A table of this number, with its vtable.
-    Table {
-        /// Its number in the schema.
-        number: u8,
-        /// Its bytes, as its vtable says.
-        span: Span,
-        /// The bytes of the vtable.
-        vtable: Span,
-    },
-    /// A vector, its count included.
-    Vector(Span),
-    /// A string, its length and its zero byte included.
-    String(Span),
-}
+use table::Table;
 
 /// A step from an enclosing table toward the current object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,6 +50,8 @@ impl Step {
 /// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
+    /// First, so that a new walk is all zeros.
+    Over,
     /// The table at `target`: its vtable offset.
     Enter,
     /// Its vtable.
@@ -78,7 +66,6 @@ enum Phase {
     Counted,
     /// The last byte of the string at `target`.
     StringEnd,
-    Over,
 }
 
 /// The state of a walk: plain numbers.
@@ -237,8 +224,8 @@ impl Walk {
         (self.table, self.phase) = (table, Phase::Fields);
         Ok(Some(Object::Table {
             number,
-            span: Span::new(wide(at), table.len.into()),
-            vtable: Span::new(wide(vtable), table.vtable_len.into()),
+            place: Place { at, len: table.len.into() },
+            vtable: Place { at: vtable, len: table.vtable_len.into() },
         }))
     }
 
@@ -395,7 +382,7 @@ impl Walk {
             (top.item, top.left) = (items, count);
         }
         self.resume();
-        Ok(Some(Object::Vector(Span::new(wide(at), len.wrapping_add(4)))))
+        Ok(Some(Object::Vector(Place { at, len: word(len.wrapping_add(4)) })))
     }
 
     fn string_end(
@@ -410,6 +397,6 @@ impl Walk {
             r.flag(rules(Fault::StringEnd), wide(end), 1, 0, byte.into());
         }
         self.resume();
-        Ok(Some(Object::String(Span::new(wide(at), len.wrapping_add(5)))))
+        Ok(Some(Object::String(Place { at, len: word(len.wrapping_add(5)) })))
     }
 }

@@ -1,16 +1,13 @@
-//! Reads of an entry whose parts lie in distant places.
+//! Reads from a file of which a host may hold only one place at a time.
 //!
-//! A table, its vtable and what its fields refer to may be anywhere, and a host may hold only one
-//! place at a time. So each number that was read is remembered, in the order of the reads. When
-//! bytes were missing, the entry is read again from its start, and the remembered numbers are
-//! taken from here.
-//!
-//! Opening has verified the places. Each is checked against the file again, because the bytes may
-//! have changed.
+//! A table, its vtable and what its fields refer to may be anywhere. So each number that was read is
+//! remembered, in the order of the reads. When bytes were missing, the entry is read again from its
+//! start, and the remembered numbers are taken from here.
 
-use crate::base::{limits, widen};
-use crate::input::{Absent, Span};
-use crate::parse::{Cursor, Reader};
+use super::{Scalar, Small, Vector, get, number};
+use crate::base::word;
+use crate::input::Span;
+use crate::parse::Reader;
 use crate::rule::Halt;
 
 /// Most reads of one entry: those of a tensor with a compressed dimension take 66.
@@ -33,72 +30,24 @@ impl Memo {
     }
 }
 
-/// A vector: where its items are, and how many.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Vector {
-    /// Offset of the first item; 0 if the field is absent.
-    pub(crate) at: u32,
-    /// Number of items.
-    pub(crate) count: u32,
-}
-
-impl Vector {
-    /// No vector.
-    pub(crate) const NONE: Vector = Vector { at: 0, count: 0 };
-
-    /// Whether the field is present.
-    pub(crate) fn is_present(self) -> bool {
-        self.at != 0
-    }
-
-    /// Offset of an item of `width` bytes.
-    pub(crate) fn place(self, index: u32, width: u8) -> u64 {
-        u64::from(self.at).wrapping_add(u64::from(index).wrapping_mul(width.into()))
-    }
-
-    /// The items after the first `passed`, as far as they are resident, `width` bytes each, and the
-    /// offset of the first of them; none after the last.
-    pub(crate) fn items<'a>(
-        self,
-        r: &mut Reader<'_, 'a>,
-        passed: u32,
-        width: u8,
-    ) -> Result<Option<(&'a [u8], u64)>, Halt> {
-        let left = self.count.saturating_sub(passed);
-        if left == 0 {
-            return Ok(None);
-        }
-        let at = self.place(passed, width);
-        let span = Span::new(at, u64::from(left).wrapping_mul(width.into()));
-        some(r, span, width).map(|bytes| Some((bytes, at)))
-    }
-
-    /// The bytes of its items.
-    pub(crate) fn span(self, width: u8) -> Span {
-        Span::new(self.at.into(), u64::from(self.count).wrapping_mul(width.into()))
-    }
-}
-
 /// A table: its offset, and the place and length of its vtable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Table {
-    pub(crate) at: u64,
+    at: u64,
     vtable: u64,
     len: u64,
 }
 
 impl Table {
+    /// Its offset.
+    pub(crate) fn at(&self) -> u64 {
+        self.at
+    }
+
     /// The place of the table, for findings.
     pub(crate) fn span(&self) -> Span {
         Span::new(self.at, 4)
     }
-}
-
-/// A scalar field: its value, and where it is stored; 0 if it is absent.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Scalar {
-    pub(crate) value: u64,
-    pub(crate) at: u64,
 }
 
 /// Reads an entry, and remembers.
@@ -182,6 +131,12 @@ impl<'m, 'w, 'r, 'a> Reads<'m, 'w, 'r, 'a> {
         Ok(Scalar { value, at })
     }
 
+    /// A number of up to four bytes, 0 if the field is absent.
+    pub(crate) fn small(&mut self, table: &Table, index: u8, width: u8) -> Result<Small, Halt> {
+        let Scalar { value, at } = self.scalar(table, index, width, 0)?;
+        Ok(Small { value: u32::try_from(value).unwrap_or(0), at: word(at) })
+    }
+
     /// A signed number of four bytes.
     pub(crate) fn int(&mut self, table: &Table, index: u8, default: i32) -> Result<i32, Halt> {
         let default = default.cast_unsigned().into();
@@ -229,72 +184,7 @@ impl<'m, 'w, 'r, 'a> Reads<'m, 'w, 'r, 'a> {
     }
 }
 
-/// The little-endian number of `width` bytes at `at`.
-pub(crate) fn number(r: &mut Reader<'_, '_>, at: u64, width: u8) -> Result<u64, Halt> {
-    let mut bytes = [0; 8];
-    let found = get(r, Span::new(at, width.into()))?;
-    for (to, from) in bytes.iter_mut().zip(found) {
-        *to = *from;
-    }
-    Ok(u64::from_le_bytes(bytes))
-}
-
-/// The bytes of `span` as one slice. The host may read ahead.
-pub(crate) fn get<'a>(r: &mut Reader<'_, 'a>, span: Span) -> Result<&'a [u8], Halt> {
-    match r.source().all(span) {
-        Some(bytes) => Ok(bytes),
-        None => {
-            let left = r.source().len().saturating_sub(span.offset);
-            let want = limits::READ_AHEAD.min(left).max(span.len);
-            Err(r.lack(Absent { offset: span.offset, need: span.len, want }))
-        }
-    }
-}
-
-/// Number of steps that an audit takes at a time: it copies the cursor before and after them.
-const STEPS: u32 = 64;
-
-/// Takes steps of an audit until the cursor is done, or bytes are missing, or for a while.
-pub(crate) fn steps<'s, 'a, S: Copy + PartialEq>(
-    r: &mut Reader<'s, 'a>,
-    c: &mut Cursor<S>,
-    mut step: impl FnMut(&mut Reader<'s, 'a>, &mut Cursor<S>) -> Result<(), Halt>,
-) -> Result<(), Halt> {
-    let before = *c;
-    for _ in 0..STEPS {
-        match step(r, c) {
-            Ok(()) if c.done => break,
-            Ok(()) => {}
-            // The audit keeps the cursor only after a step.
-            Err(halt) if halt.is_absent() && *c != before => break,
-            Err(halt) => return Err(halt),
-        }
-    }
-    Ok(())
-}
-
-/// The bytes of `span` that are resident, at least the first `width` of them, in whole items of
-/// `width` bytes.
-pub(crate) fn some<'a>(r: &mut Reader<'_, 'a>, span: Span, width: u8) -> Result<&'a [u8], Halt> {
-    if let Some(bytes) = r.source().all(span) {
-        return Ok(bytes);
-    }
-    let first = Span::new(span.offset, u64::from(width).min(span.len));
-    let run = match r.source().all(first) {
-        Some(_) => r.source().run(span.offset),
-        None => {
-            let want = limits::READ_AHEAD.min(span.len).max(first.len);
-            let absent = Absent { offset: span.offset, need: first.len, want };
-            return Err(r.lack(absent));
-        }
-    };
-    let most = usize::try_from(span.len).unwrap_or(usize::MAX).min(run.len());
-    let odd = widen(most).checked_rem(width.into()).unwrap_or(0);
-    let whole = most.saturating_sub(usize::try_from(odd).unwrap_or(0));
-    Ok(run.get(..whole).unwrap_or_default())
-}
-
-/// Offsets of items of `width` bytes, from `at` on.
-pub(crate) fn offsets(at: u64, width: u8) -> impl Iterator<Item = u64> {
-    core::iter::successors(Some(at), move |at| Some(at.wrapping_add(width.into())))
+/// Makes sure that [`slice`](super::slice) finds the items of a vector, `width` bytes each.
+pub(crate) fn ready(r: &mut Reader<'_, '_>, vector: Vector, width: u8) -> Result<(), Halt> {
+    get(r, vector.span(width)).map(|_| ())
 }

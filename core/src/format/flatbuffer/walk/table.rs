@@ -1,6 +1,6 @@
 //! One table: its vtable and the places of its fields.
 
-use super::{Extent, Fault, Rules};
+use crate::format::flatbuffer::{Extent, Fault, Rules};
 use crate::base::{Word, wide, widen, word};
 use crate::parse::Reader;
 use crate::rule::Halt;
@@ -25,7 +25,7 @@ pub(crate) struct Table {
 
 impl Table {
     /// No table.
-    pub(super) const NONE: Table =
+    pub(crate) const NONE: Table =
         Table { at: 0, vtable: 0, vtable_len: 0, len: 0, fields: [0; FIELDS] };
 
     /// Position of the vtable of the table at `at`, where four bytes are known to be inside;
