@@ -6,7 +6,7 @@ import { h } from '../ui/dom.ts';
 import { fetched } from '../ui/fetched.ts';
 import { count } from '../ui/format.ts';
 import { Tabs } from '../ui/tabs.ts';
-import { CompareView } from './compare.ts';
+import type { CompareView } from './compare.ts';
 import { exportMenu } from './export.ts';
 import { FindingsView } from './findings.ts';
 import { ForeignView, isForeign } from './foreign.ts';
@@ -166,10 +166,12 @@ export class FileView {
       this.tabs.add({
         id: 'compare',
         label: 'Compare',
-        make: () => {
-          this.#compare = new CompareView(this.#file, this.#others);
-          return this.#compare.element;
-        },
+        make: () =>
+          later('later', async () => {
+            const { CompareView } = await import('./compare.ts');
+            this.#compare = new CompareView(this.#file, this.#others);
+            return this.#compare;
+          }),
       });
     } else {
       this.tabs.remove('compare');
