@@ -37,9 +37,9 @@ export class ModelView {
 
   async #load(): Promise<void> {
     const file = this.#file;
-    const { config } = file;
-    const facts = await file.tasks.run('Summarising the model', (options) => file.client.with(options).model(file.id, config), file.closing.signal);
-    if (config !== file.config) {
+    const { config, beside } = file;
+    const facts = await file.tasks.run('Summarising the model', (options) => file.client.with(options).model(file.id, config, beside), file.closing.signal);
+    if (config !== file.config || beside !== file.beside) {
       return;
     }
     if (facts === undefined) {

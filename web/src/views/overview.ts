@@ -5,6 +5,7 @@ import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, pair, segmented, setText } from '../ui/dom.ts';
 import { count, counted, parameters, real, size } from '../ui/format.ts';
 import type { ModelFacts } from '../worker/summary.ts';
+import { beside } from './beside.ts';
 import { blockChart } from './blocks.ts';
 import { visible } from './metadata.ts';
 
@@ -78,7 +79,8 @@ function tile(label: string, value: string, ...notes: (string | undefined)[]): H
   return h('div', { class: 'tile' }, h('dt', {}, label), h('dd', {}, h('strong', {}, value), ...notes.filter((note) => note !== undefined && note !== '').map((note) => h('span', { class: 'tile-note' }, note))));
 }
 
-export function overview(file: OpenFile, { summary }: ModelFacts): HTMLElement {
+export function overview(file: OpenFile, model: ModelFacts): HTMLElement {
+  const { summary } = model;
   const { facts, all, active, others, notes, dtypes, parts, blocks } = summary;
   const text = (name: string) => {
     const value = facts.find((fact) => fact.name === name)?.value;
@@ -110,7 +112,7 @@ export function overview(file: OpenFile, { summary }: ModelFacts): HTMLElement {
     h(
       'div',
       { class: 'model-columns' },
-      h('div', {}, architecture(file, settled)),
+      h('div', {}, architecture(file, settled), ...beside(model)),
       h('div', {}, memory(summary, context, text('architecture') !== undefined), !noShares && shares('Parameters by part', parts, all, true), !noShares && shares('Parameters by type', dtypes, all, false)),
     ),
     blocks.length > 0 && blockChart(summary),
