@@ -1,10 +1,13 @@
 /** Summarises a model from its metadata, tensor names and shapes, and a `config.json`. */
 
 import type { ModelSummary, Setting, Template, TemplatePiece, Token, Vocabulary } from 'weighbridge';
-import { bytesOf } from './elements.ts';
+import { adapterOf, updates as updatesOf, type AdapterFacts, type Update } from './adapter.ts';
 import { besideOf, readBeside, type Beside, type Code } from './beside.ts';
+import { componentsOf, quantisedOf, type Component, type Quantised } from './components.ts';
+import { bytesOf } from './elements.ts';
 import type { Context } from './rpc.ts';
 import { session, summarising, type Session } from './session.ts';
+import { listTensors } from './tensors.ts';
 import { written } from './tokenizer.ts';
 
 /** Maximum metadata entries examined: models have fewer than a hundred. */
@@ -57,6 +60,9 @@ export interface ModelFacts {
   generation: Beside['generation'];
   code: Code[];
   scripts: string[];
+  adapter: AdapterFacts | undefined;
+  components: Component[];
+  quantised: Quantised[];
 }
 
 /** The entries of a file's metadata. */
@@ -141,6 +147,10 @@ export async function model(context: Context, id: number, config?: string, files
     const role = /^(.+)_token_id$/.exec(key)?.[1];
     return role === undefined || typeof value === 'object' ? [] : [{ role, id: Number(value) }];
   });
+  const tensors = await listTensors(file, context);
+  const adapter = await adapterOf(file, new Map(metadata), context);
+  trained.set(file, new Map(metadata));
+  summary.notes.push(...(adapter?.notes ?? []));
   const rows = summary.facts.find(({ name }) => name === 'vocab_size')?.value;
   if (count === undefined && beside.tokenizer !== undefined && typeof rows === 'number' && beside.tokenizer.tokens > rows) {
     summary.notes.push(`the tokenizer has ${beside.tokenizer.tokens} tokens, but the model has a vocabulary of ${rows}`);
@@ -148,6 +158,9 @@ export async function model(context: Context, id: number, config?: string, files
   summary.notes.push(...beside.notes);
   return {
     summary,
+    adapter,
+    components: componentsOf(tensors),
+    quantised: quantisedOf(tensors, new Map(settings)),
     generation: beside.generation,
     code: beside.code,
     scripts: beside.scripts,
@@ -170,6 +183,32 @@ export async function model(context: Context, id: number, config?: string, files
       .sort((a, b) => Number(b.name === '') - Number(a.name === ''))
       .concat(beside.templates.map(({ name, from }, i) => ({ name, from, index: -1 - i }))),
   };
+}
+
+/** Maximum bytes of a text that is read in full. */
+const MOST_WHOLE = 4 << 20;
+
+/** The whole text of an entry of JSON metadata; `undefined` if it is no text, or too long. */
+export async function metaText(context: Context, id: number, key: string): Promise<string | undefined> {
+  const file = session(id);
+  const entry = (await entriesOf(file, context)).find((one) => one.key === key);
+  if (entry === undefined || entry.len > MOST_WHOLE || entry.type !== 'string') {
+    return undefined;
+  }
+  const { text, truncated } = await file.settle(() => file.document.value(entry.index), context);
+  if (!truncated) {
+    return text;
+  }
+  const written = new TextDecoder().decode(await file.read(entry.at, Number(entry.len), context.signal));
+  return written.startsWith('"') ? (JSON.parse(written) as string) : (JSON.parse(`"${written}"`) as string);
+}
+
+/** The metadata of each summarised file. */
+const trained = new WeakMap<Session, ReadonlyMap<string, unknown>>();
+
+/** The updates of an adapter; `base` is the file that they change, if it is open. */
+export async function updates(context: Context, id: number, base: number | undefined, measured: boolean): Promise<Update[]> {
+  return await updatesOf(context, id, trained.get(session(id)) ?? new Map(), base, measured);
 }
 
 /** The descriptive metadata of a model. */
