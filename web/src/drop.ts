@@ -1,12 +1,12 @@
 /** Reads dropped files, and dropped or chosen folders, with handles where the browser has them. */
 
-import { isModel } from './names.ts';
+import { DESCRIBES, isModel } from './names.ts';
 import { picked, type Given } from './picker.ts';
 import { h } from './ui/dom.ts';
 
 /** Maximum number of files from a folder, not counting those of multi-file models. */
 const MOST = 100;
-/** Maximum number of files examined. */
+/** Maximum number of tensor files examined, and of files that describe them. */
 const FAR = 20 * MOST;
 /** Matches the names of files that belong to a multi-file model. */
 const PART = /-of-\d+\./;
@@ -44,12 +44,18 @@ async function one({ handle, entry, file }: { handle?: Promise<FileSystemHandle 
   return file === null ? [] : [{ file, handle: found?.kind === 'file' ? (found as FileSystemFileHandle) : undefined }];
 }
 
+/** Whether to take a file of a folder after `taken` others. */
+function isWanted(name: string, taken: number): boolean {
+  return isModel(name) || (taken < FAR && DESCRIBES.test(name));
+}
+
 /** Sorts the tensor files of a folder; fails if there are none or too many. */
 function limited(list: Given[], name: string): Given[] {
-  if (list.length === 0) {
+  const models = list.filter(({ file }) => isModel(file.name));
+  if (models.length === 0) {
     throw new Error(`The folder ${name} contains no tensor files.`);
   }
-  if (list.length > FAR || list.filter(({ file }) => !PART.test(file.name)).length > MOST) {
+  if (models.length > FAR || models.filter(({ file }) => !PART.test(file.name)).length > MOST) {
     throw new Error(`The folder ${name} contains more than ${MOST} tensor files. Open only those you want to see.`);
   }
   return list.sort((a, b) => (a.file.name < b.file.name ? -1 : 1));
@@ -71,7 +77,7 @@ export function folderPicker(take: (given: Promise<Given[]>) => void): () => voi
 /** The tensor files among the files of a folder, by their paths. */
 function ofPaths(files: readonly File[]): Given[] {
   const paths = files.map((file) => ({ file, path: file.webkitRelativePath.split('/').slice(0, -1) }));
-  const list = paths.filter(({ file, path }) => isModel(file.name) && path.length <= DEPTH).map(({ file, path }) => ({ file, folder: path.join('/') }));
+  const list = paths.filter(({ file, path }, i) => isWanted(file.name, i) && path.length <= DEPTH).map(({ file, path }) => ({ file, folder: path.join('/') }));
   return limited(list, paths[0]?.path[0] ?? '');
 }
 
@@ -80,11 +86,11 @@ async function ofHandle(folder: Directory, depth: number, path: string): Promise
   for await (const entry of folder.values()) {
     if (entry.kind === 'directory' && depth > 1) {
       list.push(...(await ofHandle(entry as unknown as Directory, depth - 1, `${path}/${entry.name}`)));
-    } else if (entry.kind === 'file' && isModel(entry.name)) {
+    } else if (entry.kind === 'file' && isWanted(entry.name, list.length)) {
       const handle = entry as FileSystemFileHandle;
       list.push({ file: await handle.getFile(), handle, folder: path });
     }
-    if (list.length > FAR) {
+    if (list.length > 2 * FAR) {
       break;
     }
   }
@@ -97,13 +103,13 @@ async function ofEntry(folder: FileSystemDirectoryEntry, depth: number, path: st
   for (;;) {
     // A reader returns the entries in batches, then an empty one.
     const entries = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
-    if (entries.length === 0 || list.length > FAR) {
+    if (entries.length === 0 || list.length > 2 * FAR) {
       return list;
     }
     for (const entry of entries) {
       if (entry.isDirectory && depth > 1) {
         list.push(...(await ofEntry(entry as FileSystemDirectoryEntry, depth - 1, `${path}/${entry.name}`)));
-      } else if (entry.isFile && isModel(entry.name)) {
+      } else if (entry.isFile && isWanted(entry.name, list.length)) {
         list.push({ file: await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)), folder: path });
       }
     }

@@ -44,7 +44,7 @@ export class OpenFile {
   /** The chat template has been asked for, perhaps before the summary is there. */
   readonly templated = new Topic();
   wantsTemplate = false;
-  /** The model's settings have been loaded from a `config.json`. */
+  /** The model's settings have been loaded from a `config.json`, or files beside it were added. */
   readonly configured = new Topic();
   /** Aborted when the file is closed. */
   readonly closing = new AbortController();
@@ -71,6 +71,8 @@ export class OpenFile {
   span: Span | undefined;
   /** The text of a `config.json`. */
   config: string | undefined;
+  /** Files of the same folder that describe the model. */
+  beside: readonly File[] = [];
   /** Why the view no longer matches the file. */
   outdated: string | undefined;
   /** Reopens the file. */
@@ -169,6 +171,14 @@ export class OpenFile {
     }
     this.config = config;
     this.configured.emit();
+  }
+
+  /** Adds files that describe the model. */
+  accompany(files: readonly File[]): void {
+    if (files.length > 0) {
+      this.beside = files;
+      this.configured.emit();
+    }
   }
 
   /** Selects a tensor, or none; `replace` keeps it out of the history. */

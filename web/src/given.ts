@@ -1,6 +1,6 @@
 /** Sorts given files: models, their settings, and what lies beside them. */
 
-import { SHARD, indexesFirst, isModel } from './names.ts';
+import { DESCRIBES, SHARD, indexesFirst, isModel } from './names.ts';
 import type { Given } from './picker.ts';
 
 /** Files that lie beside the weights and contain none: texts, tokenizers, pictures, code. */
@@ -30,6 +30,11 @@ export function sortOut(list: readonly Given[]): Sorted {
   const some = rest.some(({ file }) => isModel(file.name));
   const isBeside = ({ file: { name } }: Given) => some && !isModel(name) && COMPANION.test(name);
   return { models: indexesFirst(rest.filter((given) => !isBeside(given)), ({ file }) => file.name), configs, beside: rest.filter(isBeside) };
+}
+
+/** The files that describe the models of a folder. */
+export function describing(beside: readonly Given[], folder: string | undefined): File[] {
+  return beside.filter((one) => one.folder === folder && DESCRIBES.test(one.file.name)).map(({ file }) => file);
 }
 
 /** One line about the files that were passed over. */

@@ -3,7 +3,7 @@
 import './style/viewer.css';
 import './style/start.css';
 import { hashOf, isPlain, type Place } from './address.ts';
-import { isShard, mayShareFolder, passedOver, sortOut } from './given.ts';
+import { describing, isShard, mayShareFolder, passedOver, sortOut } from './given.ts';
 import { isModel } from './names.ts';
 import { folderPicker, onDrop } from './drop.ts';
 import { OpenFile } from './file.ts';
@@ -184,6 +184,7 @@ async function open(what: Given | string, { origin = {}, old, others = [], behin
     old.tab.replaceWith(tab);
     old.file.close();
     file.config = old.file.config;
+    file.beside = old.file.beside;
   } else {
     entries.push(entry);
     files.append(tab);
@@ -285,6 +286,14 @@ async function openEach(list: Given[], work: AbortSignal): Promise<void> {
     alone.filter((one) => one !== entry && joined.includes(one.given[0])).forEach(close);
   }
   const opened = entries.filter((entry) => !before.has(entry));
+  const used = new Set<File>();
+  for (const { file, given: [first] } of opened) {
+    const own = describing(beside, first?.folder);
+    own.forEach((one) => used.add(one));
+    file.accompany(own);
+  }
+  // Of a folder, only files that describe models are taken.
+  const unused = beside.filter(({ file, folder }) => folder === undefined && !used.has(file));
   for (const [folder, config] of configs) {
     const own = opened.filter(({ given: [first] }) => first?.folder === folder);
     // Given alone, it is for the model that is shown.
@@ -294,8 +303,8 @@ async function openEach(list: Given[], work: AbortSignal): Promise<void> {
   }
   if (opened.length === 0 && configs.size > 0 && current === undefined) {
     tasks.fail('A config.json contains the settings of a model: drop it together with the model or after it.');
-  } else if (beside.length > 0) {
-    tasks.note(passedOver(beside));
+  } else if (unused.length > 0) {
+    tasks.note(passedOver(unused));
   }
 }
 

@@ -11,6 +11,9 @@ export const SHARD = /-\d{5}-of-\d{5}(?=\.(?:safetensors|bin)$)/;
 /** Checkpoints of PyTorch whose extension is that of any binary file. */
 const WEIGHTS = /(?:^|[/_.-])model[^/]*\.bin$/i;
 
+/** Files beside weights that say more about them: tokenizer, template, settings, code. */
+export const DESCRIBES = /^(?:(?:adapter_config|chat_template|generation_config|tokenizer|tokenizer_config)\.json|chat_template\.jinja|.+\.py)$/;
+
 /** Whether a file of a folder can be opened, by its name. */
 export function isModel(name: string): boolean {
   return TENSORS.test(name) || WEIGHTS.test(name);

@@ -3,7 +3,7 @@
 import { readFileSync, utimesSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { safetensors, written } from './files.ts';
-import { expect, openFiles, settled, test } from './page.ts';
+import { expect, openFiles, pointed, settled, test } from './page.ts';
 
 const f32 = (...values: number[]) => ({ dtype: 'F32', data: Float32Array.of(...values) });
 
@@ -188,9 +188,13 @@ test('the chart of layers has numbers, and says what infinite is', async ({ page
   await expect(page.locator('.layer-axis span')).toHaveText(['0', '3', '6', '9', '12', '15', '18', '21', '24', '27']);
   await expect(page.locator('.layer-endless')).toHaveText('infinite: the base is all zeros');
   // Each bar answers where it is drawn.
+  await expect(page.getByRole('button', { name: 'Compare all values' })).not.toHaveAttribute('aria-disabled', 'true');
   const slider = page.getByRole('slider', { name: /^Relative error of each layer/ });
-  await page.locator('.layer-bar').nth(28).hover({ position: { x: 3, y: 0 }, force: true });
-  await expect(slider).toHaveAttribute('aria-valuetext', /^layer 28: 0 /);
+  const bar = async () => {
+    const { x, y, width, height } = (await page.locator('.layer').nth(28).boundingBox())!;
+    return { x: x + width / 2, y: y + height / 2 };
+  };
+  await pointed(page, bar, () => expect(slider).toHaveAttribute('aria-valuetext', /^layer 28: 0 /, { timeout: 500 }));
 });
 
 /** Opens two files and a third with one tensor of the first; shows the comparison of the first two. */

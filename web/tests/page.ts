@@ -115,3 +115,14 @@ export async function openTensor(page: Page, name: string): Promise<void> {
 export async function panelTab(page: Page, name: string): Promise<void> {
   await page.getByRole('tablist', { name: 'Tensor views' }).getByRole('tab', { name, exact: true }).click();
 }
+
+/** Moves the pointer to `place` until `answer` holds: what is drawn there may be replaced or move. */
+export async function pointed(page: Page, place: () => Promise<{ x: number; y: number }>, answer: () => Promise<void>): Promise<void> {
+  await expect(async () => {
+    const { x, y } = await place();
+    // A pointer that does not move is not noticed.
+    await page.mouse.move(x - 1, y);
+    await page.mouse.move(x, y);
+    await answer();
+  }).toPass({ timeout: 30_000 });
+}

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { safetensors, written } from './files.ts';
 import { failNext, holdBack } from './late.ts';
-import { expect, openFiles, openSample, openTensor, panelTab, sampleFile, test } from './page.ts';
+import { expect, openFiles, openSample, openTensor, panelTab, pointed, sampleFile, test } from './page.ts';
 
 const fact = (page: import('@playwright/test').Page, term: string) =>
   page.locator('.panel .pair', { has: page.locator('dt', { hasText: new RegExp(`^${term}$`) }) }).locator('dd');
@@ -61,9 +61,11 @@ test('the heat map shows known cells, under the pointer and the keys', async ({ 
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowRight');
   await expect(readout).toHaveText('[1, 1] -35');
-  const box = (await canvas.boundingBox())!;
-  await page.mouse.move(box.x + box.width - 2, box.y + box.height - 2);
-  await expect(readout).toHaveText('[7, 11] 47');
+  const last = async () => {
+    const { x, y, width, height } = (await canvas.boundingBox())!;
+    return { x: x + width - 2, y: y + height - 2 };
+  };
+  await pointed(page, last, () => expect(readout).toHaveText('[7, 11] 47', { timeout: 500 }));
   // The corners are the ends of the scale: dark blue and dark brown.
   const corner = (x: number, y: number) => canvas.evaluate((c: HTMLCanvasElement, [x, y]) => [...c.getContext('2d')!.getImageData(x, y, 1, 1).data], [x, y]);
   const [low, high] = [await corner(0, 0), await corner(11, 7)];

@@ -1,8 +1,10 @@
 /** The model card: the descriptive metadata. */
 
-import { h } from '../ui/dom.ts';
+import type { OpenFile } from '../file.ts';
+import { fill, h } from '../ui/dom.ts';
 import type { CardEntry } from '../worker/summary.ts';
 import { visible } from './metadata.ts';
+import { picture, tags } from './picture.ts';
 
 /** Groups by key prefix; a key belongs to the first match. */
 const GROUPS = [
@@ -14,7 +16,7 @@ const GROUPS = [
 /** Characters above which a value is collapsed. */
 const LONG = 240;
 
-export function cardView(entries: CardEntry[]): HTMLElement {
+export function cardView(file: OpenFile, entries: CardEntry[]): HTMLElement {
   const groups = GROUPS.map(([title, begins]) => ({ title, begins, entries: [] as CardEntry[] }));
   entries.forEach((entry) => groups.find(({ begins }) => begins.test(entry.key))!.entries.push(entry));
   return h(
@@ -22,14 +24,25 @@ export function cardView(entries: CardEntry[]): HTMLElement {
     { class: 'scroll card', tabindex: '0' },
     ...groups
       .filter((group) => group.entries.length > 0)
-      .map((group) => h('section', { class: 'model-part', 'aria-label': group.title }, h('h2', {}, group.title), h('dl', { class: 'model-facts' }, ...group.entries.map((entry) => row(entry, group.begins))))),
+      .map((group) => h('section', { class: 'model-part', 'aria-label': group.title }, h('h2', {}, group.title), h('dl', { class: 'model-facts' }, ...group.entries.map((entry) => row(file, entry, group.begins))))),
   );
 }
 
-function row({ key, text, cut }: CardEntry, begins: RegExp): HTMLElement {
+function row(file: OpenFile, { key, text, cut }: CardEntry, begins: RegExp): HTMLElement {
   const label = visible(key.replace(begins, '').replaceAll('_', ' '));
   const term = h('dt', { title: key }, h('bdi', {}, label === '' ? '(empty key)' : label));
-  return h('div', { class: 'pair' }, term, h('dd', {}, value(key, text), cut && h('p', { class: 'note' }, 'Only the beginning is shown.')));
+  const plain = [value(key, text), cut && h('p', { class: 'note' }, 'Only the beginning is shown.')];
+  const shown = h('dd', {}, ...plain);
+  const special = key === 'ss_tag_frequency' ? (whole: string) => Promise.resolve(tags(whole)) : text.startsWith('data:image/') ? picture : undefined;
+  if (special !== undefined) {
+    // The card has the beginning only. What cannot be shown stays as it is.
+    void file.api
+      .metaText(file.id, key)
+      .then((whole) => (whole === undefined ? undefined : special(whole)))
+      .then((drawn) => drawn && fill(shown, drawn))
+      .catch(() => undefined);
+  }
+  return h('div', { class: 'pair' }, term, shown);
 }
 
 function value(key: string, text: string): HTMLElement {

@@ -4,7 +4,7 @@ import type { OpenFile } from '../file.ts';
 import { button, h, icon, pair, segmented } from '../ui/dom.ts';
 import { count, counted } from '../ui/format.ts';
 import { refill } from '../ui/redraw.ts';
-import type { TemplateFacts } from '../worker/summary.ts';
+import type { ModelFacts, TemplateFacts } from '../worker/summary.ts';
 import { visible } from './metadata.ts';
 
 /** Characters shown at first, and at most. */
@@ -13,7 +13,7 @@ const MOST = 1 << 20;
 /** Maximum number of templates to choose from. */
 const MOST_TEMPLATES = 32;
 
-export function chatTemplate(file: OpenFile, templates: { name: string; index: number }[]): HTMLElement {
+export function chatTemplate(file: OpenFile, templates: ModelFacts['templates']): HTMLElement {
   const body = h('div', { class: 'template' });
   /** Counts the templates asked for: only the last is drawn. */
   let asked = 0;
@@ -31,9 +31,11 @@ export function chatTemplate(file: OpenFile, templates: { name: string; index: n
   };
   void show(templates[0].index);
   // Template names come from the file, so the choice is identified by index.
-  const choices = templates.slice(0, MOST_TEMPLATES).map(({ name, index }) => [String(index), visible(name || 'default').slice(0, 60)] as const);
+  const label = (name: string, from: string | undefined) => visible(name || (templates.length > 1 && from) || 'default').slice(0, 60);
+  const choices = templates.slice(0, MOST_TEMPLATES).map(({ name, index, from }) => [String(index), label(name, from)] as const);
   return h('div', { class: 'scroll', tabindex: '0' }, choices.length > 1 && h('div', { class: 'toolbar' }, segmented('Templates', choices, choices[0][0], (index) => void show(Number(index)))),
     templates.length > MOST_TEMPLATES && h('p', { class: 'note' }, `${counted(templates.length - MOST_TEMPLATES, 'more template')} not shown.`),
+    templates[0].from !== undefined && h('p', { class: 'note template-from' }, `From ${[...new Set(templates.map(({ from = 'the file itself' }) => from))].join(', ')}.`),
     body,
   );
 }

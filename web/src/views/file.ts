@@ -6,13 +6,14 @@ import { h } from '../ui/dom.ts';
 import { fetched } from '../ui/fetched.ts';
 import { count } from '../ui/format.ts';
 import { Tabs } from '../ui/tabs.ts';
-import { CompareView } from './compare.ts';
+import type { CompareView } from './compare.ts';
 import { exportMenu } from './export.ts';
 import { FindingsView } from './findings.ts';
 import { ForeignView, isForeign } from './foreign.ts';
 import { HexView } from './hex.ts';
 import { LayoutView } from './layout.ts';
 import { MetadataView } from './metadata.ts';
+import type { ModelView } from './model.ts';
 import { TensorPanel } from './panel.ts';
 import { RowsView } from './rows.ts';
 import { StripView } from './strip.ts';
@@ -36,6 +37,7 @@ export class FileView {
   readonly #strip: HTMLElement;
   #hex: HexView | undefined;
   #compare: CompareView | undefined;
+  #model: ModelView | undefined;
   #first = true;
   #leading = false;
   readonly #others: () => OpenFile[];
@@ -70,7 +72,8 @@ export class FileView {
       const model = async (): Promise<{ element: HTMLElement }> => {
         const { ModelView, dress } = await import('./model.ts');
         dress(this.element.getRootNode());
-        return new ModelView(file);
+        this.#model = new ModelView(file, others);
+        return this.#model;
       };
       this.tabs.add({ id: 'model', label: 'Model', make: () => later('model', model) });
     }
@@ -166,16 +169,19 @@ export class FileView {
       this.tabs.add({
         id: 'compare',
         label: 'Compare',
-        make: () => {
-          this.#compare = new CompareView(this.#file, this.#others);
-          return this.#compare.element;
-        },
+        make: () =>
+          later('later', async () => {
+            const { CompareView } = await import('./compare.ts');
+            this.#compare = new CompareView(this.#file, this.#others);
+            return this.#compare;
+          }),
       });
     } else {
       this.tabs.remove('compare');
       this.#compare = undefined;
     }
     void this.#compare?.load();
+    this.#model?.filesChanged();
   }
 
   focusSearch(): void {

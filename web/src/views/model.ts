@@ -1,11 +1,13 @@
 /** The model: what it is, what it needs to run, its tokens, chat template and card. */
 
+import more from '../style/beside.css?inline';
 import styles from '../style/model.css?inline';
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon } from '../ui/dom.ts';
 import { count } from '../ui/format.ts';
 import { Tabs } from '../ui/tabs.ts';
 import type { ModelFacts } from '../worker/summary.ts';
+import { AdapterView } from './adapter.ts';
 import { cardView } from './card.ts';
 import { chatTemplate } from './chat.ts';
 import { overview } from './overview.ts';
@@ -13,7 +15,7 @@ import { TokensView } from './tokens.ts';
 
 /** The view's own styles, loaded with it. */
 const sheet = new CSSStyleSheet();
-sheet.replaceSync(styles);
+sheet.replaceSync(styles + more);
 
 /** Adds the styles to the tree that will contain the view: the page's or the element's. */
 export function dress(root: Node): void {
@@ -27,19 +29,27 @@ export class ModelView {
   readonly element = h('div', { class: 'model', tabindex: '-1' });
   readonly #file: OpenFile;
   #tabs: Tabs | undefined;
+  #adapter: AdapterView | undefined;
+  readonly #others: () => OpenFile[];
 
-  constructor(file: OpenFile) {
+  constructor(file: OpenFile, others: () => OpenFile[]) {
     this.#file = file;
+    this.#others = others;
     void this.#load();
     file.templated.on(() => this.#tabs?.select('template'));
     file.configured.on(() => void this.#load());
   }
 
+  /** Updates the view when files are opened or closed. */
+  filesChanged(): void {
+    this.#adapter?.filesChanged();
+  }
+
   async #load(): Promise<void> {
     const file = this.#file;
-    const { config } = file;
-    const facts = await file.tasks.run('Summarising the model', (options) => file.client.with(options).model(file.id, config), file.closing.signal);
-    if (config !== file.config) {
+    const { config, beside } = file;
+    const facts = await file.tasks.run('Summarising the model', (options) => file.client.with(options).model(file.id, config, beside), file.closing.signal);
+    if (config !== file.config || beside !== file.beside) {
       return;
     }
     if (facts === undefined) {
@@ -51,9 +61,15 @@ export class ModelView {
 
   #draw(facts: ModelFacts): void {
     const file = this.#file;
-    const { tokenizer, templates, card } = facts;
+    const { adapter, tokenizer, templates, card } = facts;
     const tabs = new Tabs('Views of the model', () => undefined);
     tabs.add({ id: 'overview', label: 'Overview', make: () => overview(file, facts) });
+    if (adapter !== undefined) {
+      this.#adapter = new AdapterView(file, adapter, this.#others);
+      const { element } = this.#adapter;
+      tabs.add({ id: 'adapter', label: 'Adapter', make: () => element });
+      tabs.badge('adapter', count(adapter.updates));
+    }
     if (tokenizer !== undefined) {
       tabs.add({ id: 'tokens', label: 'Tokenizer', make: () => new TokensView(file, tokenizer).element });
       tabs.badge('tokens', count(tokenizer.tokens));
@@ -62,9 +78,9 @@ export class ModelView {
       tabs.add({ id: 'template', label: 'Chat template', make: () => chatTemplate(file, templates) });
     }
     if (card.length > 0) {
-      tabs.add({ id: 'card', label: 'Card', make: () => cardView(card) });
+      tabs.add({ id: 'card', label: 'Card', make: () => cardView(file, card) });
     }
-    tabs.select('overview');
+    tabs.select(adapter === undefined ? 'overview' : 'adapter');
     this.#tabs = tabs;
     if (file.wantsTemplate) {
       tabs.select('template');

@@ -5,6 +5,7 @@ import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, pair, segmented, setText } from '../ui/dom.ts';
 import { count, counted, parameters, real, size } from '../ui/format.ts';
 import type { ModelFacts } from '../worker/summary.ts';
+import { beside } from './beside.ts';
 import { blockChart } from './blocks.ts';
 import { visible } from './metadata.ts';
 
@@ -78,7 +79,8 @@ function tile(label: string, value: string, ...notes: (string | undefined)[]): H
   return h('div', { class: 'tile' }, h('dt', {}, label), h('dd', {}, h('strong', {}, value), ...notes.filter((note) => note !== undefined && note !== '').map((note) => h('span', { class: 'tile-note' }, note))));
 }
 
-export function overview(file: OpenFile, { summary }: ModelFacts): HTMLElement {
+export function overview(file: OpenFile, model: ModelFacts): HTMLElement {
+  const { summary, adapter, components, quantised } = model;
   const { facts, all, active, others, notes, dtypes, parts, blocks } = summary;
   const text = (name: string) => {
     const value = facts.find((fact) => fact.name === name)?.value;
@@ -95,7 +97,7 @@ export function overview(file: OpenFile, { summary }: ModelFacts): HTMLElement {
       'div',
       { class: 'model-head' },
       h('h2', {}, h('bdi', {}, text('name') ?? file.name)),
-      h('p', { class: 'muted' }, ...[text('architecture') ?? 'Architecture not specified', text('size_label'), text('file_type')].filter((it) => it !== undefined).flatMap((it, i) => [i > 0 && ' · ', h('bdi', {}, it)])),
+      h('p', { class: 'muted' }, ...[adapter === undefined ? (text('architecture') ?? 'Architecture not specified') : `${adapter.method} adapter${adapter.base === undefined ? '' : ` of ${visible(adapter.base)}`}`, text('size_label'), text('file_type')].filter((it) => it !== undefined).flatMap((it, i) => [i > 0 && ' · ', h('bdi', {}, it)])),
     ),
     notes.length > 0 && h('ul', { class: 'model-notes', 'aria-label': 'Inconsistencies' }, ...notes.map((note) => h('li', {}, icon('lint'), h('span', {}, visible(note), '.')))),
     h(
@@ -110,8 +112,8 @@ export function overview(file: OpenFile, { summary }: ModelFacts): HTMLElement {
     h(
       'div',
       { class: 'model-columns' },
-      h('div', {}, architecture(file, settled)),
-      h('div', {}, memory(summary, context, text('architecture') !== undefined), !noShares && shares('Parameters by part', parts, all, true), !noShares && shares('Parameters by type', dtypes, all, false)),
+      h('div', {}, architecture(file, settled, quantised), ...beside(model)),
+      h('div', {}, memory(summary, context, text('architecture') !== undefined), components.length > 0 && componentTable(components), !noShares && shares('Parameters by part', parts, all, true), !noShares && shares('Parameters by type', dtypes, all, false)),
     ),
     blocks.length > 0 && blockChart(summary),
   );
@@ -121,13 +123,26 @@ function section(title: string, ...children: (Node | string | false | undefined)
   return h('section', { class: 'model-part', 'aria-label': title }, h('h3', {}, title), ...children);
 }
 
-function architecture(file: OpenFile, facts: Fact[]): HTMLElement {
+/** The models in a file of several, with their shares of the bytes. */
+function componentTable(components: ModelFacts['components']): HTMLElement {
+  const head = ['', 'Tensors', 'Elements', 'Stored'].map((label, i) => h('th', { scope: 'col', class: i === 0 ? '' : 'number' }, label === '' ? h('span', { class: 'visually-hidden' }, 'Name') : label));
+  const rows = components.map(({ name, tensors, elements, stored }) => h('tr', {}, h('th', { scope: 'row' }, h('bdi', {}, visible(name))), ...[count(tensors), parameters(elements), size(stored)].map((cell) => h('td', { class: 'number' }, cell))));
+  const table = h('table', { class: 'shares components' }, h('thead', {}, h('tr', {}, ...head)));
+  const list = h('tbody', {});
+  fill(list, ...rows);
+  table.append(list);
+  const copy = components.find(({ name }) => name === 'EMA copy');
+  return section('Components', table, copy !== undefined && h('p', { class: 'note' }, `The EMA copy repeats the diffusion model: without it, ${size(copy.stored)} less.`));
+}
+
+function architecture(file: OpenFile, facts: Fact[], quantised: ModelFacts['quantised']): HTMLElement {
   const list = facts.map(({ name, value, from, key }) => {
     const origin = ORIGINS[from];
     const row = pair(LABELS[name], h('bdi', {}, shown(value)), origin !== '' && h('span', { class: 'origin' }, origin));
     row.title = key;
     return row;
   });
+  list.push(...quantised.map(({ layout, tensors }) => pair('Quantised', `${layout} · ${counted(tensors, 'tensor')}`, h('span', { class: 'origin' }, ORIGINS.names))));
   const picker = h('input', { type: 'file', accept: '.json,application/json', hidden: true, 'aria-label': 'A config.json' });
   picker.addEventListener('change', () => {
     const chosen = picker.files?.[0];

@@ -106,7 +106,7 @@ async function memory(): Promise<number> {
 
 /** The functions that summarise a model, loaded on first use. */
 type Summaries = Pick<typeof import('./summary.ts'), (typeof SUMMARIES)[number]>;
-const SUMMARIES = ['model', 'vocabulary', 'findTokens', 'foundTokens', 'tokensOf', 'chatTemplate'] as const;
+const SUMMARIES = ['model', 'vocabulary', 'findTokens', 'foundTokens', 'tokensOf', 'chatTemplate', 'metaText', 'updates'] as const;
 const summaries = Object.fromEntries(
   SUMMARIES.map((name) => [name, async (...args: unknown[]) => ((await fetching(import('./summary.ts')))[name] as (...args: unknown[]) => unknown)(...args)]),
 ) as unknown as Summaries;

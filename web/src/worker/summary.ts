@@ -1,8 +1,14 @@
 /** Summarises a model from its metadata, tensor names and shapes, and a `config.json`. */
 
 import type { ModelSummary, Setting, Template, TemplatePiece, Token, Vocabulary } from 'weighbridge';
+import { adapterOf, updates as updatesOf, type AdapterFacts, type Update } from './adapter.ts';
+import { besideOf, readBeside, type Beside, type Code } from './beside.ts';
+import { componentsOf, quantisedOf, type Component, type Quantised } from './components.ts';
+import { bytesOf } from './elements.ts';
 import type { Context } from './rpc.ts';
 import { session, summarising, type Session } from './session.ts';
+import { listTensors } from './tensors.ts';
+import { written } from './tokenizer.ts';
 
 /** Maximum metadata entries examined: models have fewer than a hundred. */
 const MOST_ENTRIES = 4096;
@@ -41,13 +47,22 @@ export interface TokenizerFacts {
   special: { role: string; id: number }[];
   tokens: number;
   merges: number;
+  /** The file beside the weights that contains it, unless they do. */
+  from?: string;
 }
 
 export interface ModelFacts {
   summary: ModelSummary;
   card: CardEntry[];
   tokenizer: TokenizerFacts | undefined;
-  templates: { name: string; index: number }[];
+  /** Negative indices are those of files beside the weights: `from` names them. */
+  templates: { name: string; index: number; from?: string }[];
+  generation: Beside['generation'];
+  code: Code[];
+  scripts: string[];
+  adapter: AdapterFacts | undefined;
+  components: Component[];
+  quantised: Quantised[];
 }
 
 /** The entries of a file's metadata. */
@@ -105,9 +120,10 @@ function flat(value: unknown, prefix: string, out: (readonly [string, Setting])[
   }
 }
 
-/** The facts about a model; `config` is the text of a `config.json`. */
-export async function model(context: Context, id: number, config?: string): Promise<ModelFacts> {
+/** The facts about a model; `config` is the text of a `config.json`, `files` lie beside the model. */
+export async function model(context: Context, id: number, config?: string, files: readonly File[] = []): Promise<ModelFacts> {
   const file = session(id);
+  const beside = await readBeside(file, files, config);
   const { summarise } = await summarising();
   const entries = await entriesOf(file, context);
   const metadata: (readonly [string, Setting])[] = [];
@@ -131,11 +147,26 @@ export async function model(context: Context, id: number, config?: string): Prom
     const role = /^(.+)_token_id$/.exec(key)?.[1];
     return role === undefined || typeof value === 'object' ? [] : [{ role, id: Number(value) }];
   });
+  const tensors = await listTensors(file, context);
+  const adapter = await adapterOf(file, new Map(metadata), context);
+  trained.set(file, new Map(metadata));
+  summary.notes.push(...(adapter?.notes ?? []));
+  const rows = summary.facts.find(({ name }) => name === 'vocab_size')?.value;
+  if (count === undefined && beside.tokenizer !== undefined && typeof rows === 'number' && beside.tokenizer.tokens > rows) {
+    summary.notes.push(`the tokenizer has ${beside.tokenizer.tokens} tokens, but the model has a vocabulary of ${rows}`);
+  }
+  summary.notes.push(...beside.notes);
   return {
     summary,
+    adapter,
+    components: componentsOf(tensors),
+    quantised: quantisedOf(tensors, new Map(settings)),
+    generation: beside.generation,
+    code: beside.code,
+    scripts: beside.scripts,
     card: cardOf(file, metadata),
     tokenizer: count === undefined
-      ? undefined
+      ? beside.tokenizer
       : {
           model: String(own.find(([key]) => key === 'model')?.[1] ?? ''),
           settings: own.filter(([key]) => !key.endsWith('_token_id')).map(([key, value]) => [key, String(value)] as const),
@@ -149,8 +180,35 @@ export async function model(context: Context, id: number, config?: string): Prom
         const found = TEMPLATE.exec(key);
         return found === null || type !== 'string' ? [] : [{ name: found[1] ?? '', index }];
       })
-      .sort((a, b) => Number(b.name === '') - Number(a.name === '')),
+      .sort((a, b) => Number(b.name === '') - Number(a.name === ''))
+      .concat(beside.templates.map(({ name, from }, i) => ({ name, from, index: -1 - i }))),
   };
+}
+
+/** Maximum bytes of a text that is read in full. */
+const MOST_WHOLE = 4 << 20;
+
+/** The whole text of an entry of JSON metadata; `undefined` if it is no text, or too long. */
+export async function metaText(context: Context, id: number, key: string): Promise<string | undefined> {
+  const file = session(id);
+  const entry = (await entriesOf(file, context)).find((one) => one.key === key);
+  if (entry === undefined || entry.len > MOST_WHOLE || entry.type !== 'string') {
+    return undefined;
+  }
+  const { text, truncated } = await file.settle(() => file.document.value(entry.index), context);
+  if (!truncated) {
+    return text;
+  }
+  const written = new TextDecoder().decode(await file.read(entry.at, Number(entry.len), context.signal));
+  return written.startsWith('"') ? (JSON.parse(written) as string) : (JSON.parse(`"${written}"`) as string);
+}
+
+/** The metadata of each summarised file. */
+const trained = new WeakMap<Session, ReadonlyMap<string, unknown>>();
+
+/** The updates of an adapter; `base` is the file that they change, if it is open. */
+export async function updates(context: Context, id: number, base: number | undefined, measured: boolean): Promise<Update[]> {
+  return await updatesOf(context, id, trained.get(session(id)) ?? new Map(), base, measured);
 }
 
 /** The descriptive metadata of a model. */
@@ -191,9 +249,26 @@ function listed(context: Context, id: number, what: TokenList): Promise<[Vocabul
 
 async function read(file: Session, what: TokenList, context: Context): Promise<[Vocabulary, Listed]> {
   const { Vocabulary, tokenKinds } = await summarising();
+  const beside = (lists: NonNullable<Beside['lists']>): [Vocabulary, Listed] => {
+    const { kind, kinds, scores } = lists;
+    const texts = lists[what];
+    const vocabulary = new Vocabulary('little', what === 'tokens' ? kind : '', texts.length);
+    for (const bytes of written(texts)) {
+      vocabulary.push('tokens', bytes);
+    }
+    if (what === 'tokens') {
+      vocabulary.push('kinds', bytesOf(kinds));
+      vocabulary.push('scores', bytesOf(scores ?? new Float32Array()));
+    }
+    return [vocabulary, { count: vocabulary.count, declared: texts.length, kinds: [...vocabulary.kinds()], names: tokenKinds, scored: what === 'tokens' && scores !== undefined }];
+  };
   const entries = await entriesOf(file, context);
   const list = (name: string) => entries.find(({ key }) => key === TOKENIZER + name);
   const found = list(what);
+  const { lists } = (await besideOf(file)) ?? {};
+  if (list('tokens') === undefined && lists !== undefined) {
+    return beside(lists);
+  }
   if (found === undefined) {
     throw new Error(`the file has no list of ${what}`);
   }
@@ -267,6 +342,11 @@ export interface TemplateFacts {
 export async function chatTemplate(context: Context, id: number, index: number, most: number): Promise<TemplateFacts> {
   const file = session(id);
   const { template, templatePieces } = await summarising();
+  const beside = (await besideOf(file))?.templates[-1 - index];
+  if (beside !== undefined) {
+    const { text } = beside;
+    return { found: template(text), pieces: templatePieces(text.slice(0, most)), shown: Math.min(most, text.length), length: text.length, left: 0 };
+  }
   const { at, len } = (await entriesOf(file, context)).find((entry) => entry.index === index)!;
   const bytes = Number(len - TEXT_HEAD);
   const taken = Math.min(bytes, MOST_TEMPLATE);
