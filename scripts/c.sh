@@ -143,7 +143,7 @@ compiled() {
   local out=$work/boards/$board/$1
   shift
   "$tools-gcc" -std=c11 "${warnings[@]}" "${options[@]}" -O2 -ffp-contract=off -Iboard -Lboard -T "board/$board.ld" \
-    "$@" board/board.c "$library" -lgcc -o "$out"
+    "$@" board/start.c "$library" -lgcc -o "$out"
 }
 
 # boards NAME...: the examples on each board.

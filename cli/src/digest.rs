@@ -9,10 +9,10 @@ use crate::progress::Bars;
 use crate::terminal;
 use std::io::{self, Write};
 use std::path::Path;
-use weighbridge::core::Span;
 use weighbridge::digest::{Change, Comparison, Digests, Pair, SCHEMA_DIGEST, TensorDigest};
 use weighbridge::remote::{Servers, shown};
 use weighbridge::text::{hex, plural};
+use weighbridge::weighbridge_core::Span;
 use weighbridge::{Error, Format, Goal, Options, Profile, Text, Verdict};
 
 /// Ranges that are listed in text.

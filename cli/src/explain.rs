@@ -8,7 +8,7 @@ use crate::rules::{RuleView, title};
 use crate::terminal;
 use serde::Serialize;
 use std::io::{self, Write};
-use weighbridge::core::RuleInfo;
+use weighbridge::weighbridge_core::RuleInfo;
 use weighbridge::{Format, Profile};
 
 /// Example findings for each rule: format, rule, offset, sentence. Written by a test.

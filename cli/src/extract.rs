@@ -7,8 +7,8 @@ use crate::progress::Bars;
 use crate::terminal;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use weighbridge::core::EntryKind;
 use weighbridge::text::thousands;
+use weighbridge::weighbridge_core::EntryKind;
 use weighbridge::{Error, Finding, Model, Options, Severity, Status, Tensor, Text};
 
 /// Why a tensor was not written.

@@ -4,10 +4,10 @@ use anstyle::{AnsiColor, Style};
 use std::collections::HashSet;
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
-use weighbridge::core::{EntryKind, Subject};
 use weighbridge::policy::Exception;
 use weighbridge::remote::Traffic;
 use weighbridge::text::{bytes, plural, thousands};
+use weighbridge::weighbridge_core::{EntryKind, Subject};
 use weighbridge::{Format, Found, Profile, Report, Severity, Text, Unchecked, Verdict};
 
 /// Maximum number of findings, and of unchecked entries, printed per file.

@@ -8,7 +8,7 @@ use crate::terminal;
 use serde::Serialize;
 use std::fmt::Write as _;
 use weighbridge::Format;
-use weighbridge::core::RuleInfo;
+use weighbridge::weighbridge_core::RuleInfo;
 
 /// The title of the catalogue that has a rule without a format.
 pub(crate) fn title(id: &str) -> &'static str {

@@ -2,8 +2,8 @@
 
 use crate::human::{bold, dim};
 use std::io::{self, Write};
-use weighbridge::core::DType;
 use weighbridge::text::{bytes, plural, thousands};
+use weighbridge::weighbridge_core::DType;
 use weighbridge::{ModelSummary, Origin, Share, Text, Value};
 
 /// Writes a summary.

@@ -5,7 +5,7 @@
 
 #![no_std]
 
-pub mod board;
+pub mod semihosting;
 pub mod input;
 pub mod mlp;
 pub mod smallest;

@@ -4,7 +4,7 @@
 //! To check an upload, ask for a verdict:
 //!
 //! ```
-//! use weighbridge::core::Profile;
+//! use weighbridge::weighbridge_core::Profile;
 //!
 //! # let bytes = weighbridge_tests::samples::safetensors();
 //! let report = weighbridge::check(&bytes)?;
@@ -163,7 +163,7 @@ pub mod json {
 
 pub use half::{bf16, f16};
 /// The core, which needs neither an allocator nor the standard library.
-pub use weighbridge_core as core;
+pub use weighbridge_core;
 pub use weighbridge_core::{
     DType, Element, Encoding, Endianness, Finding, Format, Layout, Profile, Rule, Severity, Span,
     Status,

@@ -5,7 +5,7 @@ use crate::html;
 use crate::text;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
-use weighbridge::core::general;
+use weighbridge::weighbridge_core::general;
 use weighbridge::{Found, Profile, Severity, Verdict};
 
 /// The result of checking a file.

@@ -5,7 +5,7 @@ use crate::report::Report;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use weighbridge::core::{Cursor, File, Metadata, Stop};
+use weighbridge::weighbridge_core::{Cursor, File, Metadata, Stop};
 use weighbridge::{Poll, SetPart};
 
 /// A check that requests bytes from its caller: for stores that are read in

@@ -268,7 +268,7 @@ impl Tensor {
 }
 
 impl Tensor {
-    fn it(&self) -> &weighbridge::core::Tensor {
+    fn it(&self) -> &weighbridge::weighbridge_core::Tensor {
         self.shared.index().tensor(self.at)
     }
 

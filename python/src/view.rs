@@ -6,7 +6,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
-use weighbridge::core::Tensor;
+use weighbridge::weighbridge_core::Tensor;
 use weighbridge::{DType, Endianness, Layout};
 
 /// A tensor whose elements are stored as in NumPy.

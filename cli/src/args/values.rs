@@ -7,9 +7,9 @@ use clap::{Arg, Command, Error};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use weighbridge::Format;
-use weighbridge::core::{RuleInfo, general};
 use weighbridge::repository;
 use weighbridge::save::{self, Float};
+use weighbridge::weighbridge_core::{RuleInfo, general};
 
 /// The format called `name`.
 ///

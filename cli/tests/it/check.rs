@@ -2,7 +2,7 @@
 
 use super::*;
 use std::collections::BTreeSet;
-use weighbridge::core::{Format, Severity};
+use weighbridge::weighbridge_core::{Format, Severity};
 use weighbridge_tests::fixtures;
 
 #[test]
@@ -176,7 +176,7 @@ fn fixture_has_expected_exit_code() {
     assert_eq!(lines.len(), expected.len());
     for (line, (name, format, fixture)) in lines.iter().zip(expected) {
         let severity = |id: &&str| {
-            let rules = format.rules().iter().chain(weighbridge::core::general::RULES);
+            let rules = format.rules().iter().chain(weighbridge::weighbridge_core::general::RULES);
             // An archive of arrays may also break the rules of arrays.
             let inner = if format == Format::Npz { Format::Npy.rules() } else { &[] };
             let rules = rules.chain(inner);

@@ -5,7 +5,7 @@
 use super::*;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use weighbridge::core::general;
+use weighbridge::weighbridge_core::general;
 use weighbridge::{Format, Options};
 use weighbridge_tests::{advisories, fixtures};
 

@@ -178,7 +178,7 @@ fn shown(folder: &Folder, args: &[&str], field: &str) -> (usize, Vec<Value>) {
 /// Many tensors share the same bytes: the file is read only a few times.
 #[test]
 fn shared_payloads_are_shown_within_bound() {
-    use weighbridge::core::Format;
+    use weighbridge::weighbridge_core::Format;
     use weighbridge_tests::hard::{self, Entry};
     let many = |count: usize| {
         let one = |i| Entry { name: format!("t.{i:04}").into_bytes(), at: 0, len: 1 << 17 };

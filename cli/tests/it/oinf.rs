@@ -27,7 +27,10 @@ fn hostile_tensor_name_is_escaped_and_found() {
     let human = run(&folder, &["inspect", "a.oinf", "--lenient"]);
     let json = run(&folder, &["inspect", "a.oinf", "--json", "--lenient"]);
     for text in [&human.out, &json.out] {
-        assert!(!text.contains(|c| weighbridge::core::is_hidden(c) && c != '\n'), "{text:?}");
+        assert!(
+            !text.contains(|c| weighbridge::weighbridge_core::is_hidden(c) && c != '\n'),
+            "{text:?}"
+        );
     }
     assert!(human.out.contains("w\\u{1b}]0;x\\u{7}\\u{a}\\u{202e}../../etc/passwd"));
     assert_eq!(json.json()["tensors"][0]["name"], hostile);

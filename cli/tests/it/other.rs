@@ -7,8 +7,10 @@ fn the_catalogue_lists_every_rule() {
     let folder = Folder::new();
     let json = run(&folder, &["rules", "--json"]).json();
     let rules = json.as_array().expect("an array");
-    let all: usize = weighbridge::core::Format::ALL.iter().map(|format| format.rules().len()).sum();
-    let without = weighbridge::core::general::RULES.len() + weighbridge::repository::RULES.len();
+    let all: usize =
+        weighbridge::weighbridge_core::Format::ALL.iter().map(|format| format.rules().len()).sum();
+    let without =
+        weighbridge::weighbridge_core::general::RULES.len() + weighbridge::repository::RULES.len();
     assert_eq!(rules.len(), all + without);
     for rule in rules {
         for field in ["rule", "severity", "basis", "message", "spec"] {

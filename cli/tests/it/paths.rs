@@ -89,7 +89,7 @@ fn hostile_file_name_is_escaped() {
     let missing = run(&folder, &["check", "no\u{7}\u{202e}.stb"]);
     let json = run(&folder, &["check", hostile, "--json"]);
     for text in [&human.out, &missing.err, &json.out] {
-        let unsafe_char = |c: char| weighbridge::core::is_hidden(c) && c != '\n';
+        let unsafe_char = |c: char| weighbridge::weighbridge_core::is_hidden(c) && c != '\n';
         assert!(!text.contains(unsafe_char), "{text:?}");
         assert_eq!(text.lines().count(), text.matches('\n').count());
     }

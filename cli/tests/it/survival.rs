@@ -106,7 +106,7 @@ fn file_shorter_than_its_length_is_error() {
         return weighbridge_tests::left_out("no file of the kernel claims to be longer than it is");
     };
     let folder = Folder::new();
-    for format in weighbridge::core::Format::ALL {
+    for format in weighbridge::weighbridge_core::Format::ALL {
         let run = bounded(&folder, &["check", "--format", format.name(), claims]);
         reports(&run, "the file changed while it was read");
     }

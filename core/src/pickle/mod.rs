@@ -6,7 +6,7 @@
 
 #[cfg(feature = "pickles")]
 mod machine;
-mod operation;
+mod opcodes;
 mod walk;
 
 #[cfg(feature = "pickles")]

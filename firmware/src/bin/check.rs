@@ -11,7 +11,7 @@ use weighbridge_core::Scratch;
 use weighbridge_core::{
     Cursor, DimsAt, File, Finding, Format, Index, Name, Opening, Severity, Slot, Source, Span, Stop, Tensor,
 };
-use weighbridge_firmware::board::{Console, leave};
+use weighbridge_firmware::semihosting::{Console, leave};
 use weighbridge_firmware::input::{Record, records};
 use weighbridge_firmware::smallest::{self, Audit};
 use weighbridge_firmware::{stack, ticks};

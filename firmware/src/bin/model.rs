@@ -12,7 +12,7 @@ use cortex_m_rt::{entry, exception};
 use weighbridge_core::{
     Audit, Cursor, File, Finding, Index, Name, Severity, Slot, Source, Tensor, include_aligned,
 };
-use weighbridge_firmware::board::{Console, leave};
+use weighbridge_firmware::semihosting::{Console, leave};
 use weighbridge_firmware::input::records;
 use weighbridge_firmware::mlp::{INPUTS, Mlp, OUTPUTS, TENSORS};
 

@@ -13,7 +13,7 @@ use weighbridge_core::heapless::Vec;
 use weighbridge_core::{
     Audit, Findings, Flash, FlashError, Index, Name, Opening, Profile, Slot, Stop, Tensor,
 };
-use weighbridge_firmware::board::{Console, leave};
+use weighbridge_firmware::semihosting::{Console, leave};
 use weighbridge_firmware::input::records;
 use weighbridge_firmware::mlp::{HIDDEN, INPUTS, Mlp, OUTPUTS, TENSORS};
 

@@ -8,7 +8,7 @@ use core::fmt::Write;
 use cortex_m_rt::{entry, exception};
 use weighbridge_core::codec::{Decoder, Fault, Undecoded};
 use weighbridge_core::{Cursor, File, Opening, Source, Tensor};
-use weighbridge_firmware::board::{Console, leave};
+use weighbridge_firmware::semihosting::{Console, leave};
 use weighbridge_firmware::input::records;
 use weighbridge_firmware::{stack, ticks};
 

@@ -17,7 +17,7 @@ const EXPONENTS: usize = 2047;
 ///
 /// ```
 /// use weighbridge::Difference;
-/// use weighbridge::core::{DType, Endianness};
+/// use weighbridge::weighbridge_core::{DType, Endianness};
 ///
 /// let f32 = (DType::F32, Endianness::Little);
 /// let bytes = |values: [f32; 2]| values.map(f32::to_le_bytes).concat();
@@ -76,7 +76,7 @@ impl Difference {
     ///
     /// ```
     /// use weighbridge::Difference;
-    /// use weighbridge::core::{DType, Endianness};
+    /// use weighbridge::weighbridge_core::{DType, Endianness};
     ///
     /// let (a, b) = ((DType::BF16, Endianness::Little), (DType::Q4_0, Endianness::Little));
     /// assert!(Difference::new(a, b, 64).is_some());
@@ -109,7 +109,7 @@ impl Difference {
     ///
     /// ```
     /// use weighbridge::Difference;
-    /// use weighbridge::core::{DType, Endianness};
+    /// use weighbridge::weighbridge_core::{DType, Endianness};
     ///
     /// let bytes = (DType::U8, Endianness::Little);
     /// let mut difference = Difference::new(bytes, bytes, 4).unwrap().reordered(0, 1, 4).unwrap();
@@ -128,7 +128,7 @@ impl Difference {
     ///
     /// ```
     /// use weighbridge::Difference;
-    /// use weighbridge::core::{DType, Endianness};
+    /// use weighbridge::weighbridge_core::{DType, Endianness};
     ///
     /// let bytes = (DType::U8, Endianness::Little);
     /// let mut difference = Difference::new(bytes, bytes, 3).unwrap();
@@ -208,7 +208,7 @@ impl Difference {
     ///
     /// ```
     /// # use weighbridge::Difference;
-    /// # use weighbridge::core::{DType, Endianness};
+    /// # use weighbridge::weighbridge_core::{DType, Endianness};
     /// let bytes = (DType::U8, Endianness::Little);
     /// let mut difference = Difference::new(bytes, bytes, 2).unwrap();
     /// difference.push(0, &[1, 0]);
@@ -227,7 +227,7 @@ impl Difference {
     ///
     /// ```
     /// # use weighbridge::Difference;
-    /// # use weighbridge::core::{DType, Endianness};
+    /// # use weighbridge::weighbridge_core::{DType, Endianness};
     /// let bytes = (DType::U8, Endianness::Little);
     /// let mut difference = Difference::new(bytes, bytes, 2).unwrap();
     /// difference.push(0, &[3, 4]);
@@ -249,7 +249,7 @@ impl Difference {
     ///
     /// ```
     /// # use weighbridge::Difference;
-    /// # use weighbridge::core::{DType, Endianness};
+    /// # use weighbridge::weighbridge_core::{DType, Endianness};
     /// let bytes = (DType::U8, Endianness::Little);
     /// let mut difference = Difference::new(bytes, bytes, 3).unwrap();
     /// difference.push(0, &[9, 9, 9]);

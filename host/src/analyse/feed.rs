@@ -10,7 +10,7 @@ const PIECE: usize = 256;
 ///
 /// ```
 /// use weighbridge::Feed;
-/// use weighbridge::core::{DType, Endianness};
+/// use weighbridge::weighbridge_core::{DType, Endianness};
 ///
 /// let mut feed = Feed::new(DType::I16, Endianness::Little, 2).unwrap();
 /// let mut sum = 0.0;
@@ -35,7 +35,7 @@ impl Feed {
     ///
     /// ```
     /// use weighbridge::Feed;
-    /// use weighbridge::core::{DType, Endianness};
+    /// use weighbridge::weighbridge_core::{DType, Endianness};
     ///
     /// assert!(Feed::new(DType::Text, Endianness::Little, 1).is_none());
     /// ```
@@ -49,7 +49,7 @@ impl Feed {
     ///
     /// ```
     /// use weighbridge::Feed;
-    /// use weighbridge::core::{DType, Endianness};
+    /// use weighbridge::weighbridge_core::{DType, Endianness};
     ///
     /// let mut feed = Feed::new(DType::Q8_0, Endianness::Little, 32).unwrap().scales().unwrap();
     /// let mut block = [7; 34];
@@ -65,7 +65,7 @@ impl Feed {
     ///
     /// ```
     /// use weighbridge::Feed;
-    /// use weighbridge::core::{DType, Endianness};
+    /// use weighbridge::weighbridge_core::{DType, Endianness};
     ///
     /// let mut feed = Feed::new(DType::U4, Endianness::Little, 3).unwrap();
     /// feed.push(&[0x21, 0x43], &mut |values| assert_eq!(values, [1.0, 2.0, 3.0]));

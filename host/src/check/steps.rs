@@ -4,8 +4,8 @@
 use crate::check::checkpoint::{Checkpoint, indices::IndexCheck};
 use crate::check::diagnosis::Diagnosis;
 use crate::check::diagnosis::archive::Members;
+use crate::check::entry_names::Naming;
 use crate::check::file_audit::FileAudit;
-use crate::check::naming::Naming;
 use crate::check::options::{Goal, Options};
 use crate::check::pickles::Pickles;
 use crate::check::pierced::Pierced;

@@ -61,7 +61,7 @@ impl FileMap {
     /// The map of a file of `len` bytes with these regions.
     ///
     /// ```
-    /// use weighbridge::core::{Part, Region};
+    /// use weighbridge::weighbridge_core::{Part, Region};
     /// use weighbridge::{FileMap, Span};
     ///
     /// let header = Region { part: Part::Header, span: Span::new(0, 8), ..Region::default() };

@@ -244,7 +244,7 @@ impl Index {
     ///     Ok(())
     /// })?;
     /// assert_eq!(index.len(), 1);
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     ///
     /// # Errors
@@ -270,7 +270,7 @@ impl Index {
     /// Records where a piece of a tensor's data lies, for data in several pieces.
     ///
     /// ```
-    /// use weighbridge::core::{Part, Region};
+    /// use weighbridge::weighbridge_core::{Part, Region};
     /// use weighbridge::{Model, Span};
     ///
     /// # let bytes = weighbridge_tests::samples::columns();

@@ -8,7 +8,7 @@ use weighbridge_core::{Element, File, Metadata, Source, Span, Stop, Value};
 ///
 /// ```
 /// use weighbridge::SetPart;
-/// use weighbridge::core::{Cursor, File, Source};
+/// use weighbridge::weighbridge_core::{Cursor, File, Source};
 ///
 /// # let bytes = weighbridge_tests::samples::safetensors();
 /// let source = Source::whole(&bytes);
@@ -18,7 +18,7 @@ use weighbridge_core::{Element, File, Metadata, Source, Span, Stop, Value};
 ///     part.note(&source, &file, &entry.metadata)?;
 /// }
 /// assert!(!part.is_one_of_many());
-/// # Ok::<(), weighbridge::core::Stop>(())
+/// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SetPart {
@@ -41,7 +41,7 @@ impl SetPart {
     ///
     /// ```
     /// use weighbridge::SetPart;
-    /// use weighbridge::core::{Cursor, File, Source};
+    /// use weighbridge::weighbridge_core::{Cursor, File, Source};
     ///
     /// # let bytes = weighbridge_tests::samples::words();
     /// let source = Source::whole(&bytes);
@@ -50,7 +50,7 @@ impl SetPart {
     /// while let Some(entry) = file.next_meta(&source, &mut cursor, &mut |_| {})? {
     ///     part.note(&source, &file, &entry.metadata)?;
     /// }
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     ///
     /// # Errors
@@ -86,7 +86,7 @@ impl SetPart {
     /// let mut part = SetPart::default();
     /// session.ask(|file, source| part.read(source, file))?;
     /// assert!(part.is_one_of_many());
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     ///
     /// # Errors
@@ -111,7 +111,7 @@ impl SetPart {
     ///
     /// ```
     /// use weighbridge::SetPart;
-    /// use weighbridge::core::{Cursor, File, Source};
+    /// use weighbridge::weighbridge_core::{Cursor, File, Source};
     ///
     /// # let bytes = weighbridge_tests::samples::words();
     /// let source = Source::whole(&bytes);
@@ -121,7 +121,7 @@ impl SetPart {
     ///     part.note(&source, &file, &entry.metadata)?;
     /// }
     /// assert!(!part.is_one_of_many()); // a model in one file
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     pub fn is_one_of_many(&self) -> bool {
         self.no.is_some() && self.count.is_some_and(|count| count.value > 1)

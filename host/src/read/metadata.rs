@@ -145,7 +145,7 @@ impl Meta {
     /// For hosts that drive the core themselves. Values in payloads are not read.
     ///
     /// ```
-    /// use weighbridge::core::{Cursor, File, Source};
+    /// use weighbridge::weighbridge_core::{Cursor, File, Source};
     ///
     /// # let bytes = weighbridge_tests::samples::safetensors();
     /// let source = Source::whole(&bytes);
@@ -153,7 +153,7 @@ impl Meta {
     /// let entry = file.next_meta(&source, &mut Cursor::default(), &mut |_| {})?.unwrap();
     /// let entry = weighbridge::Meta::read(&source, &file, &entry.metadata, 1)?;
     /// assert_eq!((entry.value().as_str(), entry.is_truncated()), (Some("p"), true));
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     ///
     /// # Errors
@@ -167,7 +167,7 @@ impl Meta {
     ///
     /// ```
     /// use weighbridge::Meta;
-    /// use weighbridge::core::{Cursor, File, Source};
+    /// use weighbridge::weighbridge_core::{Cursor, File, Source};
     ///
     /// # let bytes = weighbridge_tests::samples::safetensors();
     /// let source = Source::whole(&bytes);
@@ -177,7 +177,7 @@ impl Meta {
     ///     Meta::end_before(&file, entries.last_mut(), &next.metadata);
     ///     entries.push(next.metadata);
     /// }
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     pub fn end_before(file: &File, entry: Option<&mut At>, next: &At) {
         #[cfg(feature = "gguf")]

@@ -106,7 +106,7 @@ impl<'a> Model<'a> {
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
     /// let model = weighbridge::Model::from_bytes(&bytes)?;
-    /// use weighbridge::core::File;
+    /// use weighbridge::weighbridge_core::File;
     ///
     /// assert!(matches!(model.file(), File::Safetensors(_)));
     /// # Ok::<(), weighbridge::Error>(())

@@ -53,14 +53,14 @@ impl Particulars {
     ///
     /// ```
     /// use weighbridge::Particulars;
-    /// use weighbridge::core::{Cursor, File, Source};
+    /// use weighbridge::weighbridge_core::{Cursor, File, Source};
     ///
     /// # let bytes = weighbridge_tests::samples::safetensors();
     /// let source = Source::whole(&bytes);
     /// let file = File::open(&source, &mut |_| {})?;
     /// let entry = file.next_tensor(&source, &mut Cursor::default(), &mut |_| {})?.unwrap();
     /// assert_eq!(Particulars::of(&source, &file, &entry.tensor)?.codec, None);
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     ///
     /// # Errors

@@ -58,14 +58,14 @@ impl RowReader {
     ///
     /// ```
     /// use weighbridge::RowReader;
-    /// use weighbridge::core::{File, Source, Tensor};
+    /// use weighbridge::weighbridge_core::{File, Source, Tensor};
     ///
     /// # let bytes = weighbridge_tests::samples::safetensors();
     /// let source = Source::whole(&bytes);
     /// let file = File::open(&source, &mut |_| {})?;
     /// let codec = RowReader::default().codec(&file, &source, &Tensor::default())?;
     /// assert!(codec.is_none()); // of safetensors
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl RowReader {
     ///
     /// ```
     /// use weighbridge::RowReader;
-    /// use weighbridge::core::{File, Source, Tensor};
+    /// use weighbridge::weighbridge_core::{File, Source, Tensor};
     ///
     /// # let bytes = weighbridge_tests::samples::safetensors();
     /// let source = Source::whole(&bytes);
@@ -101,7 +101,7 @@ impl RowReader {
     /// let mut reader = RowReader::default();
     /// let read = reader.rows(&file, &source, &Tensor::default(), 0..9, &mut |_| {})?;
     /// assert!(read.is_none()); // of safetensors
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     ///
     /// # Errors
@@ -148,7 +148,7 @@ impl RowReader {
     /// no such annotation, or it cannot be decoded.
     ///
     /// ```
-    /// use weighbridge::core::{File, Source, Tensor};
+    /// use weighbridge::weighbridge_core::{File, Source, Tensor};
     /// use weighbridge::{Annotation, RowReader};
     ///
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -157,7 +157,7 @@ impl RowReader {
     /// let (mut reader, which) = (RowReader::default(), Annotation::KeyValues);
     /// let found = reader.annotation(&file, &source, &Tensor::default(), which, &mut |_, _| {})?;
     /// assert!(!found); // of safetensors
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     ///
     /// # Errors

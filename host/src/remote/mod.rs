@@ -7,6 +7,8 @@
 mod hub;
 #[cfg(feature = "remote")]
 mod meter;
+#[cfg(not(feature = "remote"))]
+mod no_remote;
 #[cfg(feature = "remote")]
 mod object;
 #[cfg(feature = "remote")]
@@ -14,8 +16,6 @@ mod pages;
 #[cfg(feature = "remote")]
 mod stores;
 mod url;
-#[cfg(not(feature = "remote"))]
-mod without;
 
 pub use url::{Url, shown};
 
@@ -28,6 +28,8 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use core::fmt;
+#[cfg(not(feature = "remote"))]
+use no_remote::{Object, Stores};
 #[cfg(feature = "remote")]
 use object::Object;
 use std::path::{Path, PathBuf};
@@ -35,8 +37,6 @@ use std::sync::OnceLock;
 use std::time::Duration;
 #[cfg(feature = "remote")]
 use stores::Stores;
-#[cfg(not(feature = "remote"))]
-use without::{Object, Stores};
 
 /// Reads from a server start and end at multiples of this.
 const GRANULE: u64 = 64 << 10;

@@ -1,7 +1,7 @@
 //! What archives hold: their members' names and first bytes.
 
 use super::content::{PIECE, native, packed};
-use super::names::{extension, is_code, is_pickled};
+use super::file_names::{extension, is_code, is_pickled};
 use super::settings::can_run_anything;
 use crate::base::error::ReadError;
 use crate::check::diagnosis::Diagnosis;

@@ -10,12 +10,12 @@ mod content;
 #[cfg(feature = "digest")]
 mod digest;
 mod examined;
+mod file_names;
 #[cfg(feature = "std")]
 mod hub;
 mod loads;
 #[cfg(feature = "std")]
 mod manifest;
-mod names;
 #[cfg(feature = "std")]
 mod pieces;
 #[cfg(all(feature = "onnx", feature = "std"))]
@@ -42,11 +42,11 @@ use archive::Inside;
 pub use digest::BlobDigest;
 use examined::PICKLE;
 pub use examined::{Class, Examined};
+use file_names::extension;
+pub use file_names::shard_of;
 #[cfg(feature = "std")]
 pub use hub::hub_links;
 use loads::Loads;
-use names::extension;
-pub use names::shard_of;
 #[cfg(feature = "std")]
 pub use pieces::{Joined, Pieces};
 
@@ -161,9 +161,9 @@ impl Repository {
         let mut head = vec![0; usize::try_from(input.len()).map_or(HEAD, |len| len.min(HEAD))];
         input.read_at(0, &mut head)?;
         // A lock that its program left behind controls nothing.
-        let locked = names::locked(name)
+        let locked = file_names::locked(name)
             .filter(|file| place.is_some_and(|place| place.beside(file).open().is_ok()));
-        let controlled = names::controlled(name).or(locked);
+        let controlled = file_names::controlled(name).or(locked);
         if let Some(found) = download(controlled, &extension, &head, input.len()) {
             return Ok(found);
         }
@@ -175,11 +175,11 @@ impl Repository {
         }
         let most = if whole { TEXT } else { content::PIECE as u64 };
         let is_text = (!whole || input.len() <= TEXT) && content::is_text(input, most)?;
-        if names::is_pickled(&extension) {
+        if file_names::is_pickled(&extension) {
             let why = "named like a pickle, which can run code when it is loaded";
             return Ok(Examined::new(Class::Code, PICKLE).because(why).runs());
         }
-        if let Some(kind) = names::code(&extension).or_else(|| names::script(name)) {
+        if let Some(kind) = file_names::code(&extension).or_else(|| file_names::script(name)) {
             let found = Examined::new(Class::Code, kind);
             return Ok(
                 match place.filter(|_| whole).and_then(|place| self.loads.of(name, place)) {
@@ -207,9 +207,9 @@ impl Repository {
             }
             _ => {}
         }
-        if let Some((whole, at)) = names::piece(name) {
+        if let Some((whole, at)) = file_names::piece(name) {
             // By number: `cat` alone takes part10 before part2.
-            let all = names::pieces(name, whole);
+            let all = file_names::pieces(name, whole);
             let why = format!(
                 "piece {at} of {whole}; join all pieces in order: cat $(ls -v {all}) >{whole}"
             );
@@ -223,11 +223,11 @@ impl Repository {
                 None => Examined::companion("SentencePiece model"),
             });
         }
-        if names::may_be_program(&extension) && !is_text {
+        if file_names::may_be_program(&extension) && !is_text {
             let why = "a graph of TensorFlow is a program, and this one was not examined";
             return Ok(Examined::new(Class::Unknown, "unknown format").because(why));
         }
-        if names::may_be_pickled(&extension) && !(is_text && extension == "model") {
+        if file_names::may_be_pickled(&extension) && !(is_text && extension == "model") {
             let why = "files of this name are usually pickles, and this one was not recognised";
             return Ok(Examined::new(Class::Unknown, "unknown format").because(why));
         }
@@ -374,7 +374,7 @@ fn inside(inside: Inside, what: &'static str) -> Examined {
 /// assert!(weighbridge::repository::is_control("model.gguf.part"));
 /// ```
 pub fn is_control(name: &str) -> bool {
-    names::controlled(name).is_some()
+    file_names::controlled(name).is_some()
 }
 
 /// Whether the name is that of a piece of a file that was split by bytes.
@@ -383,7 +383,7 @@ pub fn is_control(name: &str) -> bool {
 /// assert!(weighbridge::repository::is_piece("model.gguf.part1of2"));
 /// ```
 pub fn is_piece(name: &str) -> bool {
-    names::piece(name).is_some()
+    file_names::piece(name).is_some()
 }
 
 /// The control file of a downloader beside the file at `place`, whose download has not ended.
@@ -401,5 +401,5 @@ pub fn is_piece(name: &str) -> bool {
 pub fn in_progress(path: &std::path::Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let there = |control: &String| path.with_file_name(control).symlink_metadata().is_ok();
-    names::controls(name).find(there)
+    file_names::controls(name).find(there)
 }

@@ -1,6 +1,6 @@
 //! Files that were split by bytes, and are read as the file that they make when joined.
 
-use super::names::piece;
+use super::file_names::piece;
 use crate::base::error::ReadError;
 use crate::input::reader::{FileInput, Input};
 use alloc::string::{String, ToString as _};

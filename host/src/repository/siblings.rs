@@ -4,7 +4,7 @@
 //! in it. Where folders cannot be listed, as on web servers, the names of the others are tried once.
 
 use super::Repository;
-use super::names::{controlled, controls, locked, shard_of};
+use super::file_names::{controlled, controls, locked, shard_of};
 use crate::base::lock::Lock;
 use crate::base::text::{Text, plural, thousands};
 use crate::input::place::Place;

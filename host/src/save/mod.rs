@@ -10,6 +10,8 @@ mod converted;
 #[cfg(feature = "std")]
 mod draft;
 mod elements;
+#[cfg(all(feature = "serde", feature = "std"))]
+mod json;
 mod layout;
 mod lost;
 #[cfg(feature = "std")]
@@ -18,18 +20,16 @@ mod piece;
 mod plan;
 mod stream;
 mod types;
-#[cfg(all(feature = "serde", feature = "std"))]
-mod written;
 
 #[cfg(feature = "std")]
 pub use convert::Convert;
 #[cfg(feature = "std")]
 pub use converted::{Converted, Saved};
+#[cfg(all(feature = "serde", feature = "std"))]
+pub use json::SCHEMA_CONVERT;
 pub use layout::{Item, Layout};
 pub use lost::{LeftOut, Tied};
 pub use stream::{Saving, Step};
-#[cfg(all(feature = "serde", feature = "std"))]
-pub use written::SCHEMA_CONVERT;
 
 use weighbridge_core::DType;
 

@@ -125,7 +125,7 @@ impl SetCheck {
     /// check.absent(0, true);
     /// check.finish(&mut session)?;
     /// assert_eq!(check.findings()[0].rule.id(), "SHARD-MISSING");
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     pub fn of_index(
         index: &SetFile<'_>,
@@ -267,7 +267,7 @@ impl SetCheck {
     /// # let mut session = Session::whole(b"", Options::new());
     /// let mut check = SetCheck::new(Profile::Strict, 7);
     /// check.finish(&mut session)?;
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     ///
     /// # Errors

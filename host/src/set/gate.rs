@@ -12,7 +12,7 @@ use alloc::boxed::Box;
 /// Checks a file that is in memory.
 ///
 /// ```
-/// use weighbridge::core::Profile;
+/// use weighbridge::weighbridge_core::Profile;
 ///
 /// # let bytes = weighbridge_tests::samples::safetensors();
 /// let report = weighbridge::check(&bytes)?;

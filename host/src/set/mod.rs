@@ -30,7 +30,7 @@ pub(crate) use splits::PartName;
 pub use splits::SplitSet;
 
 use crate::base::text::Text;
-use crate::check::naming::MOST_NAME;
+use crate::check::entry_names::MOST_NAME;
 use core::hash::Hasher as _;
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
 #[cfg(feature = "shards")]

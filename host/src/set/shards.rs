@@ -30,7 +30,7 @@ const FOUND: u32 = 1 << 31;
 /// itself.
 ///
 /// ```
-/// use weighbridge::core::{Name, NameEncoding, Span};
+/// use weighbridge::weighbridge_core::{Name, NameEncoding, Span};
 /// use weighbridge::{Goal, Member, Options, Session, ShardSet};
 ///
 /// let json = br#"{"weight_map": {"a": "1.safetensors", "b": "1.safetensors"}}"#;
@@ -47,7 +47,7 @@ const FOUND: u32 = 1 << 31;
 /// session.ask(|file, source| set.finish(source, file, &mut find))?;
 /// assert_eq!(found, ["TENSOR-MISSING"]);
 /// assert_eq!(set.counts(), [(2, 1)]);
-/// # Ok::<(), weighbridge::core::Stop>(())
+/// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct ShardSet {
@@ -75,7 +75,7 @@ impl ShardSet {
     ///
     /// ```
     /// assert_eq!(weighbridge::ShardSet::new(7).files().count(), 0);
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     pub fn new(seed: u64) -> Self {
         ShardSet {
@@ -102,7 +102,7 @@ impl ShardSet {
     /// # let mut set = ShardSet::new(7);
     /// # session.ask(|file, source| set.read(source, file))?;
     /// assert_eq!(set.counts(), [(2, 0)]);
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     ///
     /// # Errors
@@ -140,7 +140,7 @@ impl ShardSet {
     /// # let mut set = ShardSet::new(7);
     /// # session.ask(|file, source| set.read(source, file))?;
     /// assert_eq!(set.files().collect::<Vec<_>>(), ["1.safetensors"]);
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|(name, _)| name.as_str())
@@ -156,7 +156,7 @@ impl ShardSet {
     /// # let mut set = ShardSet::new(7);
     /// # session.ask(|file, source| set.read(source, file))?;
     /// assert_eq!(set.counts(), [(2, 0)]); // before the file was seen
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     pub fn counts(&self) -> Vec<(u32, u32)> {
         let mut counts = alloc::vec![(0, 0); self.files.len()];
@@ -179,13 +179,13 @@ impl ShardSet {
     /// # session.advance(Goal::Header);
     /// # let mut set = ShardSet::new(7);
     /// # session.ask(|file, source| set.read(source, file))?;
-    /// use weighbridge::core::{Name, NameEncoding, Span};
+    /// use weighbridge::weighbridge_core::{Name, NameEncoding, Span};
     ///
     /// set.tensor(0, &Name::new(b"c", NameEncoding::Plain), Span::new(90, 4), &mut |finding, name| {
     ///     assert_eq!(finding.rule.id(), "TENSOR-UNLISTED");
     ///     assert_eq!(name().unwrap(), "c");
     /// });
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     pub fn tensor(&mut self, file: usize, name: &Name<'_>, data: Span, find: Find<'_>) {
         if self.counted.insert((data.offset, data.len)) {
@@ -220,7 +220,7 @@ impl ShardSet {
     ///     assert_eq!(finding.rule.id(), "SHARD-MISSING");
     ///     assert_eq!(name().unwrap(), "1.safetensors");
     /// });
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     pub fn file(&mut self, file: usize, member: Member, find: Find<'_>) {
         self.counted.clear();
@@ -252,7 +252,7 @@ impl ShardSet {
     /// let mut missing = 0;
     /// session.ask(|file, source| set.finish(source, file, &mut |_, _| missing += 1))?;
     /// assert_eq!(missing, 2);
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     ///
     /// # Errors

@@ -50,7 +50,7 @@ fn split_number(name: &str) -> Option<(&str, u64)> {
 /// itself.
 ///
 /// ```
-/// use weighbridge::core::{Name, NameEncoding};
+/// use weighbridge::weighbridge_core::{Name, NameEncoding};
 /// use weighbridge::{Goal, Member, Options, Session, SetPart, SplitSet};
 ///
 /// # let bytes = weighbridge_tests::samples::part();
@@ -70,7 +70,7 @@ fn split_number(name: &str) -> Option<(&str, u64)> {
 /// set.file(3, Member::Valid, 1, &mut find);
 /// set.finish(&mut find);
 /// assert_eq!(found, ["KEYS-SPLIT-MISSING", "KEYS-SPLIT-TWICE"]);
-/// # Ok::<(), weighbridge::core::Stop>(())
+/// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct SplitSet {
@@ -101,7 +101,7 @@ impl SplitSet {
     ///     assert_eq!(finding.rule.id(), "KEYS-SPLIT-OTHER"); // it says that it is the first
     /// });
     /// assert!(set.is_none());
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     pub fn of(stated: &SetPart, file_name: &str, seed: u64, find: Find<'_>) -> Option<Self> {
         let (no, count) = (stated.no?, stated.count.filter(|count| count.value > 1)?);
@@ -138,7 +138,7 @@ impl SplitSet {
     /// # session.ask(|file, source| stated.read(source, file))?;
     /// let set = weighbridge::SplitSet::of(&stated, "m-00001-of-00003.gguf", 7, &mut |_, _| ());
     /// assert_eq!(set.unwrap().files().last().unwrap(), "m-00003-of-00003.gguf");
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     pub fn files(&self) -> impl Iterator<Item = String> {
         (1..=self.name.count).map(|no| self.name.part(no))
@@ -152,11 +152,11 @@ impl SplitSet {
     /// # session.advance(weighbridge::Goal::Header);
     /// # let mut stated = weighbridge::SetPart::default();
     /// # session.ask(|file, source| stated.read(source, file))?;
-    /// use weighbridge::core::{Name, NameEncoding};
+    /// use weighbridge::weighbridge_core::{Name, NameEncoding};
     ///
     /// let set = weighbridge::SplitSet::of(&stated, "m-00001-of-00003.gguf", 7, &mut |_, _| ());
     /// set.unwrap().tensor(&Name::new(b"x", NameEncoding::Plain));
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     pub fn tensor(&mut self, name: &Name<'_>) {
         if !self.names.insert(hash(self.seed, name)) && self.twice.is_none() {
@@ -178,7 +178,7 @@ impl SplitSet {
     ///     assert_eq!(finding.rule.id(), "KEYS-SPLIT-MISSING");
     ///     assert_eq!(name().unwrap(), "m-00003-of-00003.gguf");
     /// });
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     pub fn file(&mut self, no: u64, member: Member, tensors: u64, find: Find<'_>) {
         let twice = self.twice.take();
@@ -211,7 +211,7 @@ impl SplitSet {
     /// # session.ask(|file, source| stated.read(source, file))?;
     /// let set = weighbridge::SplitSet::of(&stated, "m-00001-of-00003.gguf", 7, &mut |_, _| ());
     /// set.unwrap().finish(&mut |finding, _| assert_eq!(finding.rule.id(), "KEYS-SPLIT-TOTAL"));
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     pub fn finish(&self, find: Find<'_>) {
         if let Some(stated) = self.total

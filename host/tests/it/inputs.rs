@@ -2,9 +2,9 @@
 
 use std::io;
 use std::sync::Mutex;
-use weighbridge::core::Cursor;
-use weighbridge::core::codec::Undecoded;
-use weighbridge::core::format::idv::block::Row;
+use weighbridge::weighbridge_core::Cursor;
+use weighbridge::weighbridge_core::codec::Undecoded;
+use weighbridge::weighbridge_core::format::idv::block::Row;
 use weighbridge::{
     Decoding, Goal, Input, Model, Options, Poll, ReadError, RowReader, Session, Span,
 };

@@ -1,6 +1,6 @@
 //! The cache of models with several kinds of layers, compared with numbers worked out by hand.
 
-use weighbridge::core::DType;
+use weighbridge::weighbridge_core::DType;
 use weighbridge::{Cache, ModelSummary, Summariser, Value};
 
 /// Settings of a config.json; names of nested objects are joined by dots.

@@ -1,6 +1,6 @@
 //! Which payloads have rules: `Audit::has_rules` covers every fault that an audit can find.
 
-use weighbridge::core::{Audit, Cursor};
+use weighbridge::weighbridge_core::{Audit, Cursor};
 use weighbridge::{Format, Goal, Options, Session, Severity};
 use weighbridge_tests::fixtures;
 

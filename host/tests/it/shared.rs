@@ -2,7 +2,7 @@
 //! worked out by hand.
 
 use crate::layers::{INT, config, metadata, of_config, refused, taken, texts, with};
-use weighbridge::core::DType;
+use weighbridge::weighbridge_core::DType;
 use weighbridge::{Summariser, Value};
 
 #[test]

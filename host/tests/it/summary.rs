@@ -1,6 +1,6 @@
 //! Summaries of models, compared with numbers worked out by hand.
 
-use weighbridge::core::DType;
+use weighbridge::weighbridge_core::DType;
 use weighbridge::{Model, ModelPart, ModelSummary, Origin, Summariser, Value};
 use weighbridge_tests::encode::gguf::{self, Tensor};
 use weighbridge_tests::encode::safetensors;

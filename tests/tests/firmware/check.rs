@@ -76,7 +76,8 @@ fn audit_blocks(
 /// of alignment, whatever compares parts or names, and what a runtime on a board does not read.
 fn is_left_out(finding: &Finding) -> bool {
     let id = finding.rule.id();
-    let left = ["F-OVERLAP", "M-TWICE", "O-CYCLE", "Q-BLOCK", "Q-CUSTOM", "Q-SELF", "Q-SHAPE", "Q-TENSOR"];
+    let left =
+        ["F-OVERLAP", "M-TWICE", "O-CYCLE", "Q-BLOCK", "Q-CUSTOM", "Q-SELF", "Q-SHAPE", "Q-TENSOR"];
     let family = ["E-", "X-", "Z-"].iter().any(|family| id.starts_with(family));
     let lint = finding.severity() <= Severity::Lint && id != "B-ALIGN";
     lint || left.contains(&id) || (family && id != "E-BOTH")
@@ -142,7 +143,8 @@ impl Expected {
             return None;
         }
         // A host shows fewer extents, none below 0, and no name of 64 KiB.
-        let differs = |finding: &Finding| ["T-DIM", "T-RANK", "T-TEXT"].contains(&finding.rule.id());
+        let differs =
+            |finding: &Finding| ["T-DIM", "T-RANK", "T-TEXT"].contains(&finding.rule.id());
         let rest = words[5..].join(" ");
         let expected = self.rest(worst);
         let unlisted = |text: &str| {

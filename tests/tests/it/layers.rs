@@ -464,7 +464,7 @@ const MAY_NAME: [(&str, &str); 11] = [
     ("format/shards", "an index of safetensors files is JSON as they have it"),
     ("format/tflite", "a model is a flatbuffer"),
     ("format/ztensor", "a model calls its other files shards"),
-    ("pickle/machine/globals.rs", "modules that pickles import"),
+    ("pickle/machine/allowed.rs", "modules that pickles import"),
     ("audit/resumable/payload/blocks.rs", "one format has rows in blocks"),
     ("base/limits.rs", "a limit says whose it is"),
 ];

@@ -83,7 +83,9 @@ fn object(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Opt
             let inside = span.end().is_some_and(|end| end <= header.end.into());
             Some(Span::new(span.offset, if inside { span.len } else { 4 }))
         }
-        Some(Object::Vector(place)) if is_data(header, walk) => Some(Span::new(place.span().offset, 4)),
+        Some(Object::Vector(place)) if is_data(header, walk) => {
+            Some(Span::new(place.span().offset, 4))
+        }
         Some(Object::Vector(place) | Object::String(place)) => Some(place.span()),
         None => None,
     })

@@ -203,7 +203,11 @@ mod tests {
         for (number, list) in SOURCE.iter().enumerate() {
             let number = number as u8;
             for (index, kind) in list.iter().enumerate() {
-                assert_eq!(Type::of(lists.get(number, index as u8)), Some(*kind), "{number} {index}");
+                assert_eq!(
+                    Type::of(lists.get(number, index as u8)),
+                    Some(*kind),
+                    "{number} {index}"
+                );
             }
             assert_eq!(lists.get(number, list.len() as u8), END, "{number}");
         }

@@ -106,7 +106,12 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
             self.signature(index)?;
         }
         self.about(EntryKind::File, 0);
-        self.indices(header.list(list::OLD_METADATA), header.list(list::BUFFERS).count, rules::M_OLD_METADATA, Use::Named)?;
+        self.indices(
+            header.list(list::OLD_METADATA),
+            header.list(list::BUFFERS).count,
+            rules::M_OLD_METADATA,
+            Use::Named,
+        )?;
         let whole = Span::new(0, 4);
         if self.backward {
             self.flag(rules::O_UNCHECKED, whole, 0, header.list(list::SUBGRAPHS).count.into());

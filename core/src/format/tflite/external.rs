@@ -37,7 +37,8 @@ pub(super) fn step(
     let group = reads.scalar(&table, 1, 4, 0)?;
     let offset = reads.scalar(&table, 2, 8, 0)?.value;
     let len = reads.scalar(&table, 3, 8, 0)?.value;
-    let number = u32::try_from(group.value).ok().filter(|group| *group < header.list(list::GROUPS).count);
+    let number =
+        u32::try_from(group.value).ok().filter(|group| *group < header.list(list::GROUPS).count);
     let name = match number {
         Some(number) => {
             let table = reads.item(header.list(list::GROUPS), number)?;
@@ -54,7 +55,13 @@ pub(super) fn step(
         None => None,
     };
     let place = table.span();
-    r.check(number.is_some(), rules::E_GROUP, place, header.list(list::GROUPS).count.into(), group.value);
+    r.check(
+        number.is_some(),
+        rules::E_GROUP,
+        place,
+        header.list(list::GROUPS).count.into(),
+        group.value,
+    );
     if let Some((span, inside)) = inside {
         let span = if span.is_empty() { place } else { span };
         r.check(inside, rules::E_PATH, span, 0, 0);

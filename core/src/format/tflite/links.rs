@@ -84,7 +84,13 @@ pub(super) fn calls(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> 
         return Ok(());
     }
     if count > BITS {
-        r.flag(rules::O_UNCHECKED, header.list(list::SUBGRAPHS).at.into(), 4, BITS.into(), count.into());
+        r.flag(
+            rules::O_UNCHECKED,
+            header.list(list::SUBGRAPHS).at.into(),
+            4,
+            BITS.into(),
+            count.into(),
+        );
         graph::over(c);
         return Ok(());
     }

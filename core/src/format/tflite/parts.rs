@@ -64,7 +64,9 @@ fn object(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Span>, Halt> 
             let inside = span.end().is_some_and(|end| end <= extent(r.source()));
             Some(Span::new(span.offset, if inside { span.len } else { 4 }))
         }
-        Some(Object::Vector(place)) if open::is_data(walk) => Some(Span::new(place.span().offset, 4)),
+        Some(Object::Vector(place)) if open::is_data(walk) => {
+            Some(Span::new(place.span().offset, 4))
+        }
         Some(Object::Vector(place) | Object::String(place)) => Some(place.span()),
         None => None,
     })

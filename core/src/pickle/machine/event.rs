@@ -1,6 +1,6 @@
 //! What a scan finds in a pickle.
 
-use super::globals::Standing;
+use super::allowed::Standing;
 use super::label::PickleName;
 use super::value::PickleValue;
 use core::fmt;

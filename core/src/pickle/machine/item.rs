@@ -1,6 +1,6 @@
 //! What lies on the stack of a pickle and in its memo.
 
-use super::globals::Standing;
+use super::allowed::Standing;
 use super::label::Spelling;
 use crate::input::Span;
 

@@ -7,16 +7,16 @@
 //! Every import is an [`PickleEvent::Import`], wherever its value goes: to the memo, off the stack,
 //! into a key. Events come in file order, and those before a fault stay.
 
+mod allowed;
 mod event;
-mod globals;
 mod item;
 mod label;
-mod operation;
+mod parse;
 mod stack;
 mod value;
 
+pub use allowed::{PICKLE_LIST, Standing};
 pub use event::{Import, PickleEvent, PickleFault};
-pub use globals::{PICKLE_LIST, Standing};
 pub use item::{PickleItem, PickleMemory};
 pub use label::{PickleName, Spelling};
 pub use value::PickleValue;
@@ -24,7 +24,7 @@ pub use value::PickleValue;
 use crate::base::limits::{PICKLE_LINE, PICKLE_MEMO, PICKLE_STACK, READ_AHEAD};
 use crate::input::{Absent, Source, Span};
 use item::PickleItem as Item;
-use operation::{Argument, Refusal, operation};
+use parse::{Argument, Refusal, operation};
 use stack::Stack;
 
 /// Why [`PickleScan::step`] returned.

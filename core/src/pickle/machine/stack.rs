@@ -1,6 +1,6 @@
 //! What operations do to the stack and the memo.
 
-use super::globals::{self, Standing};
+use super::allowed::{self, Standing};
 use super::item::{PickleItem as Item, PickleMemory};
 use super::label::{PickleName, Spelling};
 use super::{Import, PickleEvent, PickleFault, PickleScan};
@@ -165,7 +165,7 @@ impl Stack<'_, '_> {
 
     pub(super) fn import(&mut self, module: PickleName, name: PickleName, past: u64) -> Done {
         let (at, number) = (self.scan.at, self.scan.imports);
-        let standing = globals::standing(&module, &name, self.scan.is_numpy);
+        let standing = allowed::standing(&module, &name, self.scan.is_numpy);
         self.scan.imports = number.saturating_add(1);
         let len = u32::try_from(past.saturating_sub(at)).unwrap_or(u32::MAX);
         (self.sink)(PickleEvent::Import(Import { number, at, len, module, name, standing }));

@@ -1,7 +1,7 @@
 //! The arguments of operations, for who builds what a pickle describes.
 
 use super::label::Spelling;
-use super::operation::Argument;
+use super::parse::Argument;
 use crate::input::Span;
 
 /// The argument of an operation.

@@ -1,13 +1,13 @@
 //! SHA-256 of a file and of each tensor, and a comparison of two files.
 
 mod compare;
-mod pass;
 #[cfg(feature = "serde")]
-mod written;
+mod json;
+mod pass;
 
 pub use compare::{Change, Comparison, Pair};
 #[cfg(feature = "serde")]
-pub use written::{SCHEMA_COMPARE, SCHEMA_DIGEST};
+pub use json::{SCHEMA_COMPARE, SCHEMA_DIGEST};
 
 use crate::base::error::Error;
 use crate::base::text::Text;

@@ -43,7 +43,7 @@ impl Cache {
     /// type such as `f16` or the blocks of `q8_0`. `None` for a type without a width.
     ///
     /// ```
-    /// use weighbridge::core::DType;
+    /// use weighbridge::weighbridge_core::DType;
     /// use weighbridge::{Summariser, Value};
     ///
     /// let mut summariser = Summariser::default();

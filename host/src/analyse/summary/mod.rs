@@ -4,6 +4,7 @@
 //! each records its origin. Anything uncertain is left out.
 
 mod cache;
+mod chat_template;
 mod count;
 mod facts;
 mod heads;
@@ -11,14 +12,13 @@ mod labels;
 mod layers;
 mod role;
 mod state;
-mod template;
 mod vocabulary;
 
 pub use cache::{Cache, CacheGroup};
+pub use chat_template::{Template, TemplatePiece, TemplateWarning};
 pub use facts::{Fact, Origin};
 pub use role::ModelPart;
 pub use state::CacheState;
-pub use template::{Template, TemplatePiece, TemplateWarning};
 pub use vocabulary::{TokenKind, Vocabulary};
 
 use crate::base::error::Error;
@@ -167,7 +167,7 @@ mod written {
 /// list them themselves.
 ///
 /// ```
-/// use weighbridge::core::DType;
+/// use weighbridge::weighbridge_core::DType;
 /// use weighbridge::{Summariser, Value};
 ///
 /// let mut summariser = Summariser::default();
@@ -229,7 +229,7 @@ impl Summariser {
     ///
     /// ```
     /// use weighbridge::Summariser;
-    /// use weighbridge::core::DType;
+    /// use weighbridge::weighbridge_core::DType;
     ///
     /// let mut summariser = Summariser::default();
     /// summariser.tensor("output.weight", DType::F32, &[2, 3], 24);

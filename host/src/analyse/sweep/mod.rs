@@ -3,10 +3,10 @@
 #[cfg(feature = "std")]
 mod csv;
 #[cfg(feature = "serde")]
-mod written;
+mod json;
 
 #[cfg(feature = "serde")]
-pub use written::SCHEMA_STATS;
+pub use json::SCHEMA_STATS;
 
 use crate::analyse::health::{Health, Sign, Signs, Weights};
 use crate::base::error::Error;

@@ -1,7 +1,7 @@
 //! Calls of listed functions that make no tensor.
 
-use super::known::{COMPRESSED, COORDINATES, DEVICES, Known};
 use super::object::Walk;
+use super::torch_names::{COMPRESSED, COORDINATES, DEVICES, Known};
 use super::values::{Id, Made, Value};
 use weighbridge_core::format::pytorch::rules;
 use weighbridge_core::limits;

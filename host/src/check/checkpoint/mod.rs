@@ -8,13 +8,13 @@ mod archive;
 mod call;
 mod draft;
 pub(crate) mod indices;
-mod known;
 mod object;
 mod older;
 mod parts;
 mod records;
 mod sparse;
 mod tensor;
+mod torch_names;
 mod values;
 
 use alloc::boxed::Box;

@@ -4,7 +4,7 @@
 //! steps as the pickle has operations.
 
 use super::draft::Draft;
-use super::known::Known;
+use super::torch_names::Known;
 use super::values::{Id, Made, Value, Values};
 use alloc::collections::BTreeSet;
 use alloc::string::ToString as _;

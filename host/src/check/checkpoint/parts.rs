@@ -1,8 +1,8 @@
 //! Tensors that are made of others: quantised for each channel.
 
-use super::known::{Known, Rebuild};
 use super::object::Walk;
 use super::tensor::Found;
+use super::torch_names::{Known, Rebuild};
 use super::values::{Id, Value};
 use alloc::vec::Vec;
 use weighbridge_core::Rule;

@@ -1,9 +1,9 @@
 //! Sparse tensors: their parts, and what their indices have to fulfil.
 
 use super::draft::NONE;
-use super::known::{COMPRESSED, COORDINATES, Known};
 use super::object::Walk;
 use super::tensor::Found;
+use super::torch_names::{COMPRESSED, COORDINATES, Known};
 use super::values::{Id, Value};
 use alloc::vec::Vec;
 use weighbridge_core::Rule;

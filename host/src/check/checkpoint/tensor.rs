@@ -1,8 +1,8 @@
 //! Tensors of the object: what the functions of `torch._utils` are given.
 
 use super::draft::{NONE, Named, Open};
-use super::known::{Counts, Known, Rebuild, is_reserved};
 use super::object::Walk;
+use super::torch_names::{Counts, Known, Rebuild, is_reserved};
 use super::values::{Id, Value};
 use alloc::vec::Vec;
 use weighbridge_core::format::pytorch::index::Item;

@@ -3,7 +3,7 @@
 //! The machine checks that each operation finds its operands, so this does to values what the
 //! machine does to their kinds.
 
-use super::known::Known;
+use super::torch_names::Known;
 use crate::check::scan::memory::Memory;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;

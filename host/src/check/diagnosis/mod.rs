@@ -182,12 +182,12 @@ impl Diagnosis {
     ///
     /// ```
     /// use weighbridge::Diagnosis;
-    /// use weighbridge::core::{File, Source, Tally};
+    /// use weighbridge::weighbridge_core::{File, Source, Tally};
     ///
     /// # let bytes = weighbridge_tests::samples::safetensors();
     /// let file = File::open(&Source::whole(&bytes), &mut |_| {})?;
     /// assert_eq!(Diagnosis::cut_off(&file, bytes.len() as u64, &[], &Tally::default()), None);
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     pub fn cut_off(file: &File, len: u64, found: &[Finding], all: &Tally) -> Option<Diagnosis> {
         let recorded = file.recorded_len().and_then(|recorded| recorded.checked_sub(len));

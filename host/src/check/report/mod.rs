@@ -3,20 +3,20 @@
 mod beside;
 mod counts;
 mod found;
+#[cfg(feature = "serde")]
+mod json;
 #[cfg(all(feature = "formats", feature = "std"))]
 mod members;
 mod pickles;
-#[cfg(feature = "serde")]
-mod written;
 
 pub use found::{Found, NotListed, Unchecked, Verdict};
 #[cfg(feature = "serde")]
-pub use written::SCHEMA_CHECK;
+pub use json::SCHEMA_CHECK;
 
 use crate::base::text::Text;
 use crate::check::criteria::Criteria;
 use crate::check::diagnosis::Diagnosis;
-use crate::check::naming::Naming;
+use crate::check::entry_names::Naming;
 use crate::check::options::Options;
 use crate::check::pickles::Pickles;
 use crate::check::pickles::Said;

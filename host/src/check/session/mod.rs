@@ -5,7 +5,7 @@ mod state;
 use crate::base::error::{Error, ReadError};
 use crate::base::memory::Bytes;
 use crate::base::text::Text;
-use crate::check::naming::MOST_NAME;
+use crate::check::entry_names::MOST_NAME;
 use crate::check::options::{Goal, Options};
 use crate::check::steps::Check;
 use crate::input::store::{Store, Stored};
@@ -254,7 +254,7 @@ impl<'a> Session<'a> {
     ///     Ok(first.map(|entry| entry.tensor.elements))
     /// })?;
     /// assert_eq!(elements, Some(Some(6)));
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     ///
     /// # Errors
@@ -302,7 +302,7 @@ impl<'a> Session<'a> {
     /// bytes. Empty if `listed` does not contain the entry, or if the key is not in memory.
     ///
     /// ```
-    /// use weighbridge::core::EntryKind;
+    /// use weighbridge::weighbridge_core::EntryKind;
     /// use weighbridge::{Goal, Options, Session};
     ///
     /// # let bytes = weighbridge_tests::samples::words();
@@ -314,7 +314,7 @@ impl<'a> Session<'a> {
     /// })?;
     /// let listed = [entry.flatten().unwrap()];
     /// assert_eq!(session.key(&listed, EntryKind::Metadata, 0), "words");
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     pub fn key(&self, listed: &[Metadata], kind: EntryKind, index: u32) -> Text {
         let entry = listed.iter().find(|meta| meta.kind == kind && meta.index == index);
@@ -336,7 +336,7 @@ impl<'a> Session<'a> {
     /// let mut seen = Vec::new();
     /// session.read(spans, |name, bytes| seen.push((name, bytes.len())))?;
     /// assert_eq!(seen, [('a', 2), ('b', 1)]);
-    /// # Ok::<(), weighbridge::core::Absent>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Absent>(())
     /// ```
     ///
     /// # Errors

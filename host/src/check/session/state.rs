@@ -149,7 +149,7 @@ impl Session<'_> {
     /// invalid, although nothing of it is read.
     ///
     /// ```
-    /// use weighbridge::core::Profile;
+    /// use weighbridge::weighbridge_core::Profile;
     /// use weighbridge::{Goal, Options, Session};
     ///
     /// let mut session = Session::whole(b"cposix\nsystem\n(S'true'\ntR.", Options::new());

@@ -15,14 +15,14 @@ const PIECE: usize = 256 << 10;
 /// Decodes a chunk piece by piece as its bytes arrive.
 ///
 /// ```
-/// use weighbridge::core::{Chunk, Source};
+/// use weighbridge::weighbridge_core::{Chunk, Source};
 /// use weighbridge::{Decoding, Span};
 ///
 /// let stored = Span::new(1, 4);
 /// let mut decoding = Decoding::new(Chunk { stored, decoded: Some(4), ..Chunk::default() });
 /// assert!(decoding.step(&Source::whole(b"-abcd-"))?);
 /// assert_eq!(decoding.piece(), b"abcd");
-/// # Ok::<(), weighbridge::core::codec::Undecoded>(())
+/// # Ok::<(), weighbridge::weighbridge_core::codec::Undecoded>(())
 /// ```
 #[derive(Debug)]
 pub struct Decoding {
@@ -41,7 +41,7 @@ impl Decoding {
     ///
     /// ```
     /// use weighbridge::Decoding;
-    /// use weighbridge::core::Chunk;
+    /// use weighbridge::weighbridge_core::Chunk;
     ///
     /// assert_eq!(Decoding::new(Chunk::default()).read(), 0);
     /// ```
@@ -70,14 +70,14 @@ impl Decoding {
     /// of the file, and all data is there.
     ///
     /// ```
-    /// use weighbridge::core::{Chunk, Source};
+    /// use weighbridge::weighbridge_core::{Chunk, Source};
     /// use weighbridge::{Decoding, Span};
     ///
     /// let stored = Span::new(0, 4);
     /// let mut decoding = Decoding::new(Chunk { stored, decoded: Some(4), ..Chunk::default() });
     /// while decoding.step(&Source::whole(b"abcd"))? {}
     /// assert!(decoding.is_done());
-    /// # Ok::<(), weighbridge::core::codec::Undecoded>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::codec::Undecoded>(())
     /// ```
     ///
     /// # Errors
@@ -118,7 +118,7 @@ impl Decoding {
     ///
     /// ```
     /// use weighbridge::Decoding;
-    /// use weighbridge::core::Chunk;
+    /// use weighbridge::weighbridge_core::Chunk;
     ///
     /// assert!(Decoding::new(Chunk::default()).piece().is_empty()); // nothing yet
     /// ```
@@ -130,7 +130,7 @@ impl Decoding {
     ///
     /// ```
     /// use weighbridge::Decoding;
-    /// use weighbridge::core::Chunk;
+    /// use weighbridge::weighbridge_core::Chunk;
     ///
     /// assert_eq!(Decoding::new(Chunk::default()).read(), 0);
     /// ```
@@ -142,7 +142,7 @@ impl Decoding {
     ///
     /// ```
     /// use weighbridge::Decoding;
-    /// use weighbridge::core::Chunk;
+    /// use weighbridge::weighbridge_core::Chunk;
     ///
     /// assert_eq!(Decoding::new(Chunk::default()).written(), 0);
     /// ```
@@ -154,7 +154,7 @@ impl Decoding {
     ///
     /// ```
     /// use weighbridge::Decoding;
-    /// use weighbridge::core::Chunk;
+    /// use weighbridge::weighbridge_core::Chunk;
     ///
     /// assert!(!Decoding::new(Chunk::default()).is_done());
     /// ```
@@ -256,7 +256,7 @@ impl Block {
     /// work.
     ///
     /// ```
-    /// use weighbridge::core::Chunk;
+    /// use weighbridge::weighbridge_core::Chunk;
     /// use weighbridge::{Block, Span};
     ///
     /// let chunk = Chunk { stored: Span::new(0, 4), decoded: Some(4), ..Chunk::default() };
@@ -292,7 +292,7 @@ impl Block {
     /// Decodes the whole chunk.
     ///
     /// ```
-    /// use weighbridge::core::{Chunk, Source, codec::Undecoded};
+    /// use weighbridge::weighbridge_core::{Chunk, Source, codec::Undecoded};
     /// use weighbridge::{Block, Span};
     ///
     /// let chunk = Chunk { stored: Span::new(0, 4), decoded: Some(4), ..Chunk::default() };
@@ -319,7 +319,7 @@ impl Block {
     /// The decoded bytes, empty until [`fill`](Self::fill) has succeeded.
     ///
     /// ```
-    /// use weighbridge::core::Chunk;
+    /// use weighbridge::weighbridge_core::Chunk;
     /// use weighbridge::Block;
     ///
     /// assert_eq!(Block::new(&Chunk::default(), 1).unwrap().bytes(), b"");

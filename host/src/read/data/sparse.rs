@@ -8,7 +8,7 @@ use weighbridge_core::{Element, Layout, Sparse, Tensor};
 /// `rank` dimensions, or `u64::MAX` if its parts lie apart.
 ///
 /// ```
-/// use weighbridge::core::Tensor;
+/// use weighbridge::weighbridge_core::Tensor;
 /// use weighbridge::{DType, Layout, sparse_len};
 ///
 /// let mut tensor = Tensor::default();
@@ -28,7 +28,7 @@ pub fn sparse_len(tensor: &Tensor, rank: usize, count: u64) -> u64 {
 /// its shape. `None` if the tensor is not sparse or `bytes` is too short.
 ///
 /// ```
-/// use weighbridge::core::Tensor;
+/// use weighbridge::weighbridge_core::Tensor;
 /// use weighbridge::{DType, Element, Layout, sparse_entries};
 ///
 /// let mut tensor = Tensor::default();

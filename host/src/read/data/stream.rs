@@ -8,7 +8,7 @@ use weighbridge_core::{Chunk, Source, Window};
 /// Decodes one chunk whose stored bytes are pushed in order, for hosts that have no [`Source`].
 ///
 /// ```
-/// use weighbridge::core::Chunk;
+/// use weighbridge::weighbridge_core::Chunk;
 /// use weighbridge::{ChunkStream, Span};
 ///
 /// let stored = Span::new(0, 4);
@@ -19,7 +19,7 @@ use weighbridge_core::{Chunk, Source, Window};
 ///     decoded.extend_from_slice(stream.take()?);
 /// }
 /// assert_eq!(decoded, b"abcd");
-/// # Ok::<(), weighbridge::core::codec::Fault>(())
+/// # Ok::<(), weighbridge::weighbridge_core::codec::Fault>(())
 /// ```
 #[derive(Debug)]
 pub struct ChunkStream {
@@ -34,7 +34,7 @@ impl ChunkStream {
     /// Creates a stream for the stored bytes of `chunk`.
     ///
     /// ```
-    /// use weighbridge::core::Chunk;
+    /// use weighbridge::weighbridge_core::Chunk;
     /// use weighbridge::{ChunkStream, Span};
     ///
     /// let stored = Span::new(0, 4);
@@ -49,7 +49,7 @@ impl ChunkStream {
     /// The chunk being decoded.
     ///
     /// ```
-    /// use weighbridge::core::Chunk;
+    /// use weighbridge::weighbridge_core::Chunk;
     /// use weighbridge::{ChunkStream, Span};
     ///
     /// let stored = Span::new(0, 4);
@@ -63,14 +63,14 @@ impl ChunkStream {
     /// Adds the next stored bytes.
     ///
     /// ```
-    /// use weighbridge::core::Chunk;
+    /// use weighbridge::weighbridge_core::Chunk;
     /// use weighbridge::{ChunkStream, Span};
     ///
     /// let stored = Span::new(0, 4);
     /// let mut stream = ChunkStream::new(Chunk { stored, decoded: Some(4), ..Chunk::default() });
     /// stream.give(b"abcd".to_vec());
     /// assert_eq!(stream.take()?, b"abcd");
-    /// # Ok::<(), weighbridge::core::codec::Fault>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::codec::Fault>(())
     /// ```
     pub fn give(&mut self, bytes: Vec<u8>) {
         let used = self.decoding.read().saturating_sub(self.at);
@@ -82,13 +82,13 @@ impl ChunkStream {
     /// Returns the next decoded bytes; empty if more input is needed or everything is decoded.
     ///
     /// ```
-    /// use weighbridge::core::Chunk;
+    /// use weighbridge::weighbridge_core::Chunk;
     /// use weighbridge::{ChunkStream, Span};
     ///
     /// let stored = Span::new(0, 4);
     /// let mut stream = ChunkStream::new(Chunk { stored, decoded: Some(4), ..Chunk::default() });
     /// assert!(stream.take()?.is_empty()); // nothing was given yet
-    /// # Ok::<(), weighbridge::core::codec::Fault>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::codec::Fault>(())
     /// ```
     ///
     /// # Errors
@@ -108,7 +108,7 @@ impl ChunkStream {
     /// The bytes decoded by the last [`take`](Self::take).
     ///
     /// ```
-    /// use weighbridge::core::Chunk;
+    /// use weighbridge::weighbridge_core::Chunk;
     /// use weighbridge::{ChunkStream, Span};
     ///
     /// let stored = Span::new(0, 4);
@@ -116,7 +116,7 @@ impl ChunkStream {
     /// stream.give(b"abcd".to_vec());
     /// assert_eq!(stream.take()?.len(), 4);
     /// assert_eq!(stream.piece(), b"abcd");
-    /// # Ok::<(), weighbridge::core::codec::Fault>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::codec::Fault>(())
     /// ```
     pub fn piece(&self) -> &[u8] {
         self.decoding.piece()
@@ -125,7 +125,7 @@ impl ChunkStream {
     /// The number of bytes decoded so far.
     ///
     /// ```
-    /// use weighbridge::core::Chunk;
+    /// use weighbridge::weighbridge_core::Chunk;
     /// use weighbridge::{ChunkStream, Span};
     ///
     /// let stored = Span::new(0, 4);
@@ -133,7 +133,7 @@ impl ChunkStream {
     /// stream.give(b"abcd".to_vec());
     /// stream.take()?;
     /// assert_eq!(stream.written(), 4);
-    /// # Ok::<(), weighbridge::core::codec::Fault>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::codec::Fault>(())
     /// ```
     pub fn written(&self) -> u64 {
         self.decoding.written()
@@ -142,7 +142,7 @@ impl ChunkStream {
     /// Whether everything is decoded and has passed the checks of its encoding.
     ///
     /// ```
-    /// use weighbridge::core::Chunk;
+    /// use weighbridge::weighbridge_core::Chunk;
     /// use weighbridge::{ChunkStream, Span};
     ///
     /// let stored = Span::new(0, 4);
@@ -150,7 +150,7 @@ impl ChunkStream {
     /// stream.give(b"abcd".to_vec());
     /// while !stream.take()?.is_empty() {}
     /// assert!(stream.is_done());
-    /// # Ok::<(), weighbridge::core::codec::Fault>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::codec::Fault>(())
     /// ```
     pub fn is_done(&self) -> bool {
         self.decoding.is_done()

@@ -20,7 +20,7 @@ impl Items {
     ///
     /// ```
     /// use weighbridge::Items;
-    /// use weighbridge::core::{Cursor, File, Source};
+    /// use weighbridge::weighbridge_core::{Cursor, File, Source};
     ///
     /// # let bytes = weighbridge_tests::samples::records();
     /// let source = Source::whole(&bytes);
@@ -31,7 +31,7 @@ impl Items {
     /// let element = source.run(tensor.raw().unwrap().offset);
     /// let values = items.values(element).iter().map(|it| it.to_string()).collect::<Vec<_>>();
     /// assert_eq!(values, ["\"cat\"", "4"]);
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     ///
     /// # Errors
@@ -50,14 +50,14 @@ impl Items {
     ///
     /// ```
     /// # use weighbridge::Items;
-    /// # use weighbridge::core::{Cursor, File, Source};
+    /// # use weighbridge::weighbridge_core::{Cursor, File, Source};
     /// # let bytes = weighbridge_tests::samples::records();
     /// # let source = Source::whole(&bytes);
     /// # let file = File::open(&source, &mut |_| {})?;
     /// # let first = file.next_tensor(&source, &mut Cursor::default(), &mut |_| {})?;
     /// # let items = Items::of(&source, &file, &first.unwrap().tensor)?.unwrap();
     /// assert_eq!(items.descr(), "[('name', '<U3'), ('legs', '|u1')]");
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     pub fn descr(&self) -> &str {
         &self.descr
@@ -68,14 +68,14 @@ impl Items {
     ///
     /// ```
     /// # use weighbridge::Items;
-    /// # use weighbridge::core::{Cursor, File, Source};
+    /// # use weighbridge::weighbridge_core::{Cursor, File, Source};
     /// # let bytes = weighbridge_tests::samples::records();
     /// # let source = Source::whole(&bytes);
     /// # let file = File::open(&source, &mut |_| {})?;
     /// # let first = file.next_tensor(&source, &mut Cursor::default(), &mut |_| {})?;
     /// # let items = Items::of(&source, &file, &first.unwrap().tensor)?.unwrap();
     /// assert_eq!(items.fields(), ["name", "legs"]);
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     pub fn fields(&self) -> Vec<&str> {
         match self.item.as_ref().map(|item| &item.kind) {
@@ -88,14 +88,14 @@ impl Items {
     ///
     /// ```
     /// # use weighbridge::Items;
-    /// # use weighbridge::core::{Cursor, File, Source};
+    /// # use weighbridge::weighbridge_core::{Cursor, File, Source};
     /// # let bytes = weighbridge_tests::samples::records();
     /// # let source = Source::whole(&bytes);
     /// # let file = File::open(&source, &mut |_| {})?;
     /// # let first = file.next_tensor(&source, &mut Cursor::default(), &mut |_| {})?;
     /// # let items = Items::of(&source, &file, &first.unwrap().tensor)?.unwrap();
     /// assert!(items.is_shown());
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     pub fn is_shown(&self) -> bool {
         self.item.is_some()
@@ -106,14 +106,14 @@ impl Items {
     ///
     /// ```
     /// # use weighbridge::Items;
-    /// # use weighbridge::core::{Cursor, File, Source};
+    /// # use weighbridge::weighbridge_core::{Cursor, File, Source};
     /// # let bytes = weighbridge_tests::samples::records();
     /// # let source = Source::whole(&bytes);
     /// # let file = File::open(&source, &mut |_| {})?;
     /// # let first = file.next_tensor(&source, &mut Cursor::default(), &mut |_| {})?;
     /// # let items = Items::of(&source, &file, &first.unwrap().tensor)?.unwrap();
     /// assert!(items.values(b"cat")[0].to_string() == "null"); // cut off
-    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
     /// ```
     pub fn values(&self, bytes: &[u8]) -> Vec<Value> {
         match self.item.as_ref().map(|item| item.value(bytes)) {

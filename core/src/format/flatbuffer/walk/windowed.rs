@@ -4,8 +4,8 @@
 mod table;
 
 use super::{Object, Place};
-use crate::format::flatbuffer::{Extent, Fault, Rules, Schema, Type};
 use crate::base::{Word, limits, wide, word};
+use crate::format::flatbuffer::{Extent, Fault, Rules, Schema, Type};
 use crate::parse::Reader;
 use crate::rule::{Halt, general::BYTES_CHANGED};
 use table::Table;

@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use weighbridge_core::{DType, Format, RuleInfo, Severity, general};
 
-const RAW: &str = include_str!("raw.rs");
-const TYPES: &str = include_str!("types.rs");
+const RAW: &str = include_str!("../raw.rs");
+const TYPES: &str = include_str!("../types.rs");
 
 #[test]
 fn header_equals_interface() {

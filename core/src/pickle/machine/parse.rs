@@ -1,6 +1,6 @@
 //! One operation of a pickle, taken from its bytes with nom's combinators.
 
-use crate::pickle::operation::Text;
+use crate::pickle::opcodes::Text;
 use nom::branch::alt;
 use nom::bytes::streaming::{tag, take_until};
 use nom::combinator::{map, value, verify};

@@ -1,6 +1,6 @@
 //! Follows the operations of a pickle without performing any.
 
-use super::operation::{self, Argument, Effect, Text, is_module, is_name};
+use super::opcodes::{self, Argument, Effect, Text, is_module, is_name};
 use crate::base::limits::{PICKLE_LINE, PICKLE_MARKS, PICKLE_OPERATIONS};
 use crate::input::{Absent, Source, Span};
 
@@ -162,7 +162,7 @@ impl PickleWalk {
             return Ok(Next::Ends(self.refused(None)));
         };
         let refused = Ok(Next::Ends(self.refused(Some(*byte))));
-        let Some((argument, effect)) = operation::of(*byte) else { return refused };
+        let Some((argument, effect)) = opcodes::of(*byte) else { return refused };
         // A line may be long: it is read only if its first byte and the stack allow it.
         let next = rest.first().copied();
         let may_begin = match argument {
