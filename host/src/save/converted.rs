@@ -1,7 +1,7 @@
 //! The result of a conversion.
 
 use super::lost::{LeftOut, Tied};
-use crate::base::text::Text;
+
 use crate::check::report::{Report, Verdict};
 use alloc::string::String;
 use alloc::vec::Vec;
