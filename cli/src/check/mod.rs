@@ -26,7 +26,8 @@ use weighbridge::repository::{
 };
 use weighbridge::text::hex;
 use weighbridge::{
-    Error, FileInput, Format, Goal, Options, Place, ReadError, Text, Verdict, check_at, check_input,
+    Diagnosis, Error, FileInput, Format, Goal, Options, Place, ReadError, Text, Verdict, check_at,
+    check_input,
 };
 
 /// Bytes read at a time for hashing.
@@ -350,6 +351,19 @@ impl Task<'_> {
             };
             examined
         } else {
+            // A piece alone may be a pickle that no reader of the whole sees.
+            let own = FileInput::open(path)?;
+            let place = path.to_path_buf();
+            let report = check_at(&own, &place, options)?;
+            if report.diagnosis().is_some_and(Diagnosis::is_pickle) {
+                let Some(examined) = self.examine(&own, &report, &place, false)? else {
+                    let class = Some(class_of(&report));
+                    let checked = Checked { report, class, sha256: None, read: None };
+                    return Ok(Seen::Checked(Box::new(checked)));
+                };
+                let size = weighbridge::Input::len(&own);
+                return Ok(Seen::Sorted(Box::new(self.sorted(examined, size, None))));
+            }
             let place = pieces.paths().iter().position(|it| file_name(it) == file_name(path));
             let (place, count) = (place.unwrap_or(0) + 1, pieces.paths().len());
             Examined::piece(pieces.name(), place, count, &Text::from(first).lossy())

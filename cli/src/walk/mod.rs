@@ -196,7 +196,7 @@ impl<'f> Walk<'f> {
             return None;
         }
         let is_blob = || fs::canonicalize(entry.path()).is_ok_and(|it| self.blobs.contains(&it));
-        if !self.blobs.is_empty() && !entry.file_type().is_symlink() && is_blob() {
+        if !self.blobs.is_empty() && !entry.path_is_symlink() && is_blob() {
             self.linked += 1;
             return None;
         }

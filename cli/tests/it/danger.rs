@@ -15,6 +15,41 @@ fn folder() -> Folder {
     folder
 }
 
+/// A tar archive of one file; the oldest ones have no magic.
+fn tar(magic: bool, name: &str, data: &[u8]) -> Vec<u8> {
+    let tar = tar_of_kind(b'0', name, data);
+    if magic { tar } else { without_magic(tar) }
+}
+
+fn tar_of_kind(kind: u8, name: &str, data: &[u8]) -> Vec<u8> {
+    let mut tar = vec![0; 512];
+    tar[..name.len()].copy_from_slice(name.as_bytes());
+    tar[124..136].copy_from_slice(format!("{:011o}\0", data.len()).as_bytes());
+    tar[156] = kind;
+    tar[257..262].copy_from_slice(b"ustar");
+    tar.extend(data);
+    tar.resize(1_536, 0);
+    summed(tar)
+}
+
+fn without_magic(mut tar: Vec<u8>) -> Vec<u8> {
+    tar[257..262].fill(0);
+    tar[156] = 0;
+    summed(tar)
+}
+
+fn summed(mut tar: Vec<u8>) -> Vec<u8> {
+    tar[148..156].fill(b' ');
+    let sum: u32 = tar[..512].iter().map(|byte| u32::from(*byte)).sum();
+    tar[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+    tar
+}
+
+/// An HDF5 file behind a block of the user.
+fn behind(len: usize, text: &[u8]) -> Vec<u8> {
+    [&vec![1; len], b"\x89HDF\r\n\x1A\n".as_slice(), text].concat()
+}
+
 /// Each file beside a sound model: its class, and the exit codes without options, with what a careless
 /// user adds, and with code allowed but no pickle.
 #[test]
@@ -48,6 +83,15 @@ fn no_option_hides_a_danger() {
         ),
         ("x.zip", zip("a", b"7z\xBC\xAF\x27\x1C\0\x04\xFF"), "unknown", [3, 3, 3]),
         ("saved_model.pb", b"\x08\x01\x12\xFF".to_vec(), "unknown", [3, 3, 3]),
+        // Where other readers begin.
+        ("x.dat", tar(false, "x.bin", EVIL), "code", [1, 1, 1]),
+        ("x.tar", tar(true, "x.txt", b"text"), "unknown", [3, 0, 0]),
+        ("x.dat", tar(false, "x.txt", b"\x01\xFF"), "unknown", [3, 0, 0]),
+        ("x.tar", tar_of_kind(b'L', "././@LongLink", b"x.py"), "unknown", [3, 3, 3]),
+        ("x.h5", behind(512, function), "code", [1, 1, 0]),
+        ("x.h5", behind(2_048, br#"{"class_name": "Dense"}"#), "unknown", [3, 0, 0]),
+        ("x.h5", behind(512, br#"{"cl\u0061ss_name": "Lambda"}"#), "code", [1, 1, 0]),
+        ("x.keras", zip("config.json", br#"{"cl\u0061ss_name": "Lambda"}"#), "code", [1, 1, 0]),
         // Names that a system takes for others.
         ("x.py ", b"import os".to_vec(), "code", [3, 3, 0]),
         ("X.Bat.", b"del".to_vec(), "code", [3, 3, 0]),

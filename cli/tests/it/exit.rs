@@ -1,7 +1,7 @@
 //! The table of exit codes in docs/cli.md: one run per cell.
 
 use super::*;
-use weighbridge_tests::encode::safetensors;
+use weighbridge_tests::encode::{npy, npz, safetensors};
 
 /// The cells of the table: command, code, text.
 pub(super) fn table() -> Vec<(String, i32, String)> {
@@ -42,7 +42,8 @@ fn exit_code_table_matches_the_command() {
     folder.write("nan.safetensors", &weights("F32", f32::NAN.to_le_bytes().to_vec()));
     folder.write("complex.safetensors", &weights("C64", vec![0; 8]));
     let folders = ["empty", "fine", "loads", "code", "unknown", "texts"];
-    for name in folders.into_iter().chain(["broken", "pickled", "other", "download", "shard"]) {
+    let more = ["broken", "pickled", "other", "download", "shard", "pointer", "blobs", "web"];
+    for name in folders.into_iter().chain(more) {
         std::fs::create_dir(folder.path().join(name)).expect("a folder");
     }
     folder.write("broken/a.stb", &sound().encode()[..190]);
@@ -56,6 +57,24 @@ fn exit_code_table_matches_the_command() {
     for name in ["fine/a.stb", "loads/a.stb", "code/a.stb", "unknown/a.stb"] {
         folder.write(name, &sound().encode());
     }
+    let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n";
+    folder.write("pointer/tokenizer.model", pointer);
+    folder.write("pointer/a.stb", &sound().encode());
+    folder.write(&format!("blobs/sha256-{}", "0".repeat(64)), &sound().encode());
+    folder.write("web/page.bin", b"<!DOCTYPE html><html></html>");
+    folder.write("two.safetensors", &{
+        let tensor = |name| safetensors::Tensor::new(name, "F32", &[1]);
+        let tensors = vec![tensor("v"), tensor("w")];
+        safetensors::File { metadata: None, tensors }.encode()
+    });
+    // A stream that ends too early is found by whoever decodes it.
+    let array = npy::Npy::new("'<f8'", 8, &[5_000, 40]);
+    let mut packed = npz::Npz::new(vec![npz::Member::new("a", &array).deflated()]).encode();
+    let at = packed.windows(4).position(|it| it == b"PK\x01\x02").expect("a directory");
+    packed[at - 8..at].fill(0xFF);
+    folder.write("packed.npz", &packed);
+    let index = weighbridge_tests::encode::shards::Index::of(None, &[("w", "one.safetensors")]);
+    folder.write("m.safetensors.index.json", &index.encode());
     folder.write("fine/config.json", b"{}");
     folder.write("texts/README.md", b"# texts");
     folder.write("loads/config.json", br#"{"auto_map": {"AutoModel": "x.Model"}}"#);
@@ -107,6 +126,8 @@ fn exit_code_table_matches_the_command() {
                 &["pickled"],
                 &["pickled", "--skip-unknown"],
                 &["other"],
+                &["pointer", "--skip-unknown"],
+                &["blobs"],
             ],
         ),
         (
@@ -122,6 +143,7 @@ fn exit_code_table_matches_the_command() {
                 &["code", "--skip-unknown"],
                 &["unknown"],
                 &["download", "--skip-unknown"],
+                &["web", "--skip-unknown", "--allow-code"],
                 &["shard", "--skip-unknown"],
             ],
         ),
@@ -144,18 +166,36 @@ fn exit_code_table_matches_the_command() {
         ("extract", 3, &[&["pickle", "0"], &["unknown.stb", "1", "-o", "1.npy"]]),
         ("convert", 0, &[&["valid.stb", "out.safetensors"]]),
         ("convert", 1, &[&["invalid.stb", "no"], &["broken.stb", "no"]]),
-        ("convert", 2, &[&["none", "no"], &["valid.stb"], &["valid.stb", "none/no"]]),
+        (
+            "convert",
+            2,
+            &[
+                &["none", "no"],
+                &["valid.stb"],
+                &["valid.stb", "none/no"],
+                &["valid.stb", "out.safetensors"],
+            ],
+        ),
         ("convert", 3, &[&["unknown.stb", "no"], &["pickle", "no"]]),
         ("digest", 0, &[&["valid.stb"], &["invalid.stb", "--lenient"]]),
-        ("digest", 1, &[&["invalid.stb"], &["broken.stb"]]),
+        ("digest", 1, &[&["invalid.stb"], &["broken.stb"], &["packed.npz"]]),
         ("digest", 2, &[&["none"], &["empty"], &[]]),
         ("digest", 3, &[&["unknown.stb"], &["pickle"]]),
         ("stats", 0, &[&["one.safetensors"]]),
-        ("stats", 1, &[&["nan.safetensors"], &["invalid.stb"], &["broken.stb"]]),
+        ("stats", 1, &[&["nan.safetensors"], &["invalid.stb"], &["broken.stb"], &["packed.npz"]]),
         ("stats", 2, &[&["none"], &["empty"], &["one.safetensors", "--output", "xml"], &[]]),
-        ("stats", 3, &[&["complex.safetensors"], &["pickle"]]),
+        ("stats", 3, &[&["complex.safetensors"], &["pickle"], &["m.safetensors.index.json"]]),
         ("digest --compare", 0, &[&["valid.stb", "valid.stb"]]),
-        ("digest --compare", 1, &[&["valid.stb", "other.stb"], &["invalid.stb", "invalid.stb"]]),
+        (
+            "digest --compare",
+            1,
+            &[
+                &["valid.stb", "other.stb"],
+                &["invalid.stb", "invalid.stb"],
+                &["one.safetensors", "two.safetensors"],
+                &["two.safetensors", "one.safetensors"],
+            ],
+        ),
         ("digest --compare", 2, &[&["valid.stb", "none"], &["valid.stb"]]),
         ("digest --compare", 3, &[&["unknown.stb", "unknown.stb"]]),
         ("rules", 0, &[&[], &["stb"]]),

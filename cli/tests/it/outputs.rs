@@ -210,3 +210,58 @@ fn vocabulary_is_truncated_without_full() {
     assert_eq!((len(&full), full.get("truncated")), (Some(257), None));
     assert_eq!(tokens(&["short.gguf"]), tokens(&["short.gguf", "--full"]));
 }
+
+/// A folder with a file of each class: programs learn of every file that did not pass.
+#[test]
+fn every_class_of_a_folder_is_told_in_every_output() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("m")).expect("a folder");
+    let evil = b"\x80\x02cposix\nsystem\n(tR.";
+    let config = br#"{"auto_map": {"AutoModel": "net.Net"}}"#;
+    let cases: &[(&str, &[u8], &str, &str, &str)] = &[
+        ("a.stb", &sound().encode(), "model", "valid", ""),
+        ("b.stb", &with_flags(), "model", "invalid", "H-FLAGS"),
+        ("c.stb", &with_unknown_type(), "model", "valid", "NOT-CHECKED"),
+        ("args.bin", evil, "code", "invalid", "PICKLE-GLOBAL"),
+        ("config.json", config, "code", "invalid", "CODE-LOADED"),
+        ("net.py", b"import os", "code", "invalid", "CODE-LOADED"),
+        ("other.py", b"import os", "code", "unsupported", "CODE"),
+        ("safe.bin", b"\x80\x02}q\0.", "code", "unsupported", "CODE"),
+        ("notes.md", b"# notes", "companion", "valid", ""),
+        ("d.stb.incomplete", b"STB", "download", "unsupported", "DOWNLOAD"),
+        ("e.h5", b"# xet version 0\n", "download", "invalid", "POINTER"),
+        ("f.7z", b"7z\xBC\xAF\x27\x1C\0\xFF", "unknown", "unsupported", "NOT-READ"),
+    ];
+    for (name, bytes, ..) in cases {
+        folder.write(&format!("m/{name}"), bytes);
+    }
+    let (_, log) = log(&folder, &["check", "m"]);
+    let results = log["runs"][0]["results"].as_array().expect("results");
+    let github = run(&folder, &["check", "m", "--output", "github"]).out;
+    let junit = run(&folder, &["check", "m", "--output", "junit"]).out;
+    let json = run(&folder, &["check", "m", "--json"]).lines();
+    assert_eq!(json.len(), cases.len());
+    for (name, _, class, verdict, rule) in cases {
+        let file = format!("m/{name}");
+        let line = json.iter().find(|it| it["file"] == *file).expect("a line");
+        assert_eq!((&line["class"], &line["verdict"]), (&(*class).into(), &(*verdict).into()));
+        let of_file = |it: &&Value| {
+            it["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == *file
+        };
+        let mut found = results.iter().filter(of_file);
+        let suite = junit.split("<testsuite ").find(|it| it.contains(&format!("name=\"{file}\"")));
+        let suite = suite.expect("a suite");
+        let said = github.contains(&format!("file={file},"));
+        if rule.is_empty() {
+            assert!(found.next().is_none() && !said && !suite.contains("<failure"), "{name}");
+            continue;
+        }
+        let level = if *verdict == "invalid" { "error" } else { "warning" };
+        let id = format!("weighbridge/{rule}");
+        let mut ids = found.clone().map(|it| it["ruleId"].as_str().expect("an id").to_owned());
+        assert!(ids.any(|it| it.ends_with(rule) || it == id), "{name}: {results:?}");
+        assert!(found.all(|it| it["level"] == level), "{name}: {results:?}");
+        assert!(github.contains(&format!("::{level} file={file},")), "{name}: {github}");
+        assert!(suite.contains("failures=\"1\"") && suite.contains("<failure"), "{name}: {suite}");
+    }
+}

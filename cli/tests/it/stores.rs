@@ -139,6 +139,11 @@ fn blobs_of_the_hub_s_cache_have_the_digests_of_their_names() {
         let only = run(&folder, &["check", path, "--exclude", out]);
         assert!(only.code == 0 && only.out.contains(&format!("blobs/{digest}  GGUF")), "{only:?}");
     }
+    let following = run(&folder, &["check", "hub", "--follow-links"]);
+    assert!(
+        following.code == 0 && following.out.contains("0123/model.gguf  GGUF 3"),
+        "{following:?}"
+    );
     // So is one that a folder of Git's hides, and one that nothing leads to.
     let hidden = "hub/models--me--x/snapshots/0123/.git";
     std::fs::create_dir(folder.path().join(hidden)).expect("a folder");
@@ -296,6 +301,16 @@ fn pieces_are_checked_as_the_file_that_they_make() {
         assert!(second["class"] == "piece" && says.starts_with(expected), "{second}");
         folder.write(names[1], &model[61..]);
         assert_eq!(run(&folder, &["check", "."]).code, 1);
+        // So is a later piece that is one alone.
+        let evil = b"\x80\x02cposix\nsystem\n(tR.";
+        let bytes = [&model[..], b"0123"].concat();
+        let whole = [&bytes[..60], evil].concat();
+        folder.write(names[0], &whole[..60]);
+        folder.write(names[1], &whole[60..]);
+        let lines =
+            run(&folder, &["check", ".", "--json", "--allow-code", "--deny", "pickle"]).lines();
+        let second = lines.iter().find(|it| it["file"] == format!("./{}", names[1])).expect("it");
+        assert_eq!((&second["verdict"], &second["class"]), (&"invalid".into(), &"code".into()));
         // A pickle in pieces is a pickle.
         folder.write(names[0], b"\x80\x02cpos");
         folder.write(names[1], b"ix\nsystem\n(tR.");

@@ -232,6 +232,8 @@ pub(super) fn tar(input: &dyn Input) -> Result<Inside, ReadError> {
         let digits = digits.split(|byte| *byte == 0).next().unwrap_or_default().trim_ascii();
         let size = str::from_utf8(digits).ok().and_then(|it| u64::from_str_radix(it, 8).ok());
         let Some(size) = size.filter(|size| *size <= len - at - 512) else { break };
+        // Names that are longer than this header, and files with holes.
+        inside.unseen |= matches!(header.get(156), Some(b'L' | b'S' | b'x'));
         // A regular file; others have no content of their own, or describe the next.
         if matches!(header.get(156), Some(b'0' | 0 | b'7')) {
             let head = read(input, at + 512, size.min(HEAD as u64))?;
@@ -251,7 +253,35 @@ pub(super) fn has_lambda(json: &[u8]) -> bool {
         |name: &[u8]| name == b"Lambda" || name == b"__lambda__" || name.contains(&b'\\');
     let can_run =
         |name: &[u8]| str::from_utf8(name).is_ok_and(can_run_anything) || name.contains(&b'\\');
-    any_value(json, b"\"class_name\"", is_lambda) || any_value(json, b"\"module\"", can_run)
+    any_value(json, b"\"class_name\"", is_lambda)
+        || any_value(json, b"\"module\"", can_run)
+        || escapes_letter(json)
+}
+
+/// Whether JSON has a letter of ASCII as an escape, which no writer does: it hides a name.
+fn escapes_letter(json: &[u8]) -> bool {
+    json.windows(6).any(|it| match it {
+        [b'\\', b'u', b'0', b'0', high @ b'4'..=b'7', low] if low.is_ascii_hexdigit() => {
+            let low = char::from(*low).to_digit(16).unwrap_or(0) as u8;
+            ((high - b'0') << 4 | low).is_ascii_alphabetic()
+        }
+        _ => false,
+    })
+}
+
+/// Whether this is the header of a file in a tar archive of the oldest kind, which has no magic: its
+/// checksum counts its own field as spaces.
+pub(super) fn is_tar(head: &[u8]) -> bool {
+    let Some(header) = head.get(..512) else { return false };
+    let digits = header.get(148..156).unwrap_or_default();
+    let digits = digits.split(|byte| *byte == 0).next().unwrap_or_default().trim_ascii();
+    let sum: u64 = header
+        .iter()
+        .enumerate()
+        .map(|(at, byte)| if (148..156).contains(&at) { 32 } else { u64::from(*byte) })
+        .sum();
+    let stated = str::from_utf8(digits).ok().and_then(|it| u64::from_str_radix(it, 8).ok());
+    header.first() != Some(&0) && stated == Some(sum)
 }
 
 /// Whether a text that is the value of this key in JSON is of some kind.

@@ -109,6 +109,12 @@ pub(super) fn packed(head: &[u8]) -> Option<&'static str> {
     }
 }
 
+/// Whether an HDF5 file begins behind a block of the user, whose length is a power of two.
+pub(super) fn is_hdf5_behind(head: &[u8]) -> bool {
+    let starts = [512, 1_024, 2_048];
+    starts.iter().any(|at| head.get(*at..).is_some_and(|it| it.starts_with(b"\x89HDF\r\n\x1A\n")))
+}
+
 /// Whether the first bytes, up to `most`, are text: UTF-8, or UTF-16 with a mark, without control
 /// characters.
 ///

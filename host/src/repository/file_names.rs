@@ -37,6 +37,7 @@ const CODE: &[(&str, &str)] = &[
     ("lnk", "shortcut"),
     ("lua", "Lua"),
     ("mjs", "JavaScript"),
+    ("mk", "makefile"),
     ("msi", "Windows installer"),
     ("php", "PHP"),
     ("pif", "native code (Windows)"),
@@ -128,6 +129,9 @@ pub(super) fn code(extension: &str) -> Option<&'static str> {
 /// The kind of code that a file of this name has, without an extension.
 pub(super) fn script(name: &str) -> Option<&'static str> {
     let name = name.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    if name.starts_with("dockerfile.") || name.ends_with(".dockerfile") {
+        return Some("container build");
+    }
     SCRIPTS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
 }
 

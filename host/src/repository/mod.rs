@@ -54,6 +54,7 @@ pub use pieces::{Joined, Pieces};
 const HEAD: usize = 4 << 10;
 /// Longest text that is read to its end.
 const TEXT: u64 = 256 << 20;
+const HDF5: &str = "an HDF5 file";
 const NOT_EXAMINED: &str = "what it holds was not examined";
 /// Longest tokenizer model.
 const TOKENIZER: u64 = 64 << 20;
@@ -239,6 +240,12 @@ impl Repository {
             }));
         }
         let kind = "unknown format";
+        if archive::is_tar(&head) {
+            return Ok(inside(archive::tar(input)?, "a tar archive"));
+        }
+        if content::is_hdf5_behind(&head) {
+            return hdf5(input);
+        }
         if let Some(kind) = content::packed(&head) {
             return Ok(Examined::new(Class::Unknown, kind).because(NOT_EXAMINED));
         }
@@ -329,11 +336,7 @@ fn by_magic(
         Some(Diagnosis::Other(what)) => match what {
             _ if head.starts_with(b"PK") => inside(archive::zip(input)?, what),
             "a tar archive" => inside(archive::tar(input)?, what),
-            "an HDF5 file" => match archive::hdf5_lambda(input)? {
-                Some(false) => Examined::new(Class::Unknown, what).harmless(),
-                Some(true) => lambda(),
-                None => Examined::new(Class::Unknown, what),
-            },
+            HDF5 => hdf5(input)?,
             _ if what.starts_with("data compressed") => {
                 Examined::new(Class::Unknown, what).because(NOT_EXAMINED)
             }
@@ -343,6 +346,15 @@ fn by_magic(
         _ => return Ok(None),
     };
     Ok(Some(found))
+}
+
+/// An HDF5 file, which may be a Keras model.
+fn hdf5(input: &dyn Input) -> Result<Examined, ReadError> {
+    Ok(match archive::hdf5_lambda(input)? {
+        Some(false) => Examined::new(Class::Unknown, HDF5).harmless(),
+        Some(true) => lambda(),
+        None => Examined::new(Class::Unknown, HDF5),
+    })
 }
 
 fn lambda() -> Examined {

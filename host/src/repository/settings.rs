@@ -20,6 +20,7 @@ pub(crate) const NAMES: &[&str] = &[
     "modules.json",
     "preprocessor_config.json",
     "processor_config.json",
+    "router_config.json",
     "tokenizer_config.json",
     "video_preprocessor_config.json",
 ];
@@ -135,6 +136,13 @@ pub(crate) fn loads(name: &str, json: &Json) -> Vec<Load> {
             let own = kinds.filter(|it| !it.starts_with("sentence_transformers."));
             found.extend(own.map(|it| load("modules.json", module(it))));
         }
+        // A router, or an asymmetric model, of sentence-transformers names its modules by class.
+        "router_config.json" | "config.json" => {
+            let types = json.get("types").map_or(&[][..], Json::pairs).iter();
+            let classes = types.filter_map(|(_, it)| it.text()).filter(|it| it.contains('.'));
+            let own = classes.filter(|it| !it.starts_with("sentence_transformers."));
+            found.extend(own.map(|it| load("types", module(it))));
+        }
         "model_index.json" => pipeline(json, &mut found),
         _ => {}
     }
@@ -215,6 +223,7 @@ mod tests {
                 "class_name: a Lambda layer",
             ),
             ("config.json", r#"{"_target_": "os.system"}"#, "_target_: os.system"),
+            ("router_config.json", r#"{"types": {"0": "net.Net"}}"#, "types: net.py"),
         ] {
             assert_eq!(of(name, text), [expected], "{text}");
         }
@@ -228,6 +237,7 @@ mod tests {
             ("config.json", r#"{"auto_map": {}, "model_type": "bert"}"#),
             ("config.json", r#"{"activation_function": "torch.nn.modules.activation.Tanh"}"#),
             ("config.json", r#"{"activation_function": "gelu_new"}"#),
+            ("config.json", r#"{"types": {"0": "sentence_transformers.models.Pooling"}}"#),
             ("x.json", r#"{"class_name": "Dense", "module": "keras.layers"}"#),
             ("x.json", r#"{"_target_": "torch.nn.Linear", "module": {"os": 1}}"#),
             ("model_index.json", r#"{"_class_name": "Pipe", "vae": ["diffusers", "Vae"]}"#),
