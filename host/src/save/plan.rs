@@ -88,7 +88,8 @@ impl Planner {
                 return Ok(());
             }
             Err(Error::Unsupported(why) | Error::NoArray(why)) => why,
-            Err(error @ Error::Undecodable(_)) => error.to_string(),
+            // Said here, so that a small build does not link what every error says.
+            Err(Error::Undecodable(fault)) => format!("its data cannot be decoded: {fault}"),
             Err(error) => return Err(error),
         };
         let name = tensor.name().clone();
