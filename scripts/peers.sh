@@ -224,6 +224,9 @@ if has python; then
   printf '\n'
   cargo build --quiet -p weighbridge-tests --example verdicts
   "$python" scripts/numpy_reader.py "$target_dir/debug/examples/verdicts" "$work/files"
+  cargo build --quiet -p weighbridge-tests --example operations --example fixtures
+  "$target_dir/debug/examples/fixtures" "$work/hosts"
+  "$python" scripts/pickle_operations.py "$target_dir/debug/examples/operations" "$work/hosts/pytorch"
   echo
   ggml_read=()
   ! has ggml || ggml_read=("$work/ggml/read")

@@ -36,11 +36,7 @@ export type Reader = Reading & { formats(): Format[] };
  *
  * @internal
  */
-export let insides: (document: Document) => {
-  raw: full.RawDocument;
-  seed: bigint;
-  saving: (force: boolean) => full.RawSaving;
-};
+export let insides: (document: Document) => { raw: full.RawDocument; seed: bigint; glue: Reader };
 /**
  * Forgets what was read of a document that changes.
  *
@@ -68,11 +64,7 @@ export class Document {
   #blocks = false;
 
   static {
-    insides = (document) => ({
-      raw: document.#raw as full.RawDocument,
-      seed: document.#seed,
-      saving: (force) => new (document.#glue as unknown as typeof full).RawSaving(force),
-    });
+    insides = (document) => ({ raw: document.#raw as full.RawDocument, seed: document.#seed, glue: document.#glue });
     forget = (document) => {
       document.#facts = undefined;
     };

@@ -59,7 +59,9 @@ export class JointDocument extends Document {
     const asked = `${force} ${profile}`;
     if (this.#saving?.asked !== asked) {
       this.#saving?.raw.free();
-      this.#saving = { raw: insides(this).saving(force), asked };
+      // Only the module of every format has it.
+      const { RawSaving } = insides(this).glue as unknown as typeof full;
+      this.#saving = { raw: new RawSaving(force), asked };
     }
     const { raw } = this.#saving;
     if (!raw.plan(insides(this).raw, profile === 'lenient')) {

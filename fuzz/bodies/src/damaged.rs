@@ -12,7 +12,7 @@ use weighbridge_tests::survey::{Access, survey_whole};
 
 /// A change to a file.
 #[derive(Arbitrary, Clone, Copy, Debug)]
-enum Damage {
+pub(crate) enum Damage {
     /// Overwrites a number of `width` bytes.
     Number { at: u16, width: u8, value: u64 },
     /// Increases or decreases a number.
@@ -76,7 +76,8 @@ pub fn file(format: Format, input: &[u8]) -> Option<(Vec<u8>, u8)> {
     Some((bytes, access))
 }
 
-fn apply(bytes: &mut Vec<u8>, damage: Damage, place: impl Fn(u16) -> usize) {
+/// Damages a file, at places that `place` makes of numbers.
+pub(crate) fn apply(bytes: &mut Vec<u8>, damage: Damage, place: impl Fn(u16) -> usize) {
     let field = |at: u16, width: u8| {
         let at = place(at);
         at..at + (1 << (width % 4))

@@ -8,6 +8,8 @@
 
 pub mod budget;
 pub mod changing;
+#[cfg(feature = "host")]
+pub mod checkpoint;
 pub mod codecs;
 #[cfg(feature = "host")]
 pub mod damaged;
@@ -76,6 +78,7 @@ pub const HOST_TARGETS: &[Target] = &[
     target("damaged_npz", |input| damaged::damaged(Format::Npz, input), 128),
     target("damaged_oinf", |input| damaged::damaged(Format::Oinf, input), 128),
     target("damaged_onnx", |input| damaged::damaged(Format::Onnx, input), 128),
+    target("damaged_pytorch", checkpoint::damaged, 128),
     target("damaged_safetensors", |input| damaged::damaged(Format::Safetensors, input), 128),
     target("damaged_shards", |input| damaged::damaged(Format::Shards, input), 128),
     target("damaged_stb", |input| damaged::damaged(Format::Stb, input), 128),

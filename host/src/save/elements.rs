@@ -39,11 +39,16 @@ pub(super) struct Fit {
     pub(super) note: Option<&'static str>,
 }
 
-/// Decides how a tensor is written.
+/// Decides how a tensor is written. `number` says as what elements in blocks are, and `rows` what
+/// becomes of a column: a program links what it passes.
 ///
 /// # Errors
 /// [`Error::Unsupported`] with the reason why it cannot be, and errors of reading.
-pub(super) fn fit(tensor: &Tensor<'_, '_>, to: Option<Float>) -> Result<Fit, Error> {
+pub(super) fn fit(
+    tensor: &Tensor<'_, '_>,
+    number: impl FnOnce(&Tensor<'_, '_>) -> Result<Float, Error>,
+    rows: impl FnOnce(&Tensor<'_, '_>) -> Result<Form, Error>,
+) -> Result<Fit, Error> {
     let name = tensor.name().as_str().ok_or_else(|| no("its name is not UTF-8"))?.to_owned();
     if name == "__metadata__" {
         return Err(no("safetensors has metadata under this name"));
@@ -55,12 +60,7 @@ pub(super) fn fit(tensor: &Tensor<'_, '_>, to: Option<Float>) -> Result<Fit, Err
     }
     let (mut dtype, mut form) = (tensor.dtype(), Form::Same);
     if dtype.block().is_some() {
-        let Some(to) = to else {
-            let dtype = dtype.name();
-            let why = "its elements are quantised, and have to be dequantised";
-            return Err(no(&format!("safetensors has no type for {dtype}: {why}")));
-        };
-        dequantisable(tensor)?;
+        let to = number(tensor)?;
         (dtype, form) = (to.dtype(), Form::Numbers(to));
     }
     if types::name(dtype).is_none() {
@@ -88,8 +88,24 @@ pub(super) fn fit(tensor: &Tensor<'_, '_>, to: Option<Float>) -> Result<Fit, Err
     Ok(Fit { item, form, note })
 }
 
-fn no(why: &str) -> Error {
+pub(super) fn no(why: &str) -> Error {
     Error::Unsupported(why.to_string())
+}
+
+/// Why elements in blocks are not written as they are.
+pub(super) fn quantised(tensor: &Tensor<'_, '_>) -> Error {
+    let dtype = tensor.dtype().name();
+    let why = "its elements are quantised, and have to be dequantised";
+    no(&format!("safetensors has no type for {dtype}: {why}"))
+}
+
+/// The type that blocks are decoded to.
+///
+/// # Errors
+/// [`Error::Unsupported`] without a type, and if they cannot be decoded in order.
+pub(super) fn number(tensor: &Tensor<'_, '_>, to: Option<Float>) -> Result<Float, Error> {
+    let to = to.ok_or_else(|| quantised(tensor))?;
+    dequantisable(tensor).map(|()| to)
 }
 
 /// Checks that blocks can be decoded in order.
@@ -107,7 +123,7 @@ fn dequantisable(tensor: &Tensor<'_, '_>) -> Result<(), Error> {
 
 /// Reads a column once, because only its values say whether it is an array.
 #[cfg(feature = "idv")]
-fn rows(tensor: &Tensor<'_, '_>) -> Result<Form, Error> {
+pub(super) fn rows(tensor: &Tensor<'_, '_>) -> Result<Form, Error> {
     let (length, width) = crate::read::npy::row(tensor)?;
     let form = Form::Rows(length, width);
     write(tensor, form, |_| Ok::<(), Error>(()))?;
@@ -115,7 +131,7 @@ fn rows(tensor: &Tensor<'_, '_>) -> Result<Form, Error> {
 }
 
 #[cfg(not(feature = "idv"))]
-fn rows(_: &Tensor<'_, '_>) -> Result<Form, Error> {
+pub(super) fn rows(_: &Tensor<'_, '_>) -> Result<Form, Error> {
     Err(no("its elements are not an array"))
 }
 

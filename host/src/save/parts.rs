@@ -1,7 +1,7 @@
 //! The files of a model that is converted: one, the shards of an index, or the parts of a split.
 
-use super::Float;
 use super::plan::{ALTERED, FAULTY, Place, Plan, Planner, altered, faulty};
+use super::{Float, elements};
 use crate::base::error::Error;
 use crate::base::text::Text;
 use crate::check::access::Access;
@@ -20,7 +20,7 @@ use alloc::string::ToString as _;
 use alloc::vec;
 use alloc::vec::Vec;
 use std::path::{Path, PathBuf};
-use weighbridge_core::{Format, Profile};
+use weighbridge_core::{Encoding, Format, Profile};
 
 /// A file with tensors, and its report.
 #[derive(Debug)]
@@ -142,7 +142,18 @@ impl Opened {
                 (_, true) => Some(ALTERED),
                 _ => None,
             };
-            planner.add(&tensor, place, refused, to, doubtful[place.0])?;
+            let fit = match refused {
+                Some(why) => Err(elements::no(why)),
+                None => elements::fit(&tensor, |it| elements::number(it, to), elements::rows)
+                    .and_then(|fit| {
+                        // Data that may not decode is decoded before anything is written.
+                        if doubtful[place.0] && tensor.encoding() != Encoding::Raw {
+                            elements::write(&tensor, fit.form, |_| Ok::<(), Error>(()))?;
+                        }
+                        Ok(fit)
+                    }),
+            };
+            planner.add(&tensor, place, fit)?;
         }
         Ok(planner.finish())
     }

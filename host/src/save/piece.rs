@@ -66,13 +66,16 @@ enum From {
 }
 
 impl Reading {
+    /// Why a column is not written here.
+    pub(super) const ROWS: &'static str = "its rows are not read piece by piece";
+
     /// Why a tensor that safetensors could have is not written here.
     ///
     /// # Errors
     /// When it cannot be read.
     pub(super) fn refused(tensor: &Tensor<'_, '_>) -> Result<Option<&'static str>, Error> {
         if tensor.is_column() {
-            return Ok(Some("its rows are not read piece by piece"));
+            return Ok(Some(Self::ROWS));
         }
         // Without an order it is refused for another reason.
         let order = match tensor.form() {

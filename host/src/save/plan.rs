@@ -1,7 +1,6 @@
 //! Which tensors of a model are written, and how; and what is left out.
 
-use super::Float;
-use super::elements::{self, Fit, Form};
+use super::elements::{Fit, Form};
 use super::layout::Item;
 use super::lost::{LeftOut, Tied};
 use crate::base::error::Error;
@@ -70,8 +69,7 @@ impl Default for Planner {
 }
 
 impl Planner {
-    /// Plans the tensor at a place, or notes why it is not written: because it is `refused`, or
-    /// because safetensors cannot have it.
+    /// Plans the tensor at a place, or notes why it does not fit.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -79,20 +77,8 @@ impl Planner {
         &mut self,
         tensor: &Tensor<'_, '_>,
         place: Place,
-        refused: Option<&str>,
-        to: Option<Float>,
-        is_doubtful: bool,
+        fit: Result<Fit, Error>,
     ) -> Result<(), Error> {
-        let fit = match refused {
-            Some(why) => Err(Error::Unsupported(why.to_owned())),
-            None => elements::fit(tensor, to).and_then(|fit| {
-                // Data that may not decode is decoded before anything is written.
-                if is_doubtful && tensor.encoding() != Encoding::Raw {
-                    elements::write(tensor, fit.form, |_| Ok::<(), Error>(()))?;
-                }
-                Ok(fit)
-            }),
-        };
         let why = match fit {
             Ok(fit) if self.names.contains(&fit.item.name) => "another tensor has its name".into(),
             Ok(fit) => {
@@ -102,7 +88,8 @@ impl Planner {
                 return Ok(());
             }
             Err(Error::Unsupported(why) | Error::NoArray(why)) => why,
-            Err(error @ Error::Undecodable(_)) => error.to_string(),
+            // Said here, so that a small build does not link what every error says.
+            Err(Error::Undecodable(fault)) => format!("its data cannot be decoded: {fault}"),
             Err(error) => return Err(error),
         };
         let name = tensor.name().clone();

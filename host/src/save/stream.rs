@@ -1,6 +1,6 @@
 //! A safetensors file of the model that a session has open, piece by piece.
 
-use super::elements::WORTH;
+use super::elements::{self, WORTH};
 use super::layout::{Item, Layout};
 use super::lost::{LeftOut, Tied};
 use super::piece::{Got, Reading, with_model};
@@ -9,6 +9,7 @@ use crate::base::error::{Error, ReadError};
 use crate::check::options::Goal;
 use crate::check::session::Session;
 use crate::list::index::Index;
+use crate::read::tensor::Tensor;
 use alloc::string::ToString as _;
 use alloc::vec::Vec;
 use weighbridge_core::{Profile, Span};
@@ -156,7 +157,14 @@ impl Saving {
                     (_, true) => Some(ALTERED),
                     _ => Reading::refused(&tensor)?,
                 };
-                planner.add(&tensor, (0, *planned), refused, None, false)?;
+                let fit = match refused {
+                    Some(why) => Err(elements::no(why)),
+                    None => {
+                        let rows = |_: &Tensor<'_, '_>| Err(elements::no(Reading::ROWS));
+                        elements::fit(&tensor, |it| Err(elements::quantised(it)), rows)
+                    }
+                };
+                planner.add(&tensor, (0, *planned), fit)?;
                 *planned += 1;
             }
             Ok(())

@@ -1,6 +1,6 @@
 //! A document as a safetensors file.
 
-use super::thrown::error;
+use super::thrown::{broken, error};
 use super::{Answer, RawDocument};
 use crate::pack::Pack;
 use crate::text::Texts;
@@ -17,8 +17,17 @@ pub struct RawSaving {
     inner: Saving,
 }
 
-fn thrown(why: &weighbridge::Error) -> Error {
-    error(&why.to_string(), None)
+/// An error for JavaScript, without the texts of rules and numbers that only others have.
+fn thrown(why: weighbridge::Error) -> Error {
+    match why {
+        weighbridge::Error::Unsupported(why) | weighbridge::Error::NoArray(why) => {
+            error(&why, None)
+        }
+        weighbridge::Error::Invalid(rule) => broken(rule, None),
+        weighbridge::Error::Undecodable(fault) => error(&fault.to_string(), None),
+        weighbridge::Error::Memory(_) => error("it takes too much memory", None),
+        _ => error("its data cannot be read", None),
+    }
 }
 
 #[wasm_bindgen]
@@ -44,7 +53,7 @@ impl RawSaving {
         }
         let profile = if lenient { Profile::Lenient } else { Profile::Strict };
         let planned = self.inner.plan(&mut document.session, &document.index, profile);
-        planned.map_err(|why| thrown(&why))
+        planned.map_err(thrown)
     }
 
     /// The length of the file and what is in it: its tensors, and those and the metadata that are
@@ -69,7 +78,7 @@ impl RawSaving {
         let document = &mut document.inner;
         let step = self.inner.next(&mut document.session, &document.index);
         let mut pack = Pack::default();
-        match step.map_err(|why| thrown(&why))? {
+        match step.map_err(thrown)? {
             Step::Need => return Ok(None),
             Step::Bytes(bytes) => {
                 pack.u32(0);

@@ -1,0 +1,2 @@
+#![no_main]
+weighbridge_fuzz::target!("damaged_pytorch");
