@@ -59,12 +59,20 @@ rules! { 0;
     PICKLE_UNCHECKED = "PICKLE-UNCHECKED", Unchecked, Silent,
         "a pickle was not followed to its end",
         "a checker names what it did not check";
+    DATA_ZEROS = "DATA-ZEROS", Lint, Silent,
+        "from here to {found} pages of 4,096 bytes are zeros, which begin or end inside a row",
+        "the data of a tensor is not cut by pages of zeros",
+        why "a download that was preallocated and broke off, and a disk that lost pages, leave whole pages of zeros in a file of the right length. Real zeros begin and end with tensors or with their rows, which is not reported";
+    DATA_REPEATED = "DATA-REPEATED", Lint, Silent,
+        "from here to {found} one page of 4,096 bytes is repeated, which begins or ends inside a row",
+        "the data of a tensor is not cut by copies of a page",
+        why "a cache or a disk that fails repeats a page in a file of the right length. Equal elements and equal rows begin and end with tensors or with their rows, which is not reported";
     ARCHIVE_STORED = "ARCHIVE-STORED", Violation, Stated,
         "the member is compressed or encrypted; it must be stored as it is",
         "DDUF, Technical specifications: data is saved uncompressed, so that members can be mapped";
     ARCHIVE_NAME = "ARCHIVE-NAME", Violation, Stated,
         "the name of the member is not allowed",
-        "DDUF, Technical specifications: .json, .safetensors, .model or .txt, in at most one folder, with slashes";
+        "DDUF, Technical specifications: one of the four extensions that it lists, in at most one folder, with slashes";
     ARCHIVE_TWICE = "ARCHIVE-TWICE", Violation, Implied,
         "the archive has a member of this name already",
         "DDUF, Technical specifications: a member is found by its name";
@@ -89,12 +97,4 @@ rules! { 0;
     ARCHIVE_JSON = "ARCHIVE-JSON", Violation, Implied,
         "the member is not JSON",
         "DDUF, Technical specifications: settings are JSON files";
-    DATA_ZEROS = "DATA-ZEROS", Lint, Silent,
-        "from here to {found} pages of 4,096 bytes are zeros, which begin or end inside a row",
-        "the data of a tensor is not cut by pages of zeros",
-        why "a download that was preallocated and broke off, and a disk that lost pages, leave whole pages of zeros in a file of the right length. Real zeros begin and end with tensors or with their rows, which is not reported";
-    DATA_REPEATED = "DATA-REPEATED", Lint, Silent,
-        "from here to {found} one page of 4,096 bytes is repeated, which begins or ends inside a row",
-        "the data of a tensor is not cut by copies of a page",
-        why "a cache or a disk that fails repeats a page in a file of the right length. Equal elements and equal rows begin and end with tensors or with their rows, which is not reported";
 }

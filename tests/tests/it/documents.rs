@@ -9,12 +9,14 @@ use weighbridge_core::{Format, RuleInfo, general};
 /// Starts the table, which reaches to the end of the document.
 const MARK: &str = "\n## Rules\n";
 
-/// Every document with its rules: one a format, and one on pickles.
+/// Every document with its rules: one a format, one on pickles and one on archives of models.
 fn documents() -> Vec<(&'static str, Vec<&'static RuleInfo>)> {
     let of_format = |format: &Format| (format.name(), format.rules().iter().collect());
     let mut all: Vec<_> = Format::ALL.iter().map(of_format).collect();
     let pickles = general::RULES.iter().filter(|rule| rule.id.starts_with("PICKLE-"));
     all.push(("pickle", pickles.collect()));
+    let archives = general::RULES.iter().filter(|rule| rule.id.starts_with("ARCHIVE-"));
+    all.push(("dduf", archives.collect()));
     all
 }
 
