@@ -43,6 +43,7 @@ use code::{END, KIND, SCALAR, STRING, STRINGS, TABLE, TABLES, UNION, UNUSED, VEC
 
 impl Type {
     /// The type in one byte.
+    #[allow(clippy::disallowed_macros, reason = "evaluated while compiling")]
     const fn code(self) -> u8 {
         let (flags, number, most) = match self {
             Type::Unused => (UNUSED, 0, 0),
@@ -203,7 +204,11 @@ mod tests {
         for (number, list) in SOURCE.iter().enumerate() {
             let number = number as u8;
             for (index, kind) in list.iter().enumerate() {
-                assert_eq!(Type::of(lists.get(number, index as u8)), Some(*kind), "{number} {index}");
+                assert_eq!(
+                    Type::of(lists.get(number, index as u8)),
+                    Some(*kind),
+                    "{number} {index}"
+                );
             }
             assert_eq!(lists.get(number, list.len() as u8), END, "{number}");
         }

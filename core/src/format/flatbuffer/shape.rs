@@ -1,8 +1,8 @@
 //! The extents of a tensor.
 
 use super::reads::{Vector, slice, some};
-use crate::input::Span;
 use crate::base::build::WINDOWS;
+use crate::input::Span;
 use crate::model::dims::{Packed, scaled};
 use crate::model::{DimEncoding, DimsAt};
 use crate::parse::Reader;

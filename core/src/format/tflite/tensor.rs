@@ -76,8 +76,7 @@ pub(super) fn dtype(code: u32) -> Option<DType> {
 /// less code than [`DType::bytes`], which knows the types of all formats.
 fn bytes(code: u32, elements: u64) -> Option<u64> {
     /// Powers of two that are the widths of types in bits; those of other types are not asked for.
-    const WIDTHS: [u8; 23] =
-        [5, 4, 5, 3, 6, 0, 3, 4, 6, 3, 6, 7, 6, 0, 0, 5, 4, 2, 4, 1, 2, 3, 3];
+    const WIDTHS: [u8; 23] = [5, 4, 5, 3, 6, 0, 3, 4, 6, 3, 6, 7, 6, 0, 0, 5, 4, 2, 4, 1, 2, 3, 3];
     let width = usize::try_from(code).ok().and_then(|code| WIDTHS.get(code)).copied();
     let bits = scaled(elements, 1_u32.wrapping_shl(width.unwrap_or(0).into()))?;
     bits.checked_add(7).map(|bits| bits >> 3)
@@ -233,13 +232,7 @@ fn name(r: &mut Reader<'_, '_>, text: Vector, rule: Rule) -> NameAt {
 }
 
 /// Reports why a tensor cannot be used.
-fn broken(
-    r: &mut Reader<'_, '_>,
-    rule: Rule,
-    span: Span,
-    expected: u64,
-    found: u64,
-) -> Option<()> {
+fn broken(r: &mut Reader<'_, '_>, rule: Rule, span: Span, expected: u64, found: u64) -> Option<()> {
     r.flag(rule, span.offset, span.len, expected, found);
     None
 }

@@ -1,7 +1,7 @@
 //! One table: its vtable and the places of its fields.
 
-use crate::format::flatbuffer::{Extent, Fault, Rules};
 use crate::base::{Word, wide, widen, word};
+use crate::format::flatbuffer::{Extent, Fault, Rules};
 use crate::parse::Reader;
 use crate::rule::Halt;
 
