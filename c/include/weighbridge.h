@@ -21,6 +21,7 @@ enum wb_format {
   WB_FORMAT_GGUF = 7, /* GGUF */
   WB_FORMAT_NPY = 9, /* NPY */
   WB_FORMAT_SAFETENSORS = 6, /* safetensors */
+  WB_FORMAT_TFLITE = 16, /* TensorFlow Lite */
   WB_FORMAT_BINTENSORS = 4, /* BinTensors */
 };
 

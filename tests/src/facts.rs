@@ -3,11 +3,31 @@
 use crate::survey::{MetaFact, Survey, TensorFact};
 use std::fmt::{Debug, Write};
 use weighbridge_core::format::{gguf, ztensor};
-use weighbridge_core::{File, Finding, Format, Source, Tensor, Value};
+use weighbridge_core::{File, Finding, Format, Severity, Source, Tensor, Value};
 
 /// Whether only the audit of hosts checks this rule: GGUF's key stage.
 pub fn is_for_hosts(finding: &Finding) -> bool {
     finding.rule.format() == Some(Format::Gguf) && finding.rule.id().starts_with("KEYS-")
+}
+
+/// Formats of which a reader of mapped flash leaves some rules to hosts, and says so.
+pub const IN_PART: [&str; 1] = ["tflite"];
+
+/// Whether a reader of mapped flash leaves this rule of a format [`IN_PART`] to hosts: lints but that
+/// of alignment, whatever compares parts or names, and what a runtime on a board does not read.
+pub fn is_left_out(finding: &Finding) -> bool {
+    const LEFT: [&str; 8] =
+        ["F-OVERLAP", "M-TWICE", "O-CYCLE", "Q-BLOCK", "Q-CUSTOM", "Q-SELF", "Q-SHAPE", "Q-TENSOR"];
+    let id = finding.rule.id();
+    let family = ["E-", "X-", "Z-"].iter().any(|family| id.starts_with(family));
+    let lint = finding.severity() <= Severity::Lint && id != "B-ALIGN";
+    lint || LEFT.contains(&id) || (family && id != "E-BOTH")
+}
+
+/// Whether such a reader may report a finding of a host, or may not: the axis is that of scales in
+/// the tensor itself, or of those in another; and only opened files are audited.
+pub fn is_uncertain(finding: &Finding) -> bool {
+    finding.rule.id() == "Q-AXIS"
 }
 
 /// All facts about a file, one per line.

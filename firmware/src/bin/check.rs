@@ -9,7 +9,8 @@ use cortex_m_rt::{entry, exception};
 #[cfg(feature = "decode")]
 use weighbridge_core::Scratch;
 use weighbridge_core::{
-    Cursor, DimsAt, File, Finding, Format, Index, Name, Opening, Severity, Slot, Source, Span, Stop, Tensor,
+    Cursor, DimsAt, File, Finding, Format, Index, Name, Opening, Severity, Slot, Source, Span,
+    Stop, Tensor,
 };
 use weighbridge_firmware::semihosting::{Console, leave};
 use weighbridge_firmware::input::{Record, records};

@@ -94,9 +94,8 @@ fn takes_points(file: &File, source: &Source<'_>) -> bool {
         return ends.into_iter().all(|(end, len)| {
             let Ok(Some(end)) = end else { return false };
             let shape = [1, len as u64];
-            tensor_at(file, source, end).is_some_and(|tensor| {
-                tensor.dims(source).is_ok_and(|dims| dims.eq(shape))
-            })
+            tensor_at(file, source, end)
+                .is_some_and(|tensor| tensor.dims(source).is_ok_and(|dims| dims.eq(shape)))
         });
     }
     let _ = (file, source, INPUTS, OUTPUTS);

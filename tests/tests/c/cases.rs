@@ -7,8 +7,8 @@ use weighbridge_tests::fixtures::npy_records::is_left_to_hosts;
 use weighbridge_tests::{corpus, fixtures};
 
 /// The formats of the library. Those of other builds are for hosts.
-const FORMATS: [&str; 8] =
-    ["bintensors", "gguf", "idv", "npy", "oinf", "safetensors", "stb", "ztensor"];
+const FORMATS: [&str; 9] =
+    ["bintensors", "gguf", "idv", "npy", "oinf", "safetensors", "stb", "tflite", "ztensor"];
 
 /// A file and the format that it is opened as.
 #[derive(Clone)]

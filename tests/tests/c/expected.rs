@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use weighbridge_core::{
     Audit, Cursor, Encoding, File, Finding, Name, Opening, Severity, Slot, Source, Stop, Tensor,
 };
-use weighbridge_tests::facts::is_for_hosts;
+use weighbridge_tests::facts::{is_for_hosts, is_left_out, is_uncertain};
 
 /// Those of the programs.
 const SLOTS: usize = 70_000;
@@ -20,26 +20,74 @@ const INVALID: i32 = -2;
 
 /// The line for a file.
 pub(crate) fn line(case: &Case) -> String {
-    let source = match case.region {
-        true => Source::whole(&case.bytes).as_region(),
-        false => Source::whole(&case.bytes),
-    };
-    let mut findings: Vec<Finding> = Vec::new();
-    let opened = Opening::of(Some(case.format)).step(&source, &mut |f| findings.push(f));
-    let Ok(file) = opened else {
+    let source = source_of(case);
+    let (file, findings) = audited(case, &source);
+    let Some(file) = file else {
         return format!("open {}{}", verdict(&findings), put_findings(&findings));
     };
+    let verdict = verdict(&findings);
+    let found = put_findings(&findings);
+    format!("open {OK} check {verdict}{found}{}", put_file(&file, &source))
+}
+
+fn source_of(case: &Case) -> Source<'_> {
+    match case.region {
+        true => Source::whole(&case.bytes).as_region(),
+        false => Source::whole(&case.bytes),
+    }
+}
+
+/// The file, if it can be opened, and all findings about it.
+fn audited(case: &Case, source: &Source<'_>) -> (Option<File>, Vec<Finding>) {
+    let mut findings: Vec<Finding> = Vec::new();
+    let opened = Opening::of(Some(case.format)).step(source, &mut |f| findings.push(f));
+    let Ok(file) = opened else { return (None, findings) };
     let mut slots = vec![Slot::EMPTY; SLOTS];
     let mut audit = Audit::new(file).structure_only();
     let mut sink = |finding| findings.push(finding);
-    while let Err(Stop::NeedSlots { .. }) = audit.step(&source, &mut slots, &mut sink) {
+    while let Err(Stop::NeedSlots { .. }) = audit.step(source, &mut slots, &mut sink) {
         audit.skip(&mut sink);
     }
     findings.retain(|finding| !is_for_hosts(finding));
-    let verdict = verdict(&findings);
+    (Some(file), findings)
+}
+
+fn put_file(file: &File, source: &Source<'_>) -> String {
     let (format, count) = (file.format() as u8, file.tensor_count());
-    let (findings, tensors) = (put_findings(&findings), put_tensors(&file, &source));
-    format!("open {OK} check {verdict}{findings} format {format} count {count}{tensors}")
+    format!(" format {format} count {count}{}", put_tensors(file, source))
+}
+
+/// Compares the line for a file of a format of which the library leaves some rules to hosts. It
+/// reports what it does not check, every rule that it does check, and no other.
+pub(crate) fn compare_in_part(case: &Case, line: &str) {
+    let source = source_of(case);
+    let (file, findings) = audited(case, &source);
+    let name = &case.name;
+    let rules: Vec<&str> =
+        line.split(' ').filter_map(|word| Some(word.split_once('@')?.0)).collect();
+    let own = |rule: &&str| rule.ends_with("-UNCHECKED");
+    let known = |rule: &&str| findings.iter().any(|finding| finding.rule.id() == *rule);
+    let other = rules.iter().find(|rule| !own(rule) && !known(rule));
+    assert_eq!(other, None, "{name}: only in C: {line}");
+    let Some(file) = file else {
+        // The first fatal fault ends the opening, where a host goes on.
+        assert!(line.starts_with(&format!("open {INVALID} findings ")), "{name}: {line}");
+        return;
+    };
+    for finding in findings.iter().filter(|f| !is_left_out(f) && !is_uncertain(f)) {
+        let rule = finding.rule.id();
+        assert!(rules.contains(&rule) || findings.len() > ROOM, "{name}: {rule} not in C: {line}");
+    }
+    assert!(
+        rules.len() > ROOM || rules.iter().filter(|rule| own(rule)).count() >= 2,
+        "{name}: {line}"
+    );
+    // A host shows fewer extents, none below 0, and no name of 64 KiB.
+    let differs = |finding: &Finding| ["T-DIM", "T-RANK", "T-TEXT"].contains(&finding.rule.id());
+    if !findings.iter().any(differs) {
+        let expected = put_file(&file, &source);
+        assert!(line.ends_with(&expected), "{name}: {line}, and in Rust{expected}");
+    }
 }
 
 fn verdict(findings: &[Finding]) -> i32 {

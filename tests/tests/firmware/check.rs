@@ -11,8 +11,9 @@ use weighbridge_core::{
     Source, Span, Stop,
 };
 use weighbridge_fuzz_bodies::kept;
+use weighbridge_tests::facts::{IN_PART, is_for_hosts, is_left_out, is_uncertain};
 use weighbridge_tests::fixtures::npy_records::is_left_to_hosts;
-use weighbridge_tests::{corpus, facts::is_for_hosts, fixtures};
+use weighbridge_tests::{corpus, fixtures};
 
 /// Same number of slots as the image.
 const SLOTS: usize = 70_000;
@@ -22,9 +23,6 @@ const DECODED: usize = 64 << 10;
 
 /// Formats that no image reads: docs/firmware.md says why.
 pub(crate) const FOR_HOSTS: [&str; 5] = ["executorch", "npz", "onnx", "pytorch", "shards"];
-
-/// Formats of which a reader of mapped flash leaves some rules to hosts, and says so.
-const IN_PART: [&str; 1] = ["tflite"];
 
 /// Whether a file is of a generation of its format that no image reads.
 fn is_of_hosts(case: &Case) -> bool {
@@ -70,23 +68,6 @@ fn audit_blocks(
     while audit.step_with(source, slots, &mut scratch, sink).is_err() {
         audit.skip(sink);
     }
-}
-
-/// Whether a reader of mapped flash leaves a rule of a format [`IN_PART`] to hosts: lints but that
-/// of alignment, whatever compares parts or names, and what a runtime on a board does not read.
-fn is_left_out(finding: &Finding) -> bool {
-    let id = finding.rule.id();
-    let left =
-        ["F-OVERLAP", "M-TWICE", "O-CYCLE", "Q-BLOCK", "Q-CUSTOM", "Q-SELF", "Q-SHAPE", "Q-TENSOR"];
-    let family = ["E-", "X-", "Z-"].iter().any(|family| id.starts_with(family));
-    let lint = finding.severity() <= Severity::Lint && id != "B-ALIGN";
-    lint || left.contains(&id) || (family && id != "E-BOTH")
-}
-
-/// Whether a reader of mapped flash may report a finding of a host, or may not: the axis is that of
-/// scales in the tensor itself, or of those in another.
-fn is_uncertain(finding: &Finding) -> bool {
-    finding.rule.id() == "Q-AXIS"
 }
 
 /// What a host finds out about a file.

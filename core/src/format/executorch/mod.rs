@@ -44,7 +44,7 @@ mod tensor;
 mod types;
 
 use crate::format::Container;
-use crate::format::flatbuffer::Walk;
+use crate::format::flatbuffer::Kept;
 use crate::format::flatbuffer::reads::{self, Memo, Reads, Vector};
 use crate::format::flatbuffer::shape::Shape;
 use crate::model::{Metadata, Region, Tensor, Value, Version};
@@ -98,8 +98,7 @@ pub(crate) struct State {
     /// The current method.
     place: Place,
     /// While opening, and while parts are listed.
-    walk: Walk,
-    scan: open::Scan,
+    scan: Kept<open::Scan>,
     /// While the file is audited.
     run: Run,
 }
@@ -111,8 +110,7 @@ impl parse::State for State {
         memo: Memo::NONE,
         shape: Shape::START,
         place: Place::START,
-        walk: Walk::NONE,
-        scan: open::Scan::START,
+        scan: Kept::new(open::Scan::START),
         run: Run::START,
     };
     const ALONE: State = State { alone: true, ..State::START };

@@ -5,7 +5,7 @@ use super::schema::{self, table};
 use super::segment::{self, Segments};
 use super::{Cursor, Header, rules};
 use crate::base::wide;
-use crate::format::flatbuffer::reads::{Reads, Scalar, Vector};
+use crate::format::flatbuffer::reads::{Memo, Reads, Scalar, Vector};
 use crate::format::flatbuffer::{self, Extent, Fault, Object, Prefix, Schema, Walk};
 use crate::input::Span;
 use crate::parse::Reader;
@@ -15,6 +15,7 @@ use core::cell::Cell;
 /// What opening has found so far, and what is known of the part that is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Scan {
+    pub(super) walk: Walk,
     head: Option<Head>,
     header: Option<Header>,
     /// The root; 0 before it was found.
@@ -30,6 +31,7 @@ pub(super) struct Scan {
 
 impl Scan {
     pub(super) const START: Scan = Scan {
+        walk: Walk::NONE,
         head: None,
         header: None,
         root: 0,
@@ -70,33 +72,36 @@ const SEGMENTS: u8 = 4;
 /// Verifies the flatbuffer, and finds its vectors.
 pub(super) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
     r.about(EntryKind::File, 0);
+    let mut local = Scan::START;
+    let scan = c.state.scan.of(&mut local);
     if c.phase == HEAD {
-        c.state.scan.head = Some(head::read(r)?);
+        scan.head = Some(head::read(r)?);
         c.phase = ROOT;
     }
-    let Some(head) = c.state.scan.head else { return Err(Halt::refused(rules::F_SHORT)) };
+    let Some(head) = scan.head else { return Err(Halt::refused(rules::F_SHORT)) };
     if c.phase == ROOT {
-        c.state.walk = walk(r, &head)?;
+        scan.walk = walk(r, &head)?;
         c.phase = OBJECTS;
     }
     if c.phase == OBJECTS {
-        verify(r, c, schema_of(&head))?;
+        verify(r, scan, schema_of(&head))?;
         c.phase = FIND;
     }
-    if let Some(rule) = c.state.scan.broken {
+    if let Some(rule) = scan.broken {
         return Err(Halt::refused(rule));
     }
     if c.phase == FIND {
+        let memo = &mut c.state.memo;
         let header = match head.kind {
-            Kind::Program => program(r, c, head)?,
-            Kind::Data => data(r, c, head)?,
+            Kind::Program => program(r, memo, scan, head)?,
+            Kind::Data => data(r, memo, scan, head)?,
         };
-        c.state.memo.clear();
-        c.state.scan.header = Some(header);
+        memo.clear();
+        scan.header = Some(header);
         segment::check_base(r, &header);
         c.phase = SEGMENTS;
     }
-    let Some(mut header) = c.state.scan.header else {
+    let Some(mut header) = scan.header else {
         return Err(Halt::refused(rules::F_SHORT));
     };
     segment::check_all(r, c, &mut header)?;
@@ -104,7 +109,7 @@ pub(super) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Hal
 }
 
 /// Verifies every object, and counts.
-fn verify(r: &mut Reader<'_, '_>, c: &mut Cursor, schema: &Schema) -> Result<(), Halt> {
+fn verify(r: &mut Reader<'_, '_>, scan: &mut Scan, schema: &Schema) -> Result<(), Halt> {
     let fatal = Cell::new(None);
     let rule = |fault: Fault| {
         let rule = rules::structure(fault);
@@ -115,8 +120,7 @@ fn verify(r: &mut Reader<'_, '_>, c: &mut Cursor, schema: &Schema) -> Result<(),
     };
     let is_program = schema.identifier == schema::PROGRAM.identifier;
     loop {
-        let found = c.state.walk.next(r, schema, &rule);
-        let scan = &mut c.state.scan;
+        let found = scan.walk.next(r, schema, &rule);
         scan.broken = scan.broken.or(fatal.get());
         let Some(object) = found? else { return Ok(()) };
         let Object::Table { number, place, .. } = object else { continue };
@@ -141,9 +145,13 @@ pub(super) fn place_of(scalar: Scalar, width: u8, table: Span) -> Span {
 }
 
 /// Reads the root of a program.
-fn program(r: &mut Reader<'_, '_>, c: &mut Cursor, head: Head) -> Result<Header, Halt> {
-    let scan = c.state.scan;
-    let mut reads = Reads::new(r, &mut c.state.memo);
+fn program(
+    r: &mut Reader<'_, '_>,
+    memo: &mut Memo,
+    scan: &Scan,
+    head: Head,
+) -> Result<Header, Halt> {
+    let mut reads = Reads::new(r, memo);
     let root = reads.table(scan.root)?;
     let version = reads.scalar(&root, 0, 4, 0)?;
     let mut vectors = [Vector::NONE; 6];
@@ -190,9 +198,8 @@ fn program(r: &mut Reader<'_, '_>, c: &mut Cursor, head: Head) -> Result<Header,
 }
 
 /// Reads the root of tensor data.
-fn data(r: &mut Reader<'_, '_>, c: &mut Cursor, head: Head) -> Result<Header, Halt> {
-    let scan = c.state.scan;
-    let mut reads = Reads::new(r, &mut c.state.memo);
+fn data(r: &mut Reader<'_, '_>, memo: &mut Memo, scan: &Scan, head: Head) -> Result<Header, Halt> {
+    let mut reads = Reads::new(r, memo);
     let root = reads.table(scan.root)?;
     let version = reads.scalar(&root, 0, 4, 0)?;
     let segments = reads.vector(&root, 1)?;

@@ -1,7 +1,9 @@
 //! The parts of the file.
 
+use super::open::Scan;
 use super::schema::table;
-use super::{Cursor, Header, State, meta, open, rules};
+use super::{Cursor, Header, meta, open, rules};
+use crate::base::build::WINDOWS;
 use crate::format::data_of;
 use crate::format::flatbuffer::{Object, Walk};
 use crate::input::Span;
@@ -22,8 +24,12 @@ pub(super) fn next(
 ) -> Result<Option<Region>, Halt> {
     match c.phase {
         HEAD => {
-            c.state.walk = open::walk(r, &header.head())?;
-            c.phase = OBJECTS;
+            // A reader of files in memory, which compares no parts, lists no objects.
+            if WINDOWS {
+                let mut local = Scan::START;
+                c.state.scan.of(&mut local).walk = open::walk(r, &header.head())?;
+            }
+            c.phase = if WINDOWS { OBJECTS } else { TENSORS };
             return Ok(Some(Region {
                 part: Part::Header,
                 ..table(Span::new(0, header.head_len.into()))
@@ -69,12 +75,13 @@ fn is_data(header: &Header, walk: &Walk) -> bool {
 
 /// The next object. Of data, only its count: the rest belongs to a tensor or a delegate.
 fn object(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Span>, Halt> {
-    let State { walk, scan, .. } = &mut c.state;
+    let mut local = Scan::START;
+    let scan = c.state.scan.of(&mut local);
     if let Some(span) = scan.pending.take() {
         return Ok(Some(span));
     }
     let schema = open::schema_of(&header.head());
-    let found = r.quietly(|r| walk.next(r, schema, &rules::structure))?;
+    let found = r.quietly(|r| scan.walk.next(r, schema, &rules::structure))?;
     Ok(match found {
         Some(Object::Table { place, vtable, .. }) => {
             let (span, vtable) = (place.span(), vtable.span());
@@ -83,7 +90,7 @@ fn object(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Opt
             let inside = span.end().is_some_and(|end| end <= header.end.into());
             Some(Span::new(span.offset, if inside { span.len } else { 4 }))
         }
-        Some(Object::Vector(place)) if is_data(header, walk) => {
+        Some(Object::Vector(place)) if is_data(header, &scan.walk) => {
             Some(Span::new(place.span().offset, 4))
         }
         Some(Object::Vector(place) | Object::String(place)) => Some(place.span()),

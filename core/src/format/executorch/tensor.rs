@@ -4,7 +4,7 @@ use super::open::place_of;
 use super::place::{Data, Planned, constant, count_of, initial};
 use super::{Cursor, Header, State, enter, field, kind, rules, types};
 use crate::base::{limits::EXECUTORCH_TEXT, utf8, widen};
-use crate::format::flatbuffer::reads::{Reads, Scalar, Table, Vector, get};
+use crate::format::flatbuffer::reads::{Reads, Scalar, Table, Vector, get, ready, slice};
 use crate::format::flatbuffer::shape::Shape;
 use crate::input::Span;
 use crate::model::{Chunks, DType, Layout, NameAt, Status, Tensor};
@@ -164,8 +164,8 @@ pub(super) fn read_name(r: &mut Reader<'_, '_>, text: Vector) -> Result<NameAt, 
     if span.len > EXECUTORCH_TEXT {
         r.flag(rules::N_TEXT, count_of(text).offset, 4, EXECUTORCH_TEXT, span.len);
     } else if span.len > 0 {
-        let bytes = get(r, span)?;
-        r.check(utf8::is(bytes), rules::N_UTF8, span, 0, 0);
+        ready(r, text, 1)?;
+        r.check(utf8::is(slice(r, text, 1)), rules::N_UTF8, span, 0, 0);
     }
     Ok(name_at(text))
 }

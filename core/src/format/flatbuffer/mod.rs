@@ -75,6 +75,8 @@ macro_rules! structure {
 pub(crate) use structure;
 
 pub(crate) use schema::{Packed, Schema, Type, count, lists};
+#[cfg(feature = "flatbuffer")]
+pub(crate) use walk::Kept;
 pub(crate) use walk::{Object, Walk};
 
 use crate::base::build::WINDOWS;

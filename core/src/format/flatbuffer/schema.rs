@@ -43,6 +43,7 @@ use code::{END, KIND, SCALAR, STRING, STRINGS, TABLE, TABLES, UNION, UNUSED, VEC
 
 impl Type {
     /// The type in one byte.
+    #[allow(clippy::disallowed_macros, reason = "evaluated while compiling")]
     const fn code(self) -> u8 {
         let (flags, number, most) = match self {
             Type::Unused => (UNUSED, 0, 0),

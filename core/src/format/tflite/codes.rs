@@ -1,11 +1,12 @@
 //! Operator codes.
 
+use super::audit::found;
 use super::operators::{CUSTOM, DELEGATE, LAST, PLACEHOLDER};
 use super::reads::{Reads, Table};
-use super::{Cursor, Header, graph, list, rules};
+use super::{Header, list, rules};
 use crate::input::Span;
 use crate::parse::Reader;
-use crate::rule::{EntryKind, Halt};
+use crate::rule::{Halt, Rule};
 
 /// An operator code.
 pub(super) struct Code {
@@ -32,36 +33,21 @@ pub(super) fn read(
     Ok(Code { number: old.max(new), named, version, table })
 }
 
-/// Validates the next code.
-pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    let run = &mut c.state.run;
-    if run.entry >= header.list(list::CODES).count {
-        graph::over(c);
-        return Ok(());
-    }
-    r.about(EntryKind::File, 0);
-    let code = read(header, &mut Reads::new(r, &mut c.state.memo), run.entry)?;
-    check(r, &code);
-    c.state.memo.clear();
-    run.next_entry();
-    Ok(())
-}
-
 /// Validates a code.
 pub(super) fn check(r: &mut Reader<'_, '_>, code: &Code) {
     let place = code.table.span();
     let number = u32::try_from(code.number).ok();
     let known = number.is_some_and(|number| number != PLACEHOLDER);
-    r.check(known, rules::C_CODE, place, 0, graph::found(code.number));
+    r.check(known, rules::C_CODE, place, 0, found(code.number));
     match number {
         Some(CUSTOM) if code.named == 0 => flag(r, rules::C_NAME, place, 0, 0),
         Some(CUSTOM | DELEGATE) => flag(r, rules::C_CUSTOM, place, 0, 0),
         Some(new) if new > LAST => flag(r, rules::C_NEW, place, LAST.into(), new.into()),
         _ => {}
     }
-    r.check(code.version > 0, rules::C_VERSION, place, 1, graph::found(code.version));
+    r.check(code.version > 0, rules::C_VERSION, place, 1, found(code.version));
 }
 
-fn flag(r: &mut Reader<'_, '_>, rule: crate::rule::Rule, place: Span, expected: u64, found: u64) {
+fn flag(r: &mut Reader<'_, '_>, rule: Rule, place: Span, expected: u64, found: u64) {
     r.flag(rule, place.offset, place.len, expected, found);
 }

@@ -24,31 +24,22 @@
 
 pub mod rules;
 
-mod board;
+mod audit;
 mod codes;
 mod ends;
-mod external;
-mod graph;
-mod links;
 mod open;
-mod operator;
 mod operators;
 mod parts;
-mod quant;
 mod schema;
-mod sparse;
 mod tensor;
 mod text;
-mod unused;
 
-use crate::base::build::WINDOWS;
 use crate::format::Container;
-use crate::format::flatbuffer::{Walk, reads, shape};
+use crate::format::flatbuffer::{Kept, reads, shape};
 use crate::input::Source;
 use crate::model::{Metadata, NameAt, Region, Tensor, Value, Version};
 use crate::parse::{self, Reader};
 use crate::rule::Halt;
-use graph::{Bits, Run};
 use reads::{Memo, Vector};
 use shape::Shape;
 
@@ -85,16 +76,12 @@ pub(crate) struct State {
     memo: Memo,
     /// The extents of the current tensor, as far as they have been read.
     shape: Shape,
-    /// Those of another tensor, or of its shape signature.
-    other: Shape,
     /// The tensors of the current subgraph.
     place: Place,
     /// While opening, and while parts are listed.
-    walk: Walk,
-    scan: open::Scan,
+    scan: Kept<open::Scan>,
     /// While the model is audited.
-    run: Run,
-    bits: Bits,
+    audit: audit::State,
 }
 
 impl parse::State for State {
@@ -102,12 +89,9 @@ impl parse::State for State {
         alone: false,
         memo: Memo::NONE,
         shape: Shape::START,
-        other: Shape::START,
         place: Place::START,
-        walk: Walk::NONE,
-        scan: open::Scan::START,
-        run: Run::START,
-        bits: Bits::NONE,
+        scan: Kept::new(open::Scan::START),
+        audit: audit::State::START,
     };
     const ALONE: State = State { alone: true, ..State::START };
 }
@@ -179,11 +163,7 @@ impl Container for Header {
 
     /// Continues the validation of everything that listing leaves out.
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        if WINDOWS {
-            return reads::steps(r, c, |r, c| graph::step(self, r, c));
-        }
-        c.finish();
-        board::check(self, r)
+        audit::audit(self, r, c)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Opening: the whole flatbuffer is verified, and the tables of the model are found.
 
-use super::reads::{Reads, Vector};
+use super::reads::{Memo, Reads, Vector};
 use super::rules;
 use super::schema::{self, table};
 use super::{Cursor, Header, extent, list};
@@ -17,6 +17,7 @@ const VERSION: u64 = 3;
 /// What opening has found so far, and what is known of the part that is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Scan {
+    pub(super) walk: Walk,
     /// The model; 0 before it was found.
     model: u64,
     tensors: u32,
@@ -29,8 +30,15 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    pub(super) const START: Scan =
-        Scan { model: 0, tensors: 0, operators: 0, custom: 0, broken: None, pending: None };
+    pub(super) const START: Scan = Scan {
+        walk: Walk::NONE,
+        model: 0,
+        tensors: 0,
+        operators: 0,
+        custom: 0,
+        broken: None,
+        pending: None,
+    };
 }
 
 /// A walk over the model.
@@ -48,23 +56,24 @@ pub(super) fn is_data(walk: &Walk) -> bool {
 /// Verifies the flatbuffer, and finds the vectors of the model.
 pub(super) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
     r.about(EntryKind::File, 0);
+    let mut local = Scan::START;
+    let scan = c.state.scan.of(&mut local);
     if c.phase == 0 {
-        c.state.walk = walk(r)?;
+        scan.walk = walk(r)?;
         c.phase = 1;
     }
     if c.phase == 1 {
-        verify(r, c)?;
+        verify(r, scan)?;
         c.phase = 2;
     }
-    if WINDOWS && let Some(rule) = c.state.scan.broken {
+    if WINDOWS && let Some(rule) = scan.broken {
         return Err(Halt::refused(rule));
     }
-    let header = find(r, c)?;
-    Ok(header)
+    find(r, &mut c.state.memo, scan)
 }
 
 /// Verifies every object, and counts.
-fn verify(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+fn verify(r: &mut Reader<'_, '_>, scan: &mut Scan) -> Result<(), Halt> {
     let fatal = Cell::new(None);
     let rule = |fault: Fault| {
         let rule = rules::structure(fault);
@@ -76,12 +85,11 @@ fn verify(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     // A walk through memory ends at a fatal fault.
     let rule: Rules<'_> = if WINDOWS { &rule } else { &rules::structure };
     loop {
-        let found = c.state.walk.next(r, &schema::MODEL, rule);
-        let scan = &mut c.state.scan;
+        let found = scan.walk.next(r, &schema::MODEL, rule);
         if WINDOWS {
             scan.broken = scan.broken.or(fatal.get());
         }
-        let top = c.state.walk.path().last();
+        let top = scan.walk.path().last();
         match found? {
             Some(Object::Table { number, place, .. }) => match number {
                 0 => scan.model = place.span().offset,
@@ -100,9 +108,8 @@ fn verify(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
 }
 
 /// Reads the model.
-fn find(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
-    let scan = c.state.scan;
-    let mut reads = Reads::new(r, &mut c.state.memo);
+fn find(r: &mut Reader<'_, '_>, memo: &mut Memo, scan: &Scan) -> Result<Header, Halt> {
+    let mut reads = Reads::new(r, memo);
     let model = reads.table(scan.model)?;
     let version = reads.scalar(&model, 0, 4, 0)?;
     let mut header = Header {

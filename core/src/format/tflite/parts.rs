@@ -1,7 +1,10 @@
 //! The parts of the file.
 
+use super::open::Scan;
 use super::reads::Reads;
-use super::{Cursor, Header, State, extent, list, open, rules, schema, tensor};
+
+use super::{Cursor, Header, extent, list, open, rules, schema, tensor};
+use crate::base::build::WINDOWS;
 use crate::format::data_of;
 use crate::format::flatbuffer::Object;
 use crate::input::Span;
@@ -22,8 +25,12 @@ pub(super) fn next(
 ) -> Result<Option<Region>, Halt> {
     match c.phase {
         HEAD => {
-            c.state.walk = open::walk(r)?;
-            c.phase = OBJECTS;
+            // A reader of files in memory, which compares no parts, lists no objects.
+            if WINDOWS {
+                let mut local = Scan::START;
+                c.state.scan.of(&mut local).walk = open::walk(r)?;
+            }
+            c.phase = if WINDOWS { OBJECTS } else { TENSORS };
             return Ok(Some(Region { part: Part::Header, ..table(Span::new(0, 8)) }));
         }
         OBJECTS => {
@@ -51,11 +58,12 @@ fn table(span: Span) -> Region {
 /// The next object. Of the data of a buffer, only its count: the rest belongs to a tensor, or to
 /// metadata.
 fn object(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Span>, Halt> {
-    let State { walk, scan, .. } = &mut c.state;
+    let mut local = Scan::START;
+    let scan = c.state.scan.of(&mut local);
     if let Some(span) = scan.pending.take() {
         return Ok(Some(span));
     }
-    let found = r.quietly(|r| walk.next(r, &schema::MODEL, &rules::structure))?;
+    let found = r.quietly(|r| scan.walk.next(r, &schema::MODEL, &rules::structure))?;
     Ok(match found {
         Some(Object::Table { place, vtable, .. }) => {
             let (span, vtable) = (place.span(), vtable.span());
@@ -64,7 +72,7 @@ fn object(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Span>, Halt> 
             let inside = span.end().is_some_and(|end| end <= extent(r.source()));
             Some(Span::new(span.offset, if inside { span.len } else { 4 }))
         }
-        Some(Object::Vector(place)) if open::is_data(walk) => {
+        Some(Object::Vector(place)) if open::is_data(&scan.walk) => {
             Some(Span::new(place.span().offset, 4))
         }
         Some(Object::Vector(place) | Object::String(place)) => Some(place.span()),

@@ -8,6 +8,7 @@ use crate::format::flatbuffer::schema::code;
 use crate::format::flatbuffer::{Extent, Fault, Rules, Schema};
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
+use core::marker::PhantomData;
 
 /// A step from an enclosing table toward the current object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,6 +46,25 @@ enum Seen {
     Table,
     Vector,
     String,
+}
+
+/// What opening and listing keep when bytes are missing: nothing, for none ever are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Kept<T>(PhantomData<T>);
+
+impl<T> Kept<T> {
+    /// Keeps nothing.
+    pub(crate) const fn new(_: T) -> Self
+    where
+        T: Copy,
+    {
+        Kept(PhantomData)
+    }
+
+    /// The value that is local to a call.
+    pub(crate) fn of<'k>(&'k mut self, local: &'k mut T) -> &'k mut T {
+        local
+    }
 }
 
 /// The state of a walk: plain numbers.

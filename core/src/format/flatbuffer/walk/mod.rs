@@ -6,7 +6,7 @@ mod way;
 
 use crate::base::{Word, wide};
 use crate::input::Span;
-pub(crate) use way::Walk;
+pub(crate) use way::{Kept, Walk};
 
 /// The bytes of an object, in the words of this build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

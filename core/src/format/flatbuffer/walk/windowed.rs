@@ -68,6 +68,25 @@ enum Phase {
     StringEnd,
 }
 
+/// What opening and listing keep when bytes are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Kept<T>(T);
+
+impl<T> Kept<T> {
+    /// Keeps a value.
+    pub(crate) const fn new(value: T) -> Self
+    where
+        T: Copy,
+    {
+        Kept(value)
+    }
+
+    /// The value that was kept; one that is local to a call is for files in memory.
+    pub(crate) fn of<'k>(&'k mut self, _: &'k mut T) -> &'k mut T {
+        &mut self.0
+    }
+}
+
 /// The state of a walk: plain numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Walk {

@@ -1,48 +1,11 @@
-//! The audit: everything that needs more than a tensor and its buffer. It runs in phases, each
-//! over one table; this file has what they share.
+//! The phases of the audit, each over one table, and what they share.
 
+use super::codes;
 use super::reads::{Reads, Table, Vector};
-use super::{Cursor, Header, list};
-use super::{codes, links, operator, quant, unused};
-use crate::base::limits::TFLITE_MARKS;
+pub(super) use super::{BITS, Bits, found, is_inside};
+use super::{Cursor, Header, links, list, operator, quant, unused};
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
-
-/// Number of entries that are marked at a time.
-pub(super) const BITS: u32 = TFLITE_MARKS;
-
-/// The words that hold a bit for each.
-const WORDS: usize = 16;
-
-/// Marks of entries from a base on: of a subgraph's tensors, of buffers, or of subgraphs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Bits {
-    words: [u32; WORDS],
-}
-
-impl Bits {
-    /// No marks.
-    pub(super) const NONE: Bits = Bits { words: [0; WORDS] };
-
-    fn place(index: u32) -> (usize, u32) {
-        let word = usize::try_from(index >> 5).unwrap_or(usize::MAX);
-        (word, 1_u32.wrapping_shl(index))
-    }
-
-    /// Whether entry `index`, counted from the base, is marked.
-    pub(super) fn has(&self, index: u32) -> bool {
-        let (word, bit) = Bits::place(index);
-        self.words.get(word).is_some_and(|word| word & bit != 0)
-    }
-
-    /// Marks an entry.
-    pub(super) fn set(&mut self, index: u32) {
-        let (word, bit) = Bits::place(index);
-        if let Some(word) = self.words.get_mut(word) {
-            *word |= bit;
-        }
-    }
-}
 
 /// Where the audit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -133,7 +96,7 @@ impl Run {
 /// Continues the audit.
 pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     match c.phase {
-        0 => codes::step(header, r, c),
+        0 => code(header, r, c),
         1 => quant::step(header, r, c),
         2 => operator::step(header, r, c),
         3 => links::signatures(header, r, c),
@@ -147,21 +110,26 @@ pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> R
     }
 }
 
+/// Validates the next code.
+fn code(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    let run = &mut c.state.audit.run;
+    if run.entry >= header.list(list::CODES).count {
+        over(c);
+        return Ok(());
+    }
+    r.about(EntryKind::File, 0);
+    let code = codes::read(header, &mut Reads::new(r, &mut c.state.memo), run.entry)?;
+    codes::check(r, &code);
+    c.state.memo.clear();
+    run.next_entry();
+    Ok(())
+}
+
 /// Moves to the next phase.
 pub(super) fn over(c: &mut Cursor) {
-    let backward = c.state.run.backward;
+    let backward = c.state.audit.run.backward;
     c.next_phase();
-    c.state.run.backward = backward;
-}
-
-/// What each item of a list of indices is compared with.
-pub(super) fn is_inside(index: i32, count: u32) -> bool {
-    u32::try_from(index).is_ok_and(|index| index < count)
-}
-
-/// A signed index, as findings have it.
-pub(super) fn found(index: i32) -> u64 {
-    i64::from(index).cast_unsigned()
+    c.state.audit.run.backward = backward;
 }
 
 /// The table of a subgraph, read with what is remembered.
@@ -172,21 +140,4 @@ pub(super) fn subgraph(
 ) -> Result<Table, Halt> {
     reads.r.about(EntryKind::File, 0);
     reads.item(header.list(list::SUBGRAPHS), index)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_entry_has_a_mark_of_its_own() {
-        let mut bits = Bits::NONE;
-        for index in 0..BITS {
-            assert!(!bits.has(index), "{index}");
-            bits.set(index);
-            assert!(bits.has(index), "{index}");
-        }
-        bits.set(BITS);
-        assert!(!bits.has(BITS));
-    }
 }

@@ -1,18 +1,17 @@
 //! The audit of a model that is wholly in memory: one pass, with less code than the steps in
-//! [`graph`](super::graph), for boards.
+//! `steps.rs`, for boards.
 //!
 //! It has the rules on which a runtime relies: every index, every operator, and quantisation. What
 //! it leaves out, it names: overlaps, gaps and equal names always; indices of sparse tensors,
 //! texts, scales in other tensors, data in other files, and calls to earlier subgraphs where a
 //! model has them. Lints but that of alignment are for hosts.
 
-use super::graph::{BITS, Bits, found, is_inside};
-use super::operators::CALLS;
-use super::quant::{ALIGN, fits};
-use super::reads::{Memo, Reads, Table, Vector, ready, slice};
-use super::tensor::{self, Fields};
-use super::{Header, codes, list, rules};
+use super::{ALIGN, BITS, Bits, fits, found, is_inside};
 use crate::base::{Word, limits, place, word};
+use crate::format::flatbuffer::reads::{Memo, Reads, Table, Vector, ready, slice};
+use crate::format::tflite::operators::CALLS;
+use crate::format::tflite::tensor::{self, Fields};
+use crate::format::tflite::{Cursor, Header, codes, list, rules};
 use crate::input::Span;
 use crate::model::DType;
 use crate::parse::Reader;
@@ -20,7 +19,7 @@ use crate::rule::general::{COVERAGE_UNCHECKED, DATA_UNCHECKED, NAMES_UNCHECKED, 
 use crate::rule::{EntryKind, Halt, Rule};
 
 /// The audit of a model.
-pub(super) struct Check<'c, 'r, 'a> {
+struct Check<'c, 'r, 'a> {
     header: &'c Header,
     r: &'c mut Reader<'r, 'a>,
     memo: Memo,
@@ -54,8 +53,21 @@ enum Use {
     Called,
 }
 
+/// What the audit keeps between steps: it has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::format::tflite) struct State;
+
+impl State {
+    pub(in crate::format::tflite) const START: State = State;
+}
+
 /// Validates everything that listing leaves out.
-pub(super) fn check(header: &Header, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
+pub(in crate::format::tflite) fn audit(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+) -> Result<(), Halt> {
+    c.finish();
     // Four bytes each, of as many as entries may refer to.
     let left = place(r.source().len()).saturating_add(word(limits::SHARED >> 2));
     let mut check = Check {
@@ -80,6 +92,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
         Reads::new(self.r, &mut self.memo)
     }
 
+    #[inline(never)]
     fn about(&mut self, kind: EntryKind, entry: u32) {
         self.r.about(kind, entry);
     }
@@ -106,6 +119,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
             self.signature(index)?;
         }
         self.about(EntryKind::File, 0);
+        self.base = 0;
         self.indices(
             header.list(list::OLD_METADATA),
             header.list(list::BUFFERS).count,
@@ -121,7 +135,6 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
         Ok(())
     }
 
-    #[inline(never)]
     fn code(&mut self, index: u32) -> Result<(), Halt> {
         let header = self.header;
         let code = codes::read(header, &mut self.reads(), index)?;

@@ -15,7 +15,7 @@ pub(super) fn signatures(
     r: &mut Reader<'_, '_>,
     c: &mut Cursor,
 ) -> Result<(), Halt> {
-    let run = &mut c.state.run;
+    let run = &mut c.state.audit.run;
     if run.entry >= header.list(list::SIGNATURES).count {
         graph::over(c);
         return Ok(());
@@ -56,7 +56,7 @@ pub(super) fn signatures(
 
 /// Looks for the current tensor in the list.
 fn look_up(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    let run = &mut c.state.run;
+    let run = &mut c.state.audit.run;
     let items = run.items(r, 4)?;
     if let Some((bytes, _)) = items {
         let (items, _) = bytes.as_chunks::<4>();
@@ -76,7 +76,7 @@ fn look_up(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
 /// Looks for subgraphs that call themselves. If each call leads to a later subgraph, there are
 /// none. Otherwise subgraphs are marked that call only marked ones, until no further one is found.
 pub(super) fn calls(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    let run = &mut c.state.run;
+    let run = &mut c.state.audit.run;
     r.about(EntryKind::File, 0);
     let count = header.list(list::SUBGRAPHS).count;
     if !run.backward {
@@ -97,7 +97,7 @@ pub(super) fn calls(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> 
     if run.subgraph >= count {
         return end_of_pass(header, r, c);
     }
-    if c.state.bits.has(run.subgraph) {
+    if c.state.audit.bits.has(run.subgraph) {
         run.subgraph = run.subgraph.saturating_add(1);
         return Ok(());
     }
@@ -109,7 +109,7 @@ pub(super) fn calls(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> 
     let operators = reads.vector(&table, 3)?;
     if run.entry >= operators.count {
         if !run.open {
-            c.state.bits.set(run.subgraph);
+            c.state.audit.bits.set(run.subgraph);
             run.moved = true;
         }
         c.state.memo.clear();
@@ -125,7 +125,7 @@ pub(super) fn calls(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> 
     match found {
         Called::Two(first, second) => {
             for (number, _) in [first, second].into_iter().flatten() {
-                run.open |= is_open(&c.state.bits, number, count);
+                run.open |= is_open(&c.state.audit.bits, number, count);
             }
         }
         Called::List(list) => run.go(1, list),
@@ -140,14 +140,14 @@ fn is_open(bits: &Bits, number: i32, count: u32) -> bool {
 
 /// Looks at the subgraphs in a list.
 fn listed(r: &mut Reader<'_, '_>, c: &mut Cursor, count: u32) -> Result<(), Halt> {
-    let run = &mut c.state.run;
+    let run = &mut c.state.audit.run;
     let Some((bytes, _)) = run.items(r, 4)? else {
         run.go(0, Vector::NONE);
         return Ok(());
     };
     let (items, _) = bytes.as_chunks::<4>();
     for item in items {
-        run.open |= is_open(&c.state.bits, i32::from_le_bytes(*item), count);
+        run.open |= is_open(&c.state.audit.bits, i32::from_le_bytes(*item), count);
     }
     run.pass(items.len());
     Ok(())
@@ -155,9 +155,9 @@ fn listed(r: &mut Reader<'_, '_>, c: &mut Cursor, count: u32) -> Result<(), Halt
 
 /// Begins another pass, or reports the first subgraph that is left.
 fn end_of_pass(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    let run = &mut c.state.run;
+    let run = &mut c.state.audit.run;
     let count = header.list(list::SUBGRAPHS).count;
-    let left = (0..count).find(|subgraph| !c.state.bits.has(*subgraph));
+    let left = (0..count).find(|subgraph| !c.state.audit.bits.has(*subgraph));
     let Some(left) = left else {
         graph::over(c);
         return Ok(());

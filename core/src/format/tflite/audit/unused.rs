@@ -16,7 +16,7 @@ const BUFFERS: u8 = 3;
 /// Marks the buffers that are used, some at a time, and reports the others.
 pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     r.about(EntryKind::File, 0);
-    match c.state.run.step {
+    match c.state.audit.run.step {
         METADATA => metadata(header, r, c),
         OLD => old(r, c),
         TENSORS => tensors(header, r, c),
@@ -26,14 +26,14 @@ pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> R
 
 /// Marks a buffer.
 fn mark(c: &mut Cursor, index: u64) {
-    let place = u32::try_from(index).ok().and_then(|index| c.state.run.marked(index));
+    let place = u32::try_from(index).ok().and_then(|index| c.state.audit.run.marked(index));
     if let Some(place) = place {
-        c.state.bits.set(place);
+        c.state.audit.bits.set(place);
     }
 }
 
 fn metadata(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    let run = &mut c.state.run;
+    let run = &mut c.state.audit.run;
     if run.entry >= header.list(list::METADATA).count {
         run.go(OLD, header.list(list::OLD_METADATA));
         return Ok(());
@@ -48,8 +48,8 @@ fn metadata(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(
 }
 
 fn old(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    let Some((bytes, _)) = c.state.run.items(r, 4)? else {
-        c.state.run.go(TENSORS, Vector::NONE);
+    let Some((bytes, _)) = c.state.audit.run.items(r, 4)? else {
+        c.state.audit.run.go(TENSORS, Vector::NONE);
         c.state.place = Place::START;
         return Ok(());
     };
@@ -57,13 +57,13 @@ fn old(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     for item in items {
         mark(c, u32::from_le_bytes(*item).into());
     }
-    c.state.run.pass(items.len());
+    c.state.audit.run.pass(items.len());
     Ok(())
 }
 
 fn tensors(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     if tensor::table(header, r, c)?.is_none() {
-        let run = &mut c.state.run;
+        let run = &mut c.state.audit.run;
         run.go(BUFFERS, Vector::NONE);
         run.entry = run.base;
         return Ok(());
@@ -79,7 +79,7 @@ fn tensors(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<()
 }
 
 fn buffers(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    let run = &mut c.state.run;
+    let run = &mut c.state.audit.run;
     let count = header.list(list::BUFFERS).count;
     let place = run.marked(run.entry).filter(|_| run.entry < count);
     let Some(place) = place else {
@@ -90,7 +90,7 @@ fn buffers(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<()
         }
         run.entry = 0;
         run.go(METADATA, Vector::NONE);
-        c.state.bits = Bits::NONE;
+        c.state.audit.bits = Bits::NONE;
         return Ok(());
     };
     let mut reads = Reads::new(r, &mut c.state.memo);
@@ -100,7 +100,7 @@ fn buffers(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<()
     {
         let (whole, len) = (stored.table.span(), stored.span.len);
         r.check(run.entry > 0, rules::B_ZERO, whole, 0, len);
-        let used = run.entry == 0 || c.state.bits.has(place);
+        let used = run.entry == 0 || c.state.audit.bits.has(place);
         r.check(used, rules::B_UNUSED, whole, 0, len);
     }
     c.state.memo.clear();
@@ -115,7 +115,7 @@ pub(super) fn old_metadata(
     c: &mut Cursor,
 ) -> Result<(), Halt> {
     r.about(EntryKind::File, 0);
-    let run = &mut c.state.run;
+    let run = &mut c.state.audit.run;
     if run.step == 0 {
         run.go(1, header.list(list::OLD_METADATA));
     }

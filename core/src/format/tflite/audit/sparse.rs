@@ -41,15 +41,15 @@ pub(super) fn step(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Res
     let map = reads.vector(&table, 1)?;
     let levels = reads.vector(&table, 2)?;
     let parameters = Parameters { table, order, map, levels };
-    match c.state.run.step {
-        LEVEL if c.state.run.level < order.count => {
-            let level = Level::read(&mut reads, known, &parameters, c.state.run.level)?;
+    match c.state.audit.run.step {
+        LEVEL if c.state.audit.run.level < order.count => {
+            let level = Level::read(&mut reads, known, &parameters, c.state.audit.run.level)?;
             dimension(r, c, known, &parameters, &level)
         }
         LEVEL => finish(r, c, known),
         SEGMENTS | INDICES => {
-            let level = Level::read(&mut reads, known, &parameters, c.state.run.level)?;
-            match c.state.run.step {
+            let level = Level::read(&mut reads, known, &parameters, c.state.audit.run.level)?;
+            match c.state.audit.run.step {
                 SEGMENTS => segments(r, c, known, &level),
                 _ => indices(r, c, known, &level),
             }
@@ -69,7 +69,7 @@ fn refuse(
     numbers: (u64, u64),
 ) -> Result<(), Halt> {
     r.flag(rule, span.offset, span.len, numbers.0, numbers.1);
-    (c.state.run.level, c.state.run.number) = (0, 0);
+    (c.state.audit.run.level, c.state.audit.run.number) = (0, 0);
     rest(c, known);
     Ok(())
 }
@@ -127,7 +127,7 @@ fn check_map(
         let numbers = (all.into(), p.levels.count.into());
         return refuse(r, c, known, rules::Z_LEVELS, place, numbers);
     }
-    (c.state.run.number, c.state.run.level) = (1, 0);
+    (c.state.audit.run.number, c.state.audit.run.level) = (1, 0);
     go(c, LEVEL, Vector::NONE);
     Ok(())
 }
@@ -239,7 +239,7 @@ fn dimension(
     level: &Level,
 ) -> Result<(), Halt> {
     let place = level.table.span();
-    let number = c.state.run.number;
+    let number = c.state.audit.run.number;
     match level.format {
         0 => {
             if !level.takes(level.size, p.map.count > 0) {
@@ -247,11 +247,11 @@ fn dimension(
                 return refuse(r, c, known, rules::Z_DENSE, place, numbers);
             }
             let size = u64::try_from(level.size).unwrap_or(0);
-            c.state.run.number = number.saturating_mul(size);
+            c.state.audit.run.number = number.saturating_mul(size);
             next_level(c);
         }
         1 if !level.segments.known || !level.indices.known => {
-            (c.state.run.level, c.state.run.number) = (0, 0);
+            (c.state.audit.run.level, c.state.audit.run.number) = (0, 0);
             rest(c, known);
         }
         1 => {
@@ -260,7 +260,7 @@ fn dimension(
                 let numbers = (number, count);
                 return refuse(r, c, known, rules::Z_SEGMENTS, place, numbers);
             }
-            c.state.run.previous = 0;
+            c.state.audit.run.previous = 0;
             go(c, SEGMENTS, level.segments.vector);
         }
         other => return refuse(r, c, known, rules::Z_FORMAT, place, (1, other)),
@@ -270,7 +270,7 @@ fn dimension(
 
 /// Goes to the next dimension.
 fn next_level(c: &mut Cursor) {
-    c.state.run.level = c.state.run.level.saturating_add(1);
+    c.state.audit.run.level = c.state.audit.run.level.saturating_add(1);
     go(c, LEVEL, Vector::NONE);
 }
 
@@ -282,7 +282,7 @@ fn segments(
     level: &Level,
 ) -> Result<(), Halt> {
     let width = level.segments.width;
-    let mut run = c.state.run;
+    let mut run = c.state.audit.run;
     let Some((bytes, at)) = run.items(r, width)? else {
         let count = u64::from(level.indices.vector.count);
         if count != run.previous {
@@ -307,7 +307,7 @@ fn segments(
         count = count.saturating_add(1);
     }
     run.pass(count);
-    c.state.run = run;
+    c.state.audit.run = run;
     Ok(())
 }
 
@@ -319,9 +319,9 @@ fn indices(
     level: &Level,
 ) -> Result<(), Halt> {
     let width = level.indices.width;
-    let run = c.state.run;
+    let run = c.state.audit.run;
     let Some((bytes, at)) = run.items(r, width)? else {
-        c.state.run.number = level.indices.vector.count.into();
+        c.state.audit.run.number = level.indices.vector.count.into();
         next_level(c);
         return Ok(());
     };
@@ -334,7 +334,7 @@ fn indices(
         }
         count = count.saturating_add(1);
     }
-    c.state.run.pass(count);
+    c.state.audit.run.pass(count);
     Ok(())
 }
 
@@ -343,13 +343,13 @@ fn finish(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<(), H
     let data = known.fields.data();
     let bytes = match known.dtype {
         DType::Text | DType::Unknown => None,
-        dtype => dtype.bytes(c.state.run.number),
+        dtype => dtype.bytes(c.state.audit.run.number),
     };
     let expected = bytes.unwrap_or(u64::MAX);
     if data.len != expected && !data.is_empty() {
         return refuse(r, c, known, rules::Z_VALUES, data, (expected, data.len));
     }
-    (c.state.run.level, c.state.run.number) = (0, 0);
+    (c.state.audit.run.level, c.state.audit.run.number) = (0, 0);
     rest(c, known);
     Ok(())
 }

@@ -5,14 +5,11 @@ use super::graph::{self, found, is_inside};
 use super::reads::{Reads, Table, Vector, offsets};
 use super::shape::Shape;
 use super::tensor::{self, Fields};
-use super::{Cursor, Header, Memo, external, rules, sparse, text};
+use super::{ALIGN, Cursor, Header, Memo, external, fits, rules, sparse, texts};
 use crate::input::Span;
 use crate::model::DType;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, Rule};
-
-/// The alignment of data.
-pub(super) const ALIGN: u64 = 16;
 
 /// The steps of a tensor.
 const START: u8 = 0;
@@ -51,9 +48,9 @@ impl Known {
 
 /// Continues with the current tensor.
 pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    if c.state.run.step == PASS {
+    if c.state.audit.run.step == PASS {
         tensor::pass(c);
-        c.state.run.next_entry();
+        c.state.audit.run.next_entry();
         return Ok(());
     }
     if tensor::table(header, r, c)?.is_none() {
@@ -67,13 +64,13 @@ pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> R
     let fields = Fields::read(header, &mut reads, table)?;
     let dtype = tensor::dtype(fields.code.value).unwrap_or(DType::Unknown);
     let known = Known { fields, dtype, count: reads.count() };
-    match c.state.run.step {
+    match c.state.audit.run.step {
         START => start(r, c, &known),
         SIGNATURE => signature(r, c, &known),
         SCALES => scales(r, c, &known),
         ZERO_POINTS => zero_points(r, c, &known),
         DETAILS => details(r, c, &known),
-        TEXTS..EXTERNAL => text::step(r, c, &known),
+        TEXTS..EXTERNAL => texts::step(r, c, &known),
         EXTERNAL..PASS => external::step(header, r, c, &known),
         _ => sparse::step(r, c, &known),
     }
@@ -82,7 +79,7 @@ pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> R
 /// Moves to another step; what was read of the tensor is read again.
 pub(super) fn go(c: &mut Cursor, step: u8, list: Vector) {
     c.state.memo.clear();
-    c.state.run.go(step, list);
+    c.state.audit.run.go(step, list);
 }
 
 /// The step after quantisation and sparsity.
@@ -116,9 +113,9 @@ fn start(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<(), Ha
     }
     let data = fields.data();
     let past = data.offset & ALIGN.wrapping_sub(1);
-    if past != 0 && !data.is_empty() && !c.state.run.misaligned {
+    if past != 0 && !data.is_empty() && !c.state.audit.run.misaligned {
         r.flag(rules::B_ALIGN, data.offset, 1, ALIGN, past);
-        c.state.run.misaligned = true;
+        c.state.audit.run.misaligned = true;
     }
     go(c, SIGNATURE, Vector::NONE);
     Ok(())
@@ -137,7 +134,7 @@ fn signature(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<()
         kind = reads.scalar(quantised, 4, 1, 0)?.value;
         axis = reads.int(quantised, 6, 0)?;
     }
-    c.state.other.read(r, vector, -1, 0)?;
+    c.state.audit.other.read(r, vector, -1, 0)?;
     let rank = c.state.shape.rank;
     let span = vector.span(4);
     if vector.count > 0 {
@@ -149,10 +146,10 @@ fn signature(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<()
             vector.count.into(),
         );
     }
-    if let Some((extent, at)) = c.state.other.negative {
+    if let Some((extent, at)) = c.state.audit.other.negative {
         r.flag(rules::T_SIGNATURE_DIM, at.into(), 4, 0, found(extent));
     }
-    c.state.other = Shape::START;
+    c.state.audit.other = Shape::START;
     let Some(quantised) = quantised else {
         go(c, SPARSE, Vector::NONE);
         return Ok(());
@@ -176,7 +173,7 @@ fn signature(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<()
 
 /// Checks the scales; the first that is 0 and the first that is wrong are reported.
 fn scales(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<(), Halt> {
-    let run = &mut c.state.run;
+    let run = &mut c.state.audit.run;
     if let Some((bytes, at)) = run.items(r, 4)? {
         let (items, _) = bytes.as_chunks::<4>();
         for (item, at) in items.iter().zip(offsets(at, 4)) {
@@ -201,14 +198,14 @@ fn scales(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<(), H
         Some(quantised) => reads.vector(&quantised, 3)?,
         None => Vector::NONE,
     };
-    c.state.run.moved = false;
+    c.state.audit.run.moved = false;
     go(c, ZERO_POINTS, zero_points);
     Ok(())
 }
 
 /// Checks the zero points; the first wrong one is reported.
 fn zero_points(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<(), Halt> {
-    let run = &mut c.state.run;
+    let run = &mut c.state.audit.run;
     let Some((bytes, at)) = run.items(r, 8)? else {
         go(c, SPARSE, Vector::NONE);
         return Ok(());
@@ -224,28 +221,6 @@ fn zero_points(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<
     }
     run.pass(items.len());
     Ok(())
-}
-
-/// A type with a sign.
-const SIGNED: u8 = 32;
-
-/// Whether elements of this type can be `zero`. Types that are not quantised take any.
-pub(super) fn fits(dtype: DType, zero: i64) -> bool {
-    // Bits of the number without its sign, and a flag for types that have one.
-    let width: u8 = match dtype {
-        DType::I2 => SIGNED | 1,
-        DType::I4 => SIGNED | 3,
-        DType::U4 => 4,
-        DType::I8 => SIGNED | 7,
-        DType::U8 => 8,
-        DType::I16 => SIGNED | 15,
-        DType::U16 => 16,
-        DType::I32 => SIGNED | 31,
-        _ => return true,
-    };
-    let Ok(zero) = i32::try_from(zero) else { return false };
-    let rest = zero.wrapping_shr((width & 31).into());
-    rest == 0 || (width & SIGNED != 0 && rest == -1)
 }
 
 /// Checks quantisation whose scales are in other tensors.
@@ -271,7 +246,7 @@ fn details(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<(), 
     let shape = c.state.shape;
     let parts = Parts { table, axis, block, axes };
     let Some(blocks) = blocks(&mut reads, known, &shape, &parts, kind)? else { return over(c) };
-    let (first, second) = match c.state.run.entry_part {
+    let (first, second) = match c.state.audit.run.entry_part {
         0 => (scales, false),
         _ => (zero_points, true),
     };
@@ -289,28 +264,28 @@ fn details(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<(), 
     }
     let other = reads.item(tensors, u32::try_from(first).unwrap_or(0))?;
     let extents = reads.vector(&other, 0)?;
-    c.state.other.read(r, extents, 0, 0)?;
-    let elements = c.state.other.elements();
-    let same = elements == blocks && c.state.other.negative.is_none();
+    c.state.audit.other.read(r, extents, 0, 0)?;
+    let elements = c.state.audit.other.elements();
+    let same = elements == blocks && c.state.audit.other.negative.is_none();
     r.check(same, rules::Q_SHAPE, place, blocks, elements);
     part_over(c, second)
 }
 
 /// Ends the check of scales, or of zero points.
 fn part_over(c: &mut Cursor, second: bool) -> Result<(), Halt> {
-    c.state.other = Shape::START;
+    c.state.audit.other = Shape::START;
     if second {
         return over(c);
     }
     c.state.memo.clear();
-    c.state.run.entry_part = 1;
+    c.state.audit.run.entry_part = 1;
     Ok(())
 }
 
 /// Ends the check of the details.
 fn over(c: &mut Cursor) -> Result<(), Halt> {
-    c.state.run.entry_part = 0;
-    c.state.other = Shape::START;
+    c.state.audit.run.entry_part = 0;
+    c.state.audit.other = Shape::START;
     go(c, SPARSE, Vector::NONE);
     Ok(())
 }
@@ -370,30 +345,5 @@ fn blocks(
     match product.checked_rem(block.into()) {
         Some(0) => Ok(product.checked_div(block.into())),
         _ => refuse(reads.r, rules::Q_BLOCK, product, found(parts.block)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn zero_point_fits_the_range_of_its_type() {
-        for (dtype, low, high) in [
-            (DType::I2, -2, 1),
-            (DType::I4, -8, 7),
-            (DType::U4, 0, 15),
-            (DType::I8, -128, 127),
-            (DType::U8, 0, 255),
-            (DType::I16, -32_768, 32_767),
-            (DType::U16, 0, 65_535),
-            (DType::I32, i32::MIN.into(), i32::MAX.into()),
-        ] {
-            let inside = [low, 0, high];
-            assert!(inside.iter().all(|zero| fits(dtype, *zero)), "{dtype:?}");
-            let outside = [i64::MIN, low - 1, high + 1, 1 << 32, i64::MAX];
-            assert!(!outside.iter().any(|zero| fits(dtype, *zero)), "{dtype:?}");
-        }
-        assert!(fits(DType::F32, i64::MIN));
     }
 }

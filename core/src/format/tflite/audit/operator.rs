@@ -27,12 +27,12 @@ const CALLED: u8 = 8;
 
 /// Continues with the current subgraph.
 pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    if c.state.run.subgraph >= header.list(list::SUBGRAPHS).count {
+    if c.state.audit.run.subgraph >= header.list(list::SUBGRAPHS).count {
         graph::over(c);
         return Ok(());
     }
     r.about(EntryKind::File, 0);
-    match c.state.run.step {
+    match c.state.audit.run.step {
         START => subgraph(header, r, c),
         CONSTANTS => constant(header, r, c),
         INPUTS | OUTPUTS => ends(r, c),
@@ -43,7 +43,7 @@ pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> R
 
 /// Begins a subgraph.
 fn subgraph(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    let run = &mut c.state.run;
+    let run = &mut c.state.audit.run;
     let mut reads = Reads::new(r, &mut c.state.memo);
     let table = graph::subgraph(header, &mut reads, run.subgraph)?;
     let tensors = reads.vector(&table, 0)?;
@@ -55,7 +55,7 @@ fn subgraph(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(
         r.check(!used || tensors.count > 0, rules::G_TENSORS, table.span(), 1, 0);
         r.check(operators.is_present(), rules::G_OPERATORS, table.span(), 0, 0);
     }
-    c.state.bits = Bits::NONE;
+    c.state.audit.bits = Bits::NONE;
     c.state.place.tensors = tensors;
     c.state.memo.clear();
     run.go(INPUTS, inputs);
@@ -68,7 +68,7 @@ fn subgraph(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(
 
 /// Checks inputs or outputs of the subgraph, and marks inputs.
 fn ends(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    let run = &mut c.state.run;
+    let run = &mut c.state.audit.run;
     let count = c.state.place.tensors.count;
     let rule = if run.step == INPUTS { rules::G_INPUT } else { rules::G_OUTPUT };
     let Some((bytes, at)) = run.items(r, 4)? else {
@@ -96,7 +96,7 @@ fn ends(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
             && run.step == INPUTS
             && let Some(place) = u32::try_from(index).ok().and_then(|index| run.marked(index))
         {
-            c.state.bits.set(place);
+            c.state.audit.bits.set(place);
         }
     }
     run.pass(items.len());
@@ -105,7 +105,7 @@ fn ends(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
 
 /// Marks the next tensor if it has data.
 fn constant(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    let run = &mut c.state.run;
+    let run = &mut c.state.audit.run;
     let tensors = c.state.place.tensors;
     let place = run.marked(run.entry).filter(|_| run.entry < tensors.count);
     let Some(place) = place else {
@@ -118,11 +118,11 @@ fn constant(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(
     let fields = Fields::read(header, &mut reads, table)?;
     let filled = !fields.data().is_empty() || fields.external.value != 0;
     if filled {
-        let input = c.state.bits.has(place) && !fields.variable;
+        let input = c.state.audit.bits.has(place) && !fields.variable;
         r.check(!input, rules::G_CONSTANT, table.span(), 0, run.entry.into());
     }
     if filled || fields.variable {
-        c.state.bits.set(place);
+        c.state.audit.bits.set(place);
     }
     c.state.memo.clear();
     run.entry = run.entry.saturating_add(1);
@@ -131,7 +131,7 @@ fn constant(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(
 
 /// Begins an operator, or ends the pass.
 fn operator(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    let run = &mut c.state.run;
+    let run = &mut c.state.audit.run;
     let mut reads = Reads::new(r, &mut c.state.memo);
     let table = graph::subgraph(header, &mut reads, run.subgraph)?;
     let list = reads.vector(&table, 3)?;
@@ -200,13 +200,13 @@ fn check(
 
 /// Checks the lists of an operator: what it reads and writes, internal tensors, and subgraphs.
 fn indices(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    let run = &mut c.state.run;
+    let run = &mut c.state.audit.run;
     if let Some((bytes, at)) = run.items(r, 4)? {
         let (items, _) = bytes.as_chunks::<4>();
         for (item, at) in items.iter().zip(offsets(at, 4)) {
             index(header, r, c, i32::from_le_bytes(*item), at);
         }
-        c.state.run.pass(items.len());
+        c.state.audit.run.pass(items.len());
         return Ok(());
     }
     // The next list, from the operator's table.
@@ -232,7 +232,7 @@ fn indices(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<()
         _ => (OPERATOR, Vector::NONE),
     };
     c.state.memo.clear();
-    let run = &mut c.state.run;
+    let run = &mut c.state.audit.run;
     run.go(next.0, next.1);
     if run.step == OPERATOR {
         run.entry = run.entry.saturating_add(1);
@@ -242,7 +242,7 @@ fn indices(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<()
 
 /// Checks one index of an operator.
 fn index(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor, index: i32, at: u64) {
-    let run = &c.state.run;
+    let run = &c.state.audit.run;
     let count = c.state.place.tensors.count;
     let span = Span::new(at, 4);
     let mut inside = |rule: Rule| {
@@ -257,15 +257,15 @@ fn index(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor, index: i32, at
         READS if index == -1 => {}
         READS => {
             if let Some(place) = inside(rules::O_INPUT) {
-                let written = c.state.bits.has(place);
+                let written = c.state.audit.bits.has(place);
                 r.check(written, rules::O_UNPRODUCED, span, 0, found(index));
             }
         }
         WRITES => {
             if let Some(place) = inside(rules::O_OUTPUT) {
-                let written = c.state.bits.has(place);
+                let written = c.state.audit.bits.has(place);
                 r.check(!written, rules::O_WRITTEN, span, 0, found(index));
-                c.state.bits.set(place);
+                c.state.audit.bits.set(place);
             }
         }
         INTERNAL => {
@@ -280,7 +280,7 @@ fn call(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor, number: i32, at
     let count = header.list(list::SUBGRAPHS).count;
     let inside = is_inside(number, count);
     r.check(inside, rules::O_SUBGRAPH, Span::new(at, 4), count.into(), found(number));
-    let run = &mut c.state.run;
+    let run = &mut c.state.audit.run;
     let later = u32::try_from(number).is_ok_and(|number| number > run.subgraph);
     run.backward |= inside && !later;
 }

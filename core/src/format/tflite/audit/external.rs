@@ -20,9 +20,9 @@ pub(super) fn step(
 ) -> Result<(), Halt> {
     let Small { value: id, .. } = known.fields.external;
     let (id, at) = (u64::from(id), known.fields.external.at());
-    let index = c.state.run.level;
+    let index = c.state.audit.run.level;
     if index >= header.list(list::EXTERNALS).count {
-        r.check(c.state.run.moved, rules::E_ID, Span::new(at, 4), 0, id);
+        r.check(c.state.audit.run.moved, rules::E_ID, Span::new(at, 4), 0, id);
         return over(c);
     }
     let mut reads = known.reads(r, &mut c.state.memo);
@@ -30,7 +30,7 @@ pub(super) fn step(
     if reads.scalar(&table, 0, 4, 0)?.value != id {
         return next(r, c);
     }
-    if c.state.run.moved {
+    if c.state.audit.run.moved {
         r.flag(rules::E_TWICE, table.at(), 4, 0, id);
         return next(r, c);
     }
@@ -75,20 +75,20 @@ pub(super) fn step(
     r.check(offset.checked_add(len).is_some(), rules::E_RANGE, place, offset, len);
     let whole = known.fields.table.span();
     r.flag(rules::E_UNCHECKED, whole.offset, whole.len, 0, len);
-    c.state.run.moved = true;
+    c.state.audit.run.moved = true;
     next(r, c)
 }
 
 /// Goes to the next external buffer.
 fn next(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     r.charge(4);
-    c.state.run.level = c.state.run.level.saturating_add(1);
+    c.state.audit.run.level = c.state.audit.run.level.saturating_add(1);
     c.state.memo.clear();
     Ok(())
 }
 
 fn over(c: &mut Cursor) -> Result<(), Halt> {
-    (c.state.run.level, c.state.run.moved) = (0, false);
+    (c.state.audit.run.level, c.state.audit.run.moved) = (0, false);
     go(c, PASS, Vector::NONE);
     Ok(())
 }
