@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib';
  */
 const BUDGETS = { page: 96_500, later: 100_000, hub: 4_000, wasm: 84_700 };
 const HUB = /^(?:hub|repository)-/;
-const LATER = /^(?:accumulators|adapter|beside|compare|compute|folder|every-rule|files|full|heat|imports|joined|models?|quant|summary)-/;
+const LATER = /^(?:accumulators|bulk|channels|compare|compute|folder|every-rule|files|full|heat|imports|joined|models?|quant|summary)-/;
 /** The element with its worker and all WebAssembly in one file, as the wheel ships it. */
 const SINGLE = 960_000;
 

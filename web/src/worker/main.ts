@@ -129,7 +129,14 @@ const summaries = Object.fromEntries(
   SUMMARIES.map((name) => [name, async (...args: unknown[]) => ((await fetching(import('./summary.ts')))[name] as (...args: unknown[]) => unknown)(...args)]),
 ) as unknown as Summaries;
 
-const api = { ...tables, ...grouped, ...jobs, ...exports, ...swept, ...summaries, differences, sweep, open, glance, close, touch, parts, listing, settings, bytes, formats, memory };
+/** The functions that export many tensors, loaded on first use. */
+type Bulk = Pick<typeof import('./bulk.ts'), (typeof BULK)[number]>;
+const BULK = ['npz', 'valuesCsv', 'channels'] as const;
+const bulk = Object.fromEntries(
+  BULK.map((name) => [name, async (...args: unknown[]) => ((await fetching(import('./bulk.ts')))[name] as (...args: unknown[]) => unknown)(...args)]),
+) as unknown as Bulk;
+
+const api = { ...tables, ...grouped, ...jobs, ...exports, ...swept, ...summaries, ...bulk, differences, sweep, open, glance, close, touch, parts, listing, settings, bytes, formats, memory };
 
 const calls = Object.fromEntries(
   Object.entries(api).filter(([, value]) => typeof value === 'function'),
