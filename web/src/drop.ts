@@ -1,15 +1,14 @@
 /** Reads dropped files, and dropped or chosen folders, with handles where the browser has them. */
 
-import { DESCRIBES, isModel } from './names.ts';
+import { PART } from './given.ts';
+import { COMPANION, DESCRIBES, isModel } from './names.ts';
 import { picked, type Given } from './picker.ts';
 import { h } from './ui/dom.ts';
 
 /** Maximum number of files from a folder, not counting those of multi-file models. */
-const MOST = 100;
-/** Maximum number of tensor files examined, and of files that describe them. */
-const FAR = 20 * MOST;
-/** Matches the names of files that belong to a multi-file model. */
-const PART = /-of-\d+\./;
+const MOST = 1000;
+/** Maximum number of tensor files examined, and of other files. */
+const FAR = 5 * MOST;
 const DEPTH = 4;
 
 interface WithHandle {
@@ -46,18 +45,24 @@ async function one({ handle, entry, file }: { handle?: Promise<FileSystemHandle 
 
 /** Whether to take a file of a folder after `taken` others. */
 function isWanted(name: string, taken: number): boolean {
-  return isModel(name) || (taken < FAR && DESCRIBES.test(name));
+  return isModel(name) || (taken < FAR && (DESCRIBES.test(name) || isUnknown(name)));
+}
+
+/** Whether a file has neither the name of a model nor of what lies beside one. */
+function isUnknown(name: string): boolean {
+  return !isModel(name) && !COMPANION.test(name);
 }
 
 /** Sorts the tensor files of a folder; fails if there are none or too many. */
 function limited(list: Given[], name: string): Given[] {
   const models = list.filter(({ file }) => isModel(file.name));
-  if (models.length === 0) {
+  if (list.every(({ file }) => DESCRIBES.test(file.name))) {
     throw new Error(`The folder ${name} contains no tensor files.`);
   }
   if (models.length > FAR || models.filter(({ file }) => !PART.test(file.name)).length > MOST) {
     throw new Error(`The folder ${name} contains more than ${MOST} tensor files. Open only those you want to see.`);
   }
+  list.forEach((given) => (given.unknown = isUnknown(given.file.name)));
   return list.sort((a, b) => (a.file.name < b.file.name ? -1 : 1));
 }
 

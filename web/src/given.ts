@@ -1,10 +1,10 @@
 /** Sorts given files: models, their settings, and what lies beside them. */
 
-import { DESCRIBES, SHARD, indexesFirst, isModel } from './names.ts';
+import { COMPANION, DESCRIBES, SHARD, indexesFirst, isModel } from './names.ts';
 import type { Given } from './picker.ts';
 
-/** Files that lie beside the weights and contain none: texts, tokenizers, pictures, code. */
-const COMPANION = /\.(?:gif|ipynb|jinja|jpe?g|json|jsonl|md|model|pdf|png|py|svg|tiktoken|txt|vocab|webp|ya?ml)$|^(?:licen[cs]e|notice|\.git\w+)/i;
+/** Matches the names of files that belong to a multi-file model. */
+export const PART = /-of-\d+\./;
 /** Number of names in a line about several files. */
 const NAMED = 3;
 
@@ -35,6 +35,22 @@ export function sortOut(list: readonly Given[]): Sorted {
 /** The files that describe the models of a folder. */
 export function describing(beside: readonly Given[], folder: string | undefined): File[] {
   return beside.filter((one) => one.folder === folder && DESCRIBES.test(one.file.name)).map(({ file }) => file);
+}
+
+/** With more models, a folder is shown as a table only. */
+export const FEW = 4;
+
+/** The folders in which there are several models, or files that are none. */
+export function tables(list: readonly Given[]): Map<string, { files: Given[]; models: number }> {
+  const all = new Map<string, { files: Given[]; models: number }>();
+  for (const given of list.filter(({ folder }) => folder !== undefined)) {
+    const name = given.folder!.replace(/\/.*$/, '');
+    const table = all.get(name) ?? { files: [], models: 0 };
+    all.set(name, table);
+    table.files.push(given);
+    table.models += Number(isModel(given.file.name) && given.file.name !== 'config.json' && !PART.test(given.file.name));
+  }
+  return new Map([...all].filter(([, { files, models }]) => models > 1 || files.some(({ unknown }) => unknown)));
 }
 
 /** One line about the files that were passed over. */

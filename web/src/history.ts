@@ -8,6 +8,8 @@ interface State {
   session: string;
   /** The file shown; `undefined` on the start page. */
   file: number | undefined;
+  /** Its place in the history of this page load. */
+  at?: number;
 }
 
 export interface Stop {
@@ -23,8 +25,8 @@ export interface Link {
 export interface TrailActions {
   /** The current place. */
   here(): Stop;
-  /** Back or forward to an earlier place. */
-  restore(stop: Stop): void;
+  /** Back or forward to an earlier place; returns whether it is still there. */
+  restore(stop: Stop): boolean;
   /** An address typed by the user, or from another load of the page. */
   follow(place: Place): void;
 }
@@ -33,6 +35,10 @@ export class Trail {
   readonly #session = String(performance.timeOrigin);
   readonly #actions: TrailActions;
   #last: Stop;
+  /** The place in the history. */
+  #at = 0;
+  /** Whether a file was closed: several entries may now show the same. */
+  #closed = false;
   #due = false;
   #replacing = true;
   /** The link being followed: until its file is open or the user moves, nothing is written. */
@@ -42,15 +48,29 @@ export class Trail {
     this.#actions = actions;
     this.#last = { file: undefined, place: {} };
     addEventListener('popstate', ({ state }: PopStateEvent) => {
-      const { session, file } = (state ?? {}) as Partial<State>;
+      const { session, file, at = 0 } = (state ?? {}) as Partial<State>;
       this.awaited = undefined;
       if (session === this.#session) {
-        this.#actions.restore({ file, place: readPlace() });
+        const step = at < this.#at ? -1 : 1;
+        this.#at = at;
+        const stop = { file, place: readPlace() };
+        const isHere = this.#closed && file === this.#last.file && hashOf(stop.place) === hashOf(this.#last.place);
+        if ((!this.#actions.restore(stop) || isHere) && (step > 0 || at > 0)) {
+          // What was shown there is closed, or is shown since the other was closed: go on.
+          history.go(step);
+        }
         this.#last = this.#actions.here();
       } else {
+        // An address that was typed, or a link.
+        this.#at++;
         this.follow();
       }
     });
+  }
+
+  /** Notes that a file was closed, whose places can no longer be shown. */
+  skip(): void {
+    this.#closed = true;
   }
 
   /** Follows the address, which becomes the page's own. */
@@ -113,7 +133,8 @@ export class Trail {
 
   #write(stop: Stop, replace: boolean): void {
     this.#last = stop;
-    const state: State = { session: this.#session, file: stop.file };
+    this.#at += replace ? 0 : 1;
+    const state: State = { session: this.#session, file: stop.file, at: this.#at };
     const address = hashOf(stop.place) || location.pathname + location.search;
     if (replace) {
       history.replaceState(state, '', address);

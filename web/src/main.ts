@@ -7,10 +7,12 @@ import { describing, isShard, mayShareFolder, passedOver, sortOut } from './give
 import { isModel } from './names.ts';
 import { folderPicker, onDrop } from './drop.ts';
 import { OpenFile } from './file.ts';
+import { Folders, type Folder } from './folders.ts';
 import { onKeys } from './shortcuts.ts';
 import { FilePicker, ofFile, onLaunch, type Given } from './picker.ts';
 import { copyInFull } from './ui/copy.ts';
 import { h, iconButton } from './ui/dom.ts';
+import { tabMenu } from './ui/menu.ts';
 import { named } from './ui/middle.ts';
 import { explain, Tasks } from './ui/tasks.ts';
 import { FileView } from './views/file.ts';
@@ -59,11 +61,18 @@ interface Entry {
 
 const entries: Entry[] = [];
 let current: Entry | undefined;
+/** The folder that is shown, if no file is. */
+let front: Folder | undefined;
 /** The places of what is being opened, by sample, recent file or address. */
 const opening = new Map<Sample | Recent | string, { place: Place }>();
 
 const main = document.querySelector('main')!;
 const files = document.querySelector<HTMLElement>('#files')!;
+const folders = new Folders(client, tasks, files, {
+  show: (folder) => show(undefined, false, folder),
+  open: openFrom,
+  closed: (folder) => folder === front && show(entries.at(-1), true),
+});
 const samples = fetch('samples/index.json')
   .then((response) => response.json() as Promise<Sample[]>)
   .catch(() => []);
@@ -90,6 +99,7 @@ const start = startView(samples, {
 });
 
 document.querySelector('#actions')!.append(
+  tabMenu(files),
   iconButton('file', 'Open files (o)', pick),
   iconButton('folder', 'Open folder (f)', pickFolder),
   iconButton('theme', 'Switch between light and dark', switchTheme),
@@ -100,20 +110,23 @@ document.body.append(picker.element, help, tasks.alert, tasks.spoken);
 main.replaceChildren(start.element);
 
 const trail = new Trail({
-  here: () => ({ file: current?.id, place: current === undefined ? {} : { ...current.origin, ...current.view.place } }),
+  here: () => ({ file: current?.id ?? front?.id, place: current === undefined ? {} : { ...current.origin, ...current.view.place } }),
   restore({ file, place }) {
     const entry = entries.find(({ id }) => id === file);
-    if (file !== undefined && entry === undefined) {
-      // The file has been closed since. Reopen it if the page can.
+    const folder = folders.all.find(({ id }) => id === file);
+    if (file !== undefined && entry === undefined && folder === undefined) {
+      // The file has been closed since. Reopen it if the page can, otherwise go on.
       if (place.sample !== undefined || place.url !== undefined) {
         void follow(place);
+        return true;
       }
-      return;
+      return false;
     }
-    if (entry !== current) {
-      show(entry);
+    if (entry !== current || folder !== front) {
+      show(entry, false, folder);
     }
     entry?.view.go({ ...place, view: place.view ?? 'tensors' });
+    return true;
   },
   follow: (place) => void follow(place),
 });
@@ -238,7 +251,7 @@ async function reload(entry: Entry): Promise<void> {
 let lists = 0;
 
 /** Opens files; the files of one model are opened as one. */
-async function openAll(list: Given[]): Promise<void> {
+async function openAll(list: Given[], table = true): Promise<void> {
   tasks.dismiss();
   // The user may begin to work with the first file before the last one is open.
   const working = new AbortController();
@@ -247,12 +260,18 @@ async function openAll(list: Given[]): Promise<void> {
   lists++;
   files.ariaBusy = 'true';
   try {
-    await openEach(list, working.signal);
+    await openEach(table ? await folders.take(list) : list, working.signal);
   } finally {
     lists--;
     files.ariaBusy = String(lists > 0);
     working.abort();
   }
+}
+
+/** Opens a model from the table of its folder, unless it is open. */
+function openFrom(list: Given[]): void {
+  const there = entries.find(({ given: [first] }) => first?.file === list[0].file);
+  void (there === undefined ? openAll(list, false) : show(there));
 }
 
 /** Opens files one after the other. Each takes the front, unless the user is at `work` with another. */
@@ -354,23 +373,25 @@ async function openSample(sample: Sample, place?: Place): Promise<void> {
   });
 }
 
-function show(entry: Entry | undefined, replace = false): void {
+function show(entry: Entry | undefined, replace = false, folder?: Folder): void {
   current = entry;
-  entries.forEach(({ tab }) => tab.firstElementChild!.setAttribute('aria-current', 'false'));
-  entry?.tab.firstElementChild!.setAttribute('aria-current', 'true');
-  entry?.tab.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  front = folder;
+  const tab = (entry ?? folder)?.tab;
+  [...entries, ...folders.all].forEach((one) => one.tab.firstElementChild!.setAttribute('aria-current', String(one.tab === tab)));
+  tab?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   const held = document.activeElement === document.body || main.contains(document.activeElement);
-  const shown = entry?.view.element ?? start.element;
+  const shown = (entry ?? folder)?.view.element ?? start.element;
   if (!shown.isConnected) {
     main.replaceChildren(shown);
   }
   if (entry === undefined) {
     start.refresh();
   }
-  document.title = entry === undefined ? 'Weighbridge' : `${entry.file.name} · Weighbridge`;
+  const name = entry?.file.name ?? folder?.name;
+  document.title = name === undefined ? 'Weighbridge' : `${name} · Weighbridge`;
   // The element that had the focus was removed.
-  if (held && entry !== undefined) {
-    entry.view.focus();
+  if (held) {
+    (entry ?? folder)?.view.focus();
   }
   trail.note(replace);
 }
@@ -384,8 +405,9 @@ function close(entry: Entry): void {
   entries.splice(at, 1);
   entry.tab.remove();
   entry.file.close();
+  trail.skip();
   if (entry === current) {
-    show(entries[Math.min(at, entries.length - 1)], true);
+    show(entries[Math.min(at, entries.length - 1)], true, entries.length > 0 ? undefined : folders.all.at(-1));
   }
   if (held) {
     (current?.tab.querySelector('button') ?? start.element.querySelector('button'))?.focus();

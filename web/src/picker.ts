@@ -8,6 +8,8 @@ export interface Given {
   handle?: FileSystemFileHandle;
   /** Its path within a dropped folder. The files of a set share a folder. */
   folder?: string;
+  /** Whether its name is that of no tensor file. Only the table of its folder shows it. */
+  unknown?: boolean;
 }
 
 interface LaunchQueue {

@@ -36,3 +36,8 @@ export function savedAs({ dtype, layout, descr }: { dtype: string; layout: strin
 export function hasBlocks(tensor: { dtype: string; layout: string }): boolean {
   return accessOf(tensor) === 'dense' && /^(?:[it]?q\d|[mn][xv]fp4)/.test(tensor.dtype);
 }
+
+/** Whether rows and columns have norms: the elements must be in order. */
+export function hasChannels(tensor: { dtype: string; layout: string; shape: { length: number } }): boolean {
+  return accessOf(tensor) === 'dense' && tensor.layout === 'row-major' && tensor.shape.length >= 2;
+}

@@ -104,7 +104,7 @@ const PAGE: Layers = Layers {
         "file.ts history.ts hub.ts picker.ts",
         "drop.ts given.ts recent.ts",
         "views",
-        "embed shortcuts.ts",
+        "embed folders.ts shortcuts.ts",
         "main.ts",
     ],
     together: &[],

@@ -2,6 +2,8 @@
 
 import type { OpenFile } from '../file.ts';
 import { button, h } from '../ui/dom.ts';
+import { count, counted } from '../ui/format.ts';
+import type { Choice } from '../worker/select.ts';
 import type { TensorDetails } from '../worker/tables.ts';
 
 /** Files larger than this are written straight to disk, if the browser can. */
@@ -52,6 +54,32 @@ export async function saveNpy(file: OpenFile, tensor: TensorDetails): Promise<vo
   }
 }
 
+/** Saves all values of a tensor as CSV. */
+export async function saveCsv(file: OpenFile, tensor: TensorDetails): Promise<void> {
+  const blob = await file.tasks.run('Saving .csv', (options) => file.client.with(options).valuesCsv(file.id, tensor.index), file.closing.signal);
+  if (blob !== undefined) {
+    download(blob, `${fileName(tensor.label) || `tensor-${tensor.index}`}.csv`);
+  }
+}
+
+/** A line of Python that reads a tensor of a file. */
+export function python({ info }: OpenFile, { name }: TensorDetails): string {
+  const text = (value: string) => JSON.stringify(value);
+  const file = text(info.name);
+  switch (info.format) {
+    case 'safetensors':
+      return `safetensors.safe_open(${file}, "np").get_tensor(${text(name)})`;
+    case 'gguf':
+      return `next(it for it in gguf.GGUFReader(${file}).tensors if it.name == ${text(name)}).data`;
+    case 'npz':
+      return `numpy.load(${file})[${text(name)}]`;
+    case 'npy':
+      return `numpy.load(${file})`;
+    default:
+      return `weighbridge.load_file(${file})[${text(name)}]`;
+  }
+}
+
 export function download(blob: Blob, name: string): void {
   const address = URL.createObjectURL(blob);
   h('a', { href: address, download: name }).click();
@@ -63,7 +91,8 @@ export function base(name: string): string {
   return fileName(name.replace(/\.[^.]*$/, '')) || 'file';
 }
 
-export function exportMenu(file: OpenFile): HTMLElement {
+/** `listed` tells which tensors are listed. */
+export function exportMenu(file: OpenFile, listed: () => Choice): HTMLElement {
   const name = base(file.name);
   const save = async (label: string, make: (api: OpenFile['api']) => Promise<Blob>, target: string) => {
     close();
@@ -73,6 +102,14 @@ export function exportMenu(file: OpenFile): HTMLElement {
     }
   };
   const { id } = file;
+  const archive = async () => {
+    close();
+    const found = await file.tasks.run('Exporting tensors', (options) => file.client.with(options).npz(id, listed()), file.closing.signal);
+    if (found !== undefined) {
+      download(found.blob, `${name}.npz`);
+      file.tasks.note(`${counted(found.tensors, 'tensor')} exported${found.left > 0 ? `; ${count(found.left)} left out: broken, or of a type that .npy cannot hold` : ''}`);
+    }
+  };
   const menu = h(
     'details',
     { class: 'menu' },
@@ -80,6 +117,7 @@ export function exportMenu(file: OpenFile): HTMLElement {
     h(
       'div',
       { class: 'menu-items' },
+      file.hasWeights && button('Listed tensors as .npz', () => void archive(), { title: 'An archive of arrays for numpy.load, of the tensors that the list shows' }),
       button('Index as JSON', () => void save('Exporting the index', (api) => api.indexJson(id), `${name}.index.json`)),
       button('Index as CSV', () => void save('Exporting the index', (api) => api.indexCsv(id), `${name}.index.csv`)),
       button('Report as JSON', () => void save('Exporting the report', (api) => api.report(id, file.profile), `${name}.report.json`)),

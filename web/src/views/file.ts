@@ -84,7 +84,7 @@ export class FileView {
     // In data views only the columns have metadata.
     this.tabs.badge('metadata', file.isTable ? '' : count(file.info.metadataCount));
     this.tabs.select(isAlone ? 'files' : 'tensors');
-    const body = h('div', { class: 'body' }, h('section', { class: 'lists', 'aria-label': 'Contents' }, h('div', { class: 'tab-bar' }, this.tabs.list, exportMenu(file)), this.tabs.panels), this.panel.element);
+    const body = h('div', { class: 'body' }, h('section', { class: 'lists', 'aria-label': 'Contents' }, h('div', { class: 'tab-bar' }, this.tabs.list, exportMenu(file, () => this.#tensors.choice)), this.tabs.panels), this.panel.element);
     this.element = h(
       'div',
       { class: 'file' },

@@ -9,7 +9,7 @@ import { fetched } from '../ui/fetched.ts';
 import { Tabs } from '../ui/tabs.ts';
 import type { Verified } from '../worker/jobs.ts';
 import type { MetaEntry, TensorDetails } from '../worker/tables.ts';
-import { saveNpy } from './export.ts';
+import { python, saveCsv, saveNpy } from './export.ts';
 import { HexView } from './hex.ts';
 import { showValue } from './metadata.ts';
 import { StatisticsView } from './statistics.ts';
@@ -251,6 +251,8 @@ export class TensorPanel {
         'div',
         { class: 'actions' },
         button('Save as .npy', () => void saveNpy(file, tensor), { disabled: tensor.status !== 'sound' || !isSavable(tensor) }),
+        button('Values as CSV', () => void saveCsv(file, tensor), { disabled: tensor.status !== 'sound' || !hasValues(tensor) }),
+        ...([['name', tensor.name], ['shape', tensor.shapeText], ['Python', python(file, tensor)]] as const).map(([what, text]) => button(`Copy ${what}`, () => void navigator.clipboard.writeText(text).then(() => file.tasks.say(`Copied: ${text}`), () => file.tasks.fail('The browser does not let this page write to the clipboard.')), { title: text })),
         accessOf(tensor) === 'dense' && tensor.layout === 'channels-last' && h('span', { class: 'muted' }, `${tensor.layout}: elements are saved in file order`),
       ),
       tensor.quantization !== undefined && quantization(tensor.quantization),

@@ -2,12 +2,13 @@
 
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, pair, segmented } from '../ui/dom.ts';
-import { count, counted, element, real, size } from '../ui/format.ts';
+import { count, counted, element, real, short, size } from '../ui/format.ts';
+import { fetched } from '../ui/fetched.ts';
 import { onRecolour } from '../ui/recolour.ts';
 import { refill } from '../ui/redraw.ts';
 import type { StatisticsResult } from '../worker/jobs.ts';
 import type { TensorDetails } from '../worker/tables.ts';
-import { accessOf } from '../storage.ts';
+import { accessOf, hasChannels } from '../storage.ts';
 import { Histogram } from './histogram.ts';
 
 /** Up to this size, statistics are computed without asking. */
@@ -66,7 +67,7 @@ export class StatisticsView {
   }
 
   #draw(tensor: TensorDetails, result: StatisticsResult, into: HTMLElement): void {
-    const { summary } = result;
+    const { summary, quantiles: [, , , , low, median, high] } = result;
     const histogram = new Histogram(result);
     this.#histogram = histogram;
     histogram.scale = this.#scale;
@@ -107,6 +108,9 @@ export class StatisticsView {
         number('Maximum', summary.max, element(summary.max, tensor.dtype)),
         number('Mean', summary.mean),
         number('Standard deviation', summary.deviation),
+        number('Norm (L2)', Math.sqrt(Number(summary.count - summary.nans - summary.infinities) * (summary.deviation ** 2 + summary.mean ** 2))),
+        Number.isFinite(median) && pair('Quartiles', h('span', { class: 'mono' }, [low, median, high].map(short).join(', '))),
+        Number.isFinite(median) && pair('1 % to 99 %', h('span', { class: 'mono' }, `${short(result.quantiles[1])} to ${short(result.quantiles[2])}`)),
         pair(accessOf(tensor) === 'entries' ? 'Entries stored' : 'Elements', h('span', { class: 'mono' }, count(summary.count))),
         special('Zeros', summary.zeros),
         special('Subnormal', summary.subnormals),
@@ -115,8 +119,23 @@ export class StatisticsView {
       ),
       h('div', { class: 'toolbar' }, h('h3', {}, 'Histogram'), scale),
       histogram.element,
+      hasChannels(tensor) && this.#channels(tensor),
     );
     this.#file.tasks.say(`Statistics of ${counted(summary.count, 'element')}`);
+  }
+
+  /** A place for the norms of rows and columns, which are computed on request. */
+  #channels(tensor: TensorDetails): HTMLElement {
+    const place = h('div', { class: 'channels' });
+    const run = async () => {
+      const file = this.#file;
+      const found = await file.tasks.run('Rows and columns', (options) => file.client.with(options).channels(file.id, tensor.index), file.closing.signal);
+      if (found !== undefined) {
+        await fetched(place, async () => ({ element: (await import('./channels.ts')).channelsView(found) }));
+      }
+    };
+    fill(place, button('Norms of rows and columns', () => void run()));
+    return place;
   }
 }
 

@@ -30,6 +30,11 @@ export class TensorsView {
   #mode: 'list' | 'tree' = 'list';
   #findings = 0;
 
+  /** Which tensors are listed. */
+  get choice(): Choice {
+    return this.#filter;
+  }
+
   constructor(file: OpenFile) {
     this.#file = file;
     const noun = file.isTable ? 'columns' : 'tensors';

@@ -40,8 +40,8 @@ export interface StatisticsResult {
   quantiles: Float64Array;
 }
 
-/** A thousandth and a hundredth at each end. */
-const SHARES = [0.001, 0.01, 0.99, 0.999];
+/** A thousandth and a hundredth at each end, then the quartiles. */
+const SHARES = [0.001, 0.01, 0.99, 0.999, 0.25, 0.5, 0.75];
 
 /** Magnitude bins on each side of zero. */
 const MAGNITUDES = 2100;

@@ -63,6 +63,24 @@ async function open(context: Context, what: File | Offer | string, others: reado
 
 export type Opened = Awaited<ReturnType<typeof open>>;
 
+/** Files up to this size are checked in full at a glance. */
+const SMALL = 16n << 20n;
+
+/** Opens, checks and closes a file of a folder. */
+async function glance(context: Context, what: File, others: readonly File[]) {
+  const info = await open(context, what, others);
+  const { id } = info;
+  try {
+    await jobs.audit(context, id, 'structure');
+    if (info.size <= SMALL) {
+      await jobs.audit(context, id, 'payloads');
+    }
+    return { info, verdict: await tables.verdict(context, id, 'strict'), groups: grouped.findingGroups(context, id) };
+  } finally {
+    stop(id);
+  }
+}
+
 function close(_: Context, id: number): void {
   stop(id);
 }
@@ -111,7 +129,14 @@ const summaries = Object.fromEntries(
   SUMMARIES.map((name) => [name, async (...args: unknown[]) => ((await fetching(import('./summary.ts')))[name] as (...args: unknown[]) => unknown)(...args)]),
 ) as unknown as Summaries;
 
-const api = { ...tables, ...grouped, ...jobs, ...exports, ...swept, ...summaries, differences, sweep, open, close, touch, parts, listing, settings, bytes, formats, memory };
+/** The functions that export many tensors, loaded on first use. */
+type Bulk = Pick<typeof import('./bulk.ts'), (typeof BULK)[number]>;
+const BULK = ['npz', 'valuesCsv', 'channels'] as const;
+const bulk = Object.fromEntries(
+  BULK.map((name) => [name, async (...args: unknown[]) => ((await fetching(import('./bulk.ts')))[name] as (...args: unknown[]) => unknown)(...args)]),
+) as unknown as Bulk;
+
+const api = { ...tables, ...grouped, ...jobs, ...exports, ...swept, ...summaries, ...bulk, differences, sweep, open, glance, close, touch, parts, listing, settings, bytes, formats, memory };
 
 const calls = Object.fromEntries(
   Object.entries(api).filter(([, value]) => typeof value === 'function'),
