@@ -352,7 +352,7 @@ fn structured_types_are_listed_with_their_spelling() {
 }
 
 /// The values that `inspect` shows of the only array in `a.npy`.
-fn values_of(folder: &Folder, npy: &Npy) -> serde_json::Value {
+fn values_of(folder: &Folder, npy: &Npy) -> Value {
     folder.write("a.npy", &npy.encode());
     let shown = run(folder, &["inspect", "a.npy", "--values", "3", "--json"]);
     assert_eq!(shown.code, 0, "{shown:?}");

@@ -202,10 +202,10 @@ fn data_that_breaks_off_in_zeros_is_found() {
 /// What `check` finds in `w.safetensors`: rule, offset, length and tensor.
 fn ranges(folder: &Folder) -> Vec<(String, u64, u64, String)> {
     let line = run(folder, &["check", "w.safetensors", "--json"]).json();
-    let text = |it: &serde_json::Value| it.as_str().unwrap_or_default().to_owned();
-    let number = |it: &serde_json::Value| it.as_u64().unwrap_or(u64::MAX);
+    let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
+    let number = |it: &Value| it.as_u64().unwrap_or(u64::MAX);
     let all = line["findings"].as_array().cloned().unwrap_or_default();
-    let of = |it: &serde_json::Value| {
+    let of = |it: &Value| {
         (text(&it["rule"]), number(&it["offset"]), number(&it["len"]), text(&it["entry"]))
     };
     all.iter().map(of).collect()

@@ -37,7 +37,7 @@ fn opened(file: &[u8], options: Options) -> (Session<'static>, Index) {
             Ok(())
         });
         match listed {
-            Err(weighbridge::weighbridge_core::Stop::NeedBytes(_)) => supply(&mut session, file),
+            Err(weighbridge_core::Stop::NeedBytes(_)) => supply(&mut session, file),
             _ => return (session, index),
         }
     }
