@@ -48,7 +48,7 @@ fn a_tied_output_with_other_values_is_a_lint() {
         ];
         // Written after the other one, so that only its values differ.
         let value = if change { 9 } else { tensors[0].data[159] };
-        tensors[1].data.clone_from(&tensors[0].data);
+        tensors[1].data = tensors[0].data.clone();
         tensors[1].data.truncate(shape.iter().product::<u64>() as usize * 4);
         if let Some(last) = tensors[1].data.last_mut().filter(|_| shape == [10, 4]) {
             *last = value;
