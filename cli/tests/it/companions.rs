@@ -2,6 +2,7 @@
 
 use super::agree::{LORA, PEFT, Tensors, broken, model, weights};
 use super::*;
+use weighbridge_tests::encode::safetensors;
 
 fn rules(rule: &str) -> Vec<String> {
     [rule].into_iter().filter(|it| !it.is_empty()).map(str::to_owned).collect()
@@ -34,6 +35,38 @@ fn a_model_without_a_matrix_for_its_output_is_invalid() {
     let words = "tie_word_embeddings is false, but LlamaForCausalLM has no matrix for its output beside \
                  model.embed_tokens.weight";
     assert!(said.contains(words), "{said}");
+}
+
+/// Whether releases of transformers agree on what such a model answers.
+#[test]
+fn a_tied_output_with_other_values_is_a_lint() {
+    let config = r#"{"tie_word_embeddings": true}"#;
+    let of = |head: &'static str, shape: &[u64], change: bool| {
+        let mut tensors = vec![
+            safetensors::Tensor::new("model.embed_tokens.weight", "F32", &[10, 4]),
+            safetensors::Tensor::new(head, "F32", shape),
+        ];
+        // Written after the other one, so that only its values differ.
+        let value = if change { 9 } else { tensors[0].data[159] };
+        tensors[1].data = tensors[0].data.clone();
+        tensors[1].data.truncate(shape.iter().product::<u64>() as usize * 4);
+        if let Some(last) = tensors[1].data.last_mut().filter(|_| shape == [10, 4]) {
+            *last = value;
+        }
+        safetensors::File { metadata: None, tensors }.encode()
+    };
+    for (config, head, shape, change, rule) in [
+        (config, "lm_head.weight", &[10, 4], true, "CONFIG-TIED"),
+        (config, "model.lm_head.weight", &[10, 4], true, "CONFIG-TIED"),
+        (config, "lm_head.weight", &[9, 4], false, "CONFIG-TIED"),
+        (config, "lm_head.weight", &[10, 4], false, ""),
+        (config, "other.weight", &[10, 4], true, ""),
+        ("{}", "lm_head.weight", &[10, 4], true, ""),
+    ] {
+        let folder = model(config, &[]);
+        folder.write("model.safetensors", &of(head, shape, change));
+        assert_eq!(broken(&folder, &[]), (0, rules(rule)), "{head} {shape:?} {change}");
+    }
 }
 
 #[test]

@@ -289,18 +289,17 @@ fn cache_of_the_hub() {
         let link = hub.join("snapshots/0123").join(name);
         std::os::unix::fs::symlink(format!("../../blobs/{digest}"), link).expect("a link");
     }
-    let digest = weighbridge::text::hex(&Sha256::digest(llama()));
+    // A blob is checked once, under the name that the snapshot gives.
     expect(
         &folder,
         &["m"],
         0,
         &[
-            &format!("valid     {root}/blobs/{digest}  safetensors, 4 tensors"),
             &format!("valid     {root}/snapshots/0123/model.safetensors  safetensors, 4 tensors"),
-            &format!("model     {root}/blobs  2 files: 1 safetensors"),
+            "store     cache of huggingface_hub, 1 download: me/x",
             &format!("model     {root}/snapshots/0123  2 files: 1 safetensors"),
-            "companion 6 files: settings, texts, tokenizers, media",
-            "2 files: 2 valid; 0 findings",
+            "companion 5 files: settings, texts, tokenizers, media",
+            "1 file: 1 valid; 0 findings; checked 2 blobs by the names that snapshots give",
         ],
     );
     // The settings of a snapshot are compared with its weights, through the links.
@@ -327,12 +326,13 @@ fn git_checkout_without_large_files() {
     expect(
         &folder,
         &["m"],
-        3,
+        1,
         &[
-            "unchecked 1 file: Git LFS pointer: m/tokenizer.model (`git lfs pull` fetches the file that it \
+            "store     checkout of Git: 1 pointer of Git LFS, not fetched",
+            "invalid   1 file: Git LFS pointer: m/tokenizer.model (`git lfs pull` fetches the file that it \
          stands for)",
             "companion 2 files: settings, texts, tokenizers, media",
-            "1 file: 1 not fully checked; 0 findings; left out 1 folder (.git)",
+            "1 file: 1 invalid; 0 findings; left out 1 folder (.git)",
         ],
     );
     put(&folder, "m/model.safetensors", pointer);
@@ -382,6 +382,7 @@ fn models_folder_of_comfyui() {
         &[
             "valid     m/checkpoints/x.safetensors  safetensors, 4 tensors",
             "valid     m/unet/x-Q4_0.gguf  GGUF 3, 1 tensor",
+            "store     models of ComfyUI by purpose, 1 folder: m",
             "model     m/checkpoints  2 files: 1 safetensors",
             "unsupported 1 file: code: pickle: m/upscale_models/x.pth",
             "companion 3 files: settings, texts, tokenizers, media",

@@ -14,6 +14,7 @@ pub(crate) const CONFIG_HEAD: &str = "CONFIG-HEAD";
 pub(crate) const CONFIG_LAYERS: &str = "CONFIG-LAYERS";
 pub(crate) const CONFIG_QUANTISED: &str = "CONFIG-QUANTISED";
 pub(crate) const CONFIG_SHAPE: &str = "CONFIG-SHAPE";
+pub(crate) const CONFIG_TIED: &str = "CONFIG-TIED";
 pub(crate) const CONFIG_VOCABULARY: &str = "CONFIG-VOCABULARY";
 pub(crate) const DOWNLOAD: &str = "DOWNLOAD";
 pub(crate) const MANIFEST_BLOB: &str = "MANIFEST-BLOB";
@@ -163,6 +164,17 @@ pub const RULES: &[RuleInfo] = &[
         why: Some(
             "transformers refuses such a model, or, told to ignore shapes, fills the embedding with \
              random numbers",
+        ),
+    },
+    RuleInfo {
+        id: CONFIG_TIED,
+        severity: Severity::Lint,
+        basis: Basis::Implied,
+        message: "the output is stored, and is not the embedding that config.json ties it to",
+        spec: "if tie_word_embeddings is true, the output of the model is its embedding",
+        why: Some(
+            "transformers 5 uses both matrices, with a warning; earlier releases take the embedding and \
+             ignore the other, so that the model answers differently",
         ),
     },
     RuleInfo {

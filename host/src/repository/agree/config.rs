@@ -65,6 +65,11 @@ const HEADS: &[&str] = &[
     "predictions",
 ];
 
+const TIED: &str = "tie_word_embeddings";
+const HEAD: &str = "lm_head.weight";
+/// Bytes of two matrices that are compared: some hundred rows.
+const COMPARED: u64 = 4 << 20;
+
 /// Methods of quantisation that pack weights into tensors of this name.
 const PACKED: &str = ".qweight";
 const PACKING: &[&str] = &["awq", "gptq"];
@@ -93,6 +98,7 @@ pub(super) fn compare(
     config.shapes(&tables, found);
     config.layers(&embeddings, weights, found);
     config.head(&embeddings, weights, found);
+    config.tied(&embeddings, weights, found);
     config.dtype(weights, found);
     config.quantised(place, weights, found);
 }
@@ -217,7 +223,6 @@ impl<'j> Config<'j> {
         weights: &Weights<'_>,
         found: &mut Vec<Contradiction>,
     ) {
-        const TIED: &str = "tie_word_embeddings";
         let is = |level: &Json, value: bool| level.get(TIED) == Some(&Json::Bool(value));
         let level = self.text.unwrap_or(self.whole);
         if !is(level, false) || is(self.whole, true) {
@@ -242,6 +247,41 @@ impl<'j> Config<'j> {
             short(&embedding.name)
         );
         found.push(Contradiction { rule: folders::CONFIG_HEAD, why });
+    }
+
+    /// A model whose output is tied to its embedding has no other matrix for it.
+    fn tied(
+        &self,
+        embeddings: &[Embedding],
+        weights: &mut Weights<'_>,
+        found: &mut Vec<Contradiction>,
+    ) {
+        let level = self.text.unwrap_or(self.whole);
+        if level.get(TIED) != Some(&Json::Bool(true)) {
+            return;
+        }
+        let [embedding] = embeddings else { return };
+        let is_head = |name: &&str| *name == HEAD || name.ends_with(".lm_head.weight");
+        let heads: Vec<_> = weights.names().filter(is_head).map(String::from).collect();
+        let [head] = &heads[..] else { return };
+        let (Some(table), Some(other)) = (weights.get(&embedding.name), weights.get(head)) else {
+            return;
+        };
+        // Packed elements say nothing about values.
+        if !float(table.dtype) || !float(other.dtype) {
+            return;
+        }
+        let mut start = |name: &str| weights.first_bytes(name, COMPARED);
+        let differ = table != other
+            || match (start(&embedding.name), start(head)) {
+                (Some(table), Some(other)) => table != other,
+                _ => false,
+            };
+        if differ {
+            let names = (short(head), short(&embedding.name));
+            let why = format!("{TIED} is true, but {} is another matrix than {}", names.0, names.1);
+            found.push(Contradiction { rule: folders::CONFIG_TIED, why });
+        }
     }
 
     /// Some weights have the type that is stated.

@@ -112,6 +112,21 @@ impl<'p> Weights<'p> {
         shaped(index, at)
     }
 
+    /// The first bytes of a tensor, up to `most`, if they lie together in a file of the model.
+    pub(super) fn first_bytes(&mut self, name: &str, most: u64) -> Option<Vec<u8>> {
+        let (_, no) = *self.names.iter().find(|(known, _)| known == name)?;
+        if !self.open(no) {
+            return None;
+        }
+        let (_, index) = self.opened.as_ref()?;
+        let at = (0..index.len()).find(|at| self::name(index, *at) == Some(name))?;
+        let len = index.stored(at).min(most);
+        let mut bytes = alloc::vec![0; usize::try_from(len).ok()?];
+        let place = self.place.beside(self.files.get(no)?);
+        place.open().ok()?.read_at(index.offset(at)?, &mut bytes).ok()?;
+        Some(bytes)
+    }
+
     /// Calls `take` with the sound tensors of all files that can be opened, at most 256.
     pub(super) fn each(&mut self, mut take: impl FnMut(&str, Shaped)) {
         for no in 0..self.files.len().min(FILES) {
