@@ -93,6 +93,9 @@ test('an adapter says its rank, alpha, targets and base, and what it changes by 
   await expect(rows(page).first()).toContainText('v_proj');
   await page.screenshot({ path: `${PICTURES}/adapter.png` });
   await clean(page);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.screenshot({ path: `${PICTURES}/adapter-phone.png` });
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export as CSV' }).click()]);
   expect(readFileSync(await download.path(), 'utf8').split('\r\n').length).toBe(8);
 });

@@ -1,9 +1,10 @@
 /** Comparing two files: what differs, by how much, and where NaN is. */
 
 import { readFileSync, utimesSync } from 'node:fs';
+import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { safetensors, written } from './files.ts';
-import { expect, openFiles, pointed, settled, test } from './page.ts';
+import { PICTURES, expect, openFiles, pointed, settled, test } from './page.ts';
 
 const f32 = (...values: number[]) => ({ dtype: 'F32', data: Float32Array.of(...values) });
 
@@ -311,4 +312,29 @@ test('comparing all values shows how far it is, and can be stopped', { tag: '@de
   // The remaining pairs are compared on the next request.
   await page.getByRole('button', { name: 'Compare all values' }).click();
   await expect(page.locator('.compare .list-summary')).toContainText('12 unchanged · 0 not compared');
+});
+
+test('the map of a difference shows where it is, with its largest regions', async ({ page }) => {
+  const matrix = (value: (row: number, column: number) => number) => ({ dtype: 'F32', shape: [128, 64], data: Float32Array.from({ length: 128 * 64 }, (_, i) => value(Math.floor(i / 64), i % 64)) });
+  const after = (row: number, column: number) => row + (row === 100 && column < 2 ? 8 - 2 * column : row === 7 && column === 63 ? NaN : 0);
+  await openFiles(page, written({ 'a.safetensors': safetensors({ w: matrix((row) => row) }), 'b.safetensors': safetensors({ w: matrix(after) }) }));
+  await page.getByRole('tab', { name: 'Compare' }).click();
+  await page.getByRole('button', { name: 'Compare all values' }).click();
+  await row(page, 'w').click();
+  await page.getByRole('button', { name: 'Show where' }).press('Enter');
+  const where = page.getByRole('region', { name: 'Where they differ' });
+  await expect(where.locator('tbody tr')).toHaveText(['6–763∞∞', '100–101048', '100–101136']);
+  await expect(where).toContainText('red cells have a NaN or an infinity on one side');
+  const alpha = await where.locator('canvas').evaluate((canvas: HTMLCanvasElement) => [[0, 50], [1, 50], [63, 3], [5, 5]].map(([x, y]) => canvas.getContext('2d')!.getImageData(x, y, 1, 1).data[3]));
+  expect(alpha[0]).toBe(255);
+  expect(alpha[1]).toBeGreaterThan(150);
+  expect(alpha.slice(2)).toEqual([255, 0]);
+  await expect(where.getByRole('table')).toBeInViewport();
+  await page.screenshot({ path: `${PICTURES}/regions.png` });
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.setViewportSize({ width: 390, height: 844 });
+  await where.scrollIntoViewIfNeeded();
+  await page.screenshot({ path: `${PICTURES}/regions-phone.png` });
+  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']).analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join('; ')}`)).toEqual([]);
 });

@@ -247,9 +247,14 @@ test('each layer that was compared has a bar', async ({ page }) => {
     );
   await openFiles(page, written({ 'a.safetensors': model(() => 0), 'b.safetensors': model((layer) => layer / 100) }));
   // Asked for before the tensors are paired.
-  await page.getByRole('tab', { name: 'Compare' }).evaluate((tab: HTMLElement) => {
+  await page.getByRole('tab', { name: 'Compare' }).evaluate(async (tab: HTMLElement) => {
     tab.click();
-    [...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Compare all values')!.click();
+    const button = () => [...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Compare all values');
+    // The view is fetched first.
+    while (button() === undefined) {
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+    button()!.click();
   });
   const bars = page.getByRole('slider', { name: /^Relative error of each layer: 8 layers/ });
   await expect(bars.locator('.layer')).toHaveCount(8);

@@ -89,8 +89,8 @@ test('one action finds what is wrong, and says so beside the structure', async (
   const item = (sign: string) => page.locator(`.suspects .finding[data-signs="${sign}"]`);
   await expect(page.locator('.suspects .finding')).toHaveCount(7);
   await expect(item('nan')).toContainText('layers.2.q_proj.weight');
-  await expect(item('nan')).toContainText('2 of 1,024 elements are NaN; the first is element 5.');
-  await expect(item('infinite')).toContainText('1 of 1,024 elements is infinite; the first is element 0.');
+  await expect(item('nan')).toContainText('2 of 1,024 elements are NaN; the first is at [0, 5].');
+  await expect(item('infinite')).toContainText('1 of 1,024 elements is infinite; the first is at [0, 0].');
   await expect(item('zero')).toContainText('All 1,024 elements are zero.');
   await expect(item('constant')).toContainText('All 32 elements are 1.');
   await expect(item('zero-rows')).toContainText('2 of 32 rows are all zeros.');

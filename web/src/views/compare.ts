@@ -1,6 +1,7 @@
 /** Two files side by side: what was added, removed, changed, and by how much. */
 
 import type { OpenFile } from '../file.ts';
+import { hasChannels } from '../storage.ts';
 import { button, fill, h, segmented, setText } from '../ui/dom.ts';
 import { count } from '../ui/format.ts';
 import { setName } from '../ui/middle.ts';
@@ -12,6 +13,7 @@ import { base, download } from './export.ts';
 import { Histogram } from './histogram.ts';
 import { layerBars } from './layers.ts';
 import { COLUMNS, batch, comparable, csv, describe, distances, headline, isDifferent, sentence, settle, shown, sides, sorted, totals, weigh, type Column, type Line } from './pairs.ts';
+import { regionsView } from './regions.ts';
 import { renameForm } from './rename.ts';
 
 const ROW = 24;
@@ -340,6 +342,7 @@ export class CompareView {
             ? button('Compare values', () => void this.#values(line))
             : a !== undefined && b !== undefined && h('p', { class: 'compare-result muted' }, 'The values cannot be compared: both tensors must be dense, numeric and of the same size.'),
         this.#distances(line),
+        this.#where(line),
         own !== undefined && button('Open tensor', () => this.#file.select(own.index), { class: 'link' }),
       );
     }
@@ -365,6 +368,26 @@ export class CompareView {
     this.#histogram = new Histogram(result);
     this.#histogram.scale = 'log';
     return h('section', {}, h('h3', {}, '|a - b|'), this.#histogram.element);
+  }
+
+  /** A place for the map of the difference, which is drawn on request. */
+  #where({ values, pair: { a, b } }: Line): HTMLElement | false {
+    const other = this.#other;
+    if (values === undefined || values.different === 0n || values.reordered || other === undefined || !hasChannels(a!) || !hasChannels(b!)) {
+      return false;
+    }
+    const place = h('div', {});
+    const run = async () => {
+      const [base, newer] = this.#order(other);
+      const found = await this.#file.tasks.run('Comparing regions', (options) => this.#file.client.with(options).regions(base.id, a!.index, newer.id, b!.index), this.#until(other));
+      if (found !== undefined) {
+        fill(place, regionsView(found));
+        // It may be below the edge.
+        place.scrollIntoView({ block: 'nearest' });
+      }
+    };
+    fill(place, button('Show where', () => void run()));
+    return place;
   }
 
   /** Compares the values of pairs. */

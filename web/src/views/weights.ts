@@ -8,6 +8,7 @@ import { offer, renew } from '../ui/redraw.ts';
 import type { Course, Suspect } from '../worker/swept.ts';
 import { courseChart, type Measure } from './course.ts';
 import { base, download } from './export.ts';
+import { position } from './statistics.ts';
 
 /** Suspects drawn at a time. */
 const PAGE = 100;
@@ -16,7 +17,7 @@ const CHARTS = 24;
 
 /** Explains a sign of a tensor. */
 function sentence(sign: string, it: Suspect): string {
-  const first = (at: bigint | undefined) => (at === undefined ? '' : `; the first is element ${count(at)}`);
+  const first = (at: bigint | undefined) => (at === undefined ? '' : `; the first is at ${position(at, it)}`);
   const all = counted(it.elements, 'element');
   switch (sign) {
     case 'nan':

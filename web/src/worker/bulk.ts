@@ -10,6 +10,8 @@ import { session } from './session.ts';
 import { rows } from './tables.ts';
 import { valueList } from './text.ts';
 
+export { regions } from './regions.ts';
+
 /** Elements per read. */
 const STEP = 1 << 16;
 /** Rows per request. */

@@ -131,7 +131,7 @@ const summaries = Object.fromEntries(
 
 /** The functions that export many tensors, loaded on first use. */
 type Bulk = Pick<typeof import('./bulk.ts'), (typeof BULK)[number]>;
-const BULK = ['npz', 'valuesCsv', 'channels'] as const;
+const BULK = ['npz', 'valuesCsv', 'channels', 'regions'] as const;
 const bulk = Object.fromEntries(
   BULK.map((name) => [name, async (...args: unknown[]) => ((await fetching(import('./bulk.ts')))[name] as (...args: unknown[]) => unknown)(...args)]),
 ) as unknown as Bulk;

@@ -2,7 +2,7 @@
 
 import { line } from '../csv.ts';
 import type { Context } from './rpc.ts';
-import { session } from './session.ts';
+import { session, type Session } from './session.ts';
 import { layerOf } from './text.ts';
 import { measurements, type WeightKey } from './weights.ts';
 
@@ -44,13 +44,19 @@ export function suspects(_: Context, id: number, from: number, to: number) {
         ...found.of(tensor),
         why: found.skipped.get(tensor),
         twin: twin === undefined ? undefined : { tensor: twin, name: nameOf(id, twin) },
-        elements: Number(file.document.rows(tensor, tensor + 1).elements[0]),
+        ...place(file, tensor),
         firstNan: found.firsts.get(tensor)?.nan,
         firstInfinity: found.firsts.get(tensor)?.infinity,
         hole: found.holes.get(tensor),
       };
     }),
   };
+}
+
+/** What tells where an element is. */
+function place(file: Session, tensor: number) {
+  const { elements, dims, layout } = file.document.rows(tensor, tensor + 1);
+  return { elements: Number(elements[0]), shape: dims, layout: file.word(layout[0]) };
 }
 
 export type Suspect = ReturnType<typeof suspects>['suspects'][number];
