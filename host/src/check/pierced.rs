@@ -4,8 +4,8 @@
 //! in a file of the right length. `Tail` finds the run that a file ends with; this finds the others.
 //!
 //! Reading everything would take a hundred times as long as the rest of a check, so that only some
-//! pages are looked at, evenly spread: every page of a small file, and every run of 4 MiB in files up
-//! to 4 GiB. Where one of them begins a run, both its ends are searched by halving, its edges are
+//! pages are looked at, evenly spread: every page of a small file, and every run of 8 MiB in files up
+//! to 8 GiB. Where one of them begins a run, both its ends are searched by halving, its edges are
 //! compared with the rows of tensors, and all of it is read before it is reported.
 
 use crate::check::report::Collected;
@@ -18,9 +18,9 @@ use weighbridge_core::{
 };
 
 /// Fewest and most pages that are looked at, and the bytes of which one is.
-const FEWEST: u64 = 128;
+const FEWEST: u64 = 64;
 const MOST: u64 = 1024;
-const ONE_OF: u64 = 4 << 20;
+const ONE_OF: u64 = 8 << 20;
 /// Bytes of a page that are compared first.
 const HEAD: u64 = 16;
 /// Bytes that are read at a time to verify a run: a multiple of a page.
