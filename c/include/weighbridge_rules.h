@@ -26,8 +26,8 @@
   X(0x040f, "PICKLE-INERT", WB_SEVERITY_VIOLATION, "a pickle that holds only tensors and plain data imports nothing but the 144 names on the list of torch.load(weights_only=True) in torch 2.15") \
   X(0x0610, "PICKLE-FAULT", WB_SEVERITY_FATAL, "pickletools: each operation finds its argument in the file, and its operands on the stack or in the memo") \
   X(0x0011, "PICKLE-UNCHECKED", WB_SEVERITY_UNCHECKED, "a checker names what it did not check") \
-  X(0x0212, "DATA-ZEROS", WB_SEVERITY_LINT, "the data of a tensor does not break off") \
-  X(0x0213, "DATA-REPEATED", WB_SEVERITY_LINT, "the data of a tensor does not end in copies of a page")
+  X(0x0212, "DATA-ZEROS", WB_SEVERITY_LINT, "the data of a tensor is not cut by pages of zeros") \
+  X(0x0213, "DATA-REPEATED", WB_SEVERITY_LINT, "the data of a tensor is not cut by copies of a page")
 
 #define WB_RULES_STB(X) \
   X(0x0e01, "H-LEN", WB_SEVERITY_FATAL, "§2: an .stb file begins with a header of 32 bytes") \

@@ -10,6 +10,7 @@ pub(crate) mod file_audit;
 pub(crate) mod folders;
 pub(crate) mod options;
 pub(crate) mod pickles;
+#[cfg(feature = "std")]
 pub(crate) mod pierced;
 #[cfg(feature = "policy")]
 pub mod policy;

@@ -4,8 +4,8 @@
 //! in a file of the right length. `Tail` finds the run that a file ends with; this finds the others.
 //!
 //! Reading everything would take a hundred times as long as the rest of a check, so that only some
-//! pages are looked at, evenly spread: every page of a small file, and every run of 4 MiB in files up
-//! to 4 GiB. Where one of them begins a run, both its ends are searched by halving, its edges are
+//! pages are looked at, evenly spread: every page of a small file, and every run of 8 MiB in files up
+//! to 8 GiB. Where one of them begins a run, both its ends are searched by halving, its edges are
 //! compared with the rows of tensors, and all of it is read before it is reported.
 
 use crate::check::report::Collected;
@@ -18,13 +18,15 @@ use weighbridge_core::{
 };
 
 /// Fewest and most pages that are looked at, and the bytes of which one is.
-const FEWEST: u64 = 128;
+const FEWEST: u64 = 64;
 const MOST: u64 = 1024;
-const ONE_OF: u64 = 4 << 20;
+const ONE_OF: u64 = 8 << 20;
 /// Bytes of a page that are compared first.
 const HEAD: u64 = 16;
 /// Bytes that are read at a time to verify a run: a multiple of a page.
 const PIECE: u64 = 256 << 10;
+/// Most bytes of a file that are read for that: a run is reported as far as it was read.
+const MOST_READ: u64 = 1 << 30;
 
 /// The search. Between steps it is plain data.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +40,8 @@ pub(crate) struct Pierced {
     runs: Vec<Run>,
     /// All pages were looked at; the tensors are passed, and the runs then.
     tensors: Option<Box<Cursor>>,
-    verified: Option<(usize, u64)>,
+    /// The run that is verified, how far it is, and the bytes read in all.
+    verified: (usize, u64, u64),
 }
 
 /// A run of equal pages with a sharp edge.
@@ -192,25 +195,26 @@ impl Pierced {
 
     /// Reads the runs that cut a tensor, and reports them.
     fn verify(&mut self, source: &Source<'_>, collected: &mut Collected) -> Result<(), Absent> {
-        let (mut number, mut at) = self.verified.unwrap_or_default();
+        let (mut number, mut at, mut total) = self.verified;
         while let Some(run) = self.runs.get(number) {
             let is_cut = run.plain == [true; 2] && run.cuts != [false; 2];
             at = at.max(run.from);
-            while is_cut && at < run.end {
+            while is_cut && at < run.end && total < MOST_READ {
                 let piece = Span::between(at, at.saturating_add(PIECE).min(run.end));
-                let bytes =
-                    source.get(piece).inspect_err(|_| self.verified = Some((number, at)))?;
+                let state = (number, at, total);
+                let bytes = source.get(piece).inspect_err(|_| self.verified = state)?;
                 if bytes.chunks(PAGE as usize).any(|page| page != run.page) {
                     break;
                 }
                 at = piece.end().unwrap_or(run.end);
+                total += piece.len;
             }
-            if is_cut && at >= run.end {
-                collected.push(run.finding());
+            if is_cut && at > run.from && (at >= run.end || total >= MOST_READ) {
+                collected.push(run.finding(at));
             }
             (number, at) = (number + 1, 0);
         }
-        self.verified = Some((number, at));
+        self.verified = (number, at, total);
         Ok(())
     }
 }
@@ -237,15 +241,16 @@ impl Run {
         Ok(())
     }
 
-    fn finding(&self) -> Finding {
+    /// The finding on what was read of it, up to `end`.
+    fn finding(&self, end: u64) -> Finding {
         let [first, last] = self.entry;
         let cut = if self.cuts[0] { first } else { last };
         let zeros = is_zero(&self.page);
         Finding {
             offset: self.from,
             expected: 0,
-            found: self.end,
-            len: u32::try_from(self.end - self.from).unwrap_or(u32::MAX),
+            found: end,
+            len: u32::try_from(end - self.from).unwrap_or(u32::MAX),
             entry: cut.unwrap_or(0),
             part: Subject::NO_PART,
             rule: if zeros { general::DATA_ZEROS } else { general::DATA_REPEATED },

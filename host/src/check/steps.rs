@@ -8,6 +8,7 @@ use crate::check::entry_names::Naming;
 use crate::check::file_audit::FileAudit;
 use crate::check::options::{Goal, Options};
 use crate::check::pickles::Pickles;
+#[cfg(feature = "std")]
 use crate::check::pierced::Pierced;
 use crate::check::recognise::{HEAD, recognise_as};
 use crate::check::report::{Collected, Outcome, Report};
@@ -64,6 +65,7 @@ pub(crate) struct Check {
     #[cfg(feature = "onnx")]
     wiring: Wiring,
     tail: Tail,
+    #[cfg(feature = "std")]
     pierced: Pierced,
     /// The goal reached so far, and the goal up to which names were looked for.
     reached: Option<Goal>,
@@ -217,6 +219,8 @@ impl Check {
                 #[cfg(feature = "pytorch")]
                 self.indices.enter(source, &file, &mut self.collected)?;
                 self.tail.enter(source, &file, &mut self.collected)?;
+                // Without the standard library there are no files on this machine.
+                #[cfg(feature = "std")]
                 if options.near {
                     self.pierced.enter(source, &file, &mut self.collected)?;
                 }

@@ -1,7 +1,7 @@
 //! Chat templates: code that runs in the reader's template engine.
 //!
 //! Names are found wherever they are written out, and in string literals: with hexadecimal
-//! and octal escapes, over lines that a backslash continues, and in pieces that are joined by `~` or `+` or stand side by side. Names that come
+//! and octal escapes and escapes by name, over lines that a backslash continues, and in pieces that are joined by `~` or `+` or stand side by side. Names that come
 //! from variables, filters, formatting or slices are not found: that would take running it.
 
 use super::{Cursor, phase, rules};
@@ -20,6 +20,9 @@ static ESCAPES: [&[u8]; 7] = [
     b"__bases__",
     b"__mro__",
 ];
+
+/// The longest escape by name: those that are searched are shorter.
+const MOST_NAME: u8 = 40;
 
 /// Progress in a template. The audit keeps it, so it is small.
 #[derive(Clone, Copy, Debug, Default, Hash)]
@@ -49,6 +52,9 @@ enum Part {
     Octal { left: u8, code: u8 },
     /// A line feed, which belongs to a carriage return after a backslash.
     Continued,
+    /// The name of a character: its length so far from the backslash on, that of its last word, and
+    /// its last letter.
+    Named { len: u8, word: u8, last: u8 },
 }
 
 /// Searches the resident part of the cursor's template, which is the current value.
@@ -134,11 +140,37 @@ impl Search {
                 self.part = Part::Text;
                 return self.take(byte, at);
             }
+            (Part::Escape, b'N') => Part::Named { len: 2, word: 0, last: 0 },
+            (Part::Named { len: 2, .. }, b'{') => Part::Named { len: 3, word: 0, last: 0 },
+            (Part::Named { len, word, last }, _) if (3..MOST_NAME).contains(&len) => {
+                let len = len.wrapping_add(1);
+                match byte {
+                    b'}' => {
+                        self.part = Part::Text;
+                        // LOW LINE, and LATIN SMALL LETTER with the letter.
+                        let low_line = word == 4 && last == b'e';
+                        let byte = if low_line { b'_' } else { last };
+                        // It begins at the backslash.
+                        let at = at.wrapping_add(1).wrapping_sub(len.into());
+                        match low_line || word == 1 {
+                            true => return self.character(byte, at),
+                            false => return self.restart(b'}', at),
+                        }
+                    }
+                    b' ' => Part::Named { len, word: 0, last },
+                    _ => {
+                        let (word, last) = (word.saturating_add(1), byte.to_ascii_lowercase());
+                        Part::Named { len, word, last }
+                    }
+                }
+            }
             (Part::Escape, b'\\') => {
                 *self = Search::default();
                 Part::Text
             }
-            (Part::Join | Part::Escape | Part::Octal { .. }, _) => return self.restart(byte, at),
+            (Part::Join | Part::Escape | Part::Octal { .. } | Part::Named { .. }, _) => {
+                return self.restart(byte, at);
+            }
         };
         false
     }
@@ -220,6 +252,11 @@ mod tests {
             ("__cl\\\r\nass__", "__cl\\\r\nass__"),
             ("__cl\\\rass__", "__cl\\\rass__"),
             (r"\137_cl\141ss__", r"\137_cl\141ss__"),
+            (r"'\N{LOW LINE}_class__'", r"\N{LOW LINE}_class__"),
+            (
+                r"_\N{low line}\N{Latin small letter M}ro__",
+                r"_\N{low line}\N{Latin small letter M}ro__",
+            ),
             ("____mro__ ___mr_ ___x__", "__mro__"),
             ("__cl__globals__", "__globals__"),
             ("__class___bases____bases__", "__class__"),
@@ -248,6 +285,7 @@ mod tests {
             "__cl ~ ass__",
             "__cl'ass__",
             "__cl\\\n\nass__ __cl\nass__",
+            r"\N{LOW LINE _class__ \NLOW LINE}_class__ \N{DIGIT TWO}_class__ \N{}_class__",
             r"\237_class__ \13_class__ \537_class__",
             r"\\x5f_class__ \x5g_class__ \x5_class__ \u5f_class__",
         ] {
