@@ -27,7 +27,17 @@
   X(0x0610, "PICKLE-FAULT", WB_SEVERITY_FATAL, "pickletools: each operation finds its argument in the file, and its operands on the stack or in the memo") \
   X(0x0011, "PICKLE-UNCHECKED", WB_SEVERITY_UNCHECKED, "a checker names what it did not check") \
   X(0x0212, "DATA-ZEROS", WB_SEVERITY_LINT, "the data of a tensor does not break off") \
-  X(0x0213, "DATA-REPEATED", WB_SEVERITY_LINT, "the data of a tensor does not end in copies of a page")
+  X(0x0213, "DATA-REPEATED", WB_SEVERITY_LINT, "the data of a tensor does not end in copies of a page") \
+  X(0x0414, "ARCHIVE-STORED", WB_SEVERITY_VIOLATION, "DDUF, Technical specifications: data is saved uncompressed, so that members can be mapped") \
+  X(0x0415, "ARCHIVE-NAME", WB_SEVERITY_VIOLATION, "DDUF, Technical specifications: one of the four extensions that it lists, in at most one folder, with slashes") \
+  X(0x0416, "ARCHIVE-TWICE", WB_SEVERITY_VIOLATION, "DDUF, Technical specifications: a member is found by its name") \
+  X(0x0617, "ARCHIVE-PLACE", WB_SEVERITY_FATAL, "APPNOTE 4.3.7: a local header, the name, the extra field, then the data") \
+  X(0x0418, "ARCHIVE-LOCAL", WB_SEVERITY_VIOLATION, "APPNOTE 4.4.17: the name of the file, in both headers") \
+  X(0x0419, "ARCHIVE-CRC", WB_SEVERITY_VIOLATION, "APPNOTE 4.4.7: the CRC-32 of the data") \
+  X(0x041a, "ARCHIVE-END", WB_SEVERITY_VIOLATION, "APPNOTE 4.3.16: the number of members, and the length of the comment, which ends the file") \
+  X(0x041b, "ARCHIVE-INDEX", WB_SEVERITY_VIOLATION, "DDUF, Technical specifications: model_index.json lists the components of the pipeline") \
+  X(0x041c, "ARCHIVE-FOLDER", WB_SEVERITY_VIOLATION, "DDUF, Technical specifications: each folder is in model_index.json and has at least one config") \
+  X(0x041d, "ARCHIVE-JSON", WB_SEVERITY_VIOLATION, "DDUF, Technical specifications: settings are JSON files")
 
 #define WB_RULES_STB(X) \
   X(0x0e01, "H-LEN", WB_SEVERITY_FATAL, "§2: an .stb file begins with a header of 32 bytes") \
