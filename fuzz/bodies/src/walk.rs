@@ -4,6 +4,7 @@ use crate::budget::{no_heap, within};
 use crate::facts;
 use std::fmt::Write as _;
 use weighbridge_core::codec::{Decoder, WINDOW, most};
+use weighbridge_core::format::onnx::Links;
 use weighbridge_core::format::{gguf, ztensor};
 use weighbridge_core::{
     Audit, Chunk, Chunks, Cursor, DimEncoding, Entry, File, Finding, Format, KeyedMetadata, Layout,
@@ -103,12 +104,28 @@ pub fn walk(bytes: &[u8], format: Option<Format>) -> Option<Severity> {
         |_| budget,
     );
     let file = opened?;
+    if let File::Onnx(_) = file {
+        no_heap(|| links(&source));
+    }
     within(
         "payloads",
         || payloads(file, &source, &mut slots, &mut tally),
         |decoded| budget + PER_DECODED * decoded,
     );
     Some(tally.worst)
+}
+
+/// Follows what makes and reads the values of a model. Each takes a name.
+fn links(source: &Source<'_>) {
+    let (mut links, mut count) = (Links::new(7), 0);
+    while let Ok(Some(link)) = links.step(source) {
+        count += 1;
+        let end = link.name.offset + u64::from(link.name.len);
+        assert!(link.name.len > 0 && end <= source.len(), "{link:?}");
+        assert!(link.at <= source.len() || link.at == u64::MAX, "{link:?}");
+        assert!(link.until <= source.len() || link.until == u64::MAX, "{link:?}");
+    }
+    assert!(count <= source.len(), "{count} links");
 }
 
 /// Lists every entry with its details, but not its data.

@@ -152,8 +152,11 @@ fn pipeline(
 /// Reports a rule that a member breaks.
 fn flag(report: &mut Report, rule: Rule, it: &Placed<'_>, numbers: (u64, u64)) {
     let (expected, found) = numbers;
-    let offset = it.member.offset;
-    report.find(finding(rule, offset, expected, found), || Some(it.name.clone()));
+    // The directory may say a place that is not in the file.
+    let offset = it.member.offset.min(report.size());
+    let len = u32::try_from(report.size() - offset).unwrap_or(u32::MAX).min(4);
+    let found = Finding { len, ..finding(rule, offset, expected, found) };
+    report.find(found, || Some(it.name.clone()));
 }
 
 fn finding(rule: Rule, offset: u64, expected: u64, found: u64) -> Finding {
