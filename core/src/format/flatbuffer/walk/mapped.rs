@@ -4,7 +4,7 @@
 use super::{Object, Place};
 use crate::base::build::DETAILS;
 use crate::base::{Word, limits, place, wide, word};
-use crate::format::flatbuffer::reads::entry::small;
+use crate::format::flatbuffer::reads::entry::{small, vtable_of};
 use crate::format::flatbuffer::schema::code;
 use crate::format::flatbuffer::{Extent, Fault, Rules, Schema};
 use crate::parse::Reader;
@@ -223,7 +223,7 @@ impl Walk {
         rules: Rules<'_>,
     ) -> Result<(), Halt> {
         let extent = self.extent;
-        let vtable = vtable_of(r, at);
+        let vtable = vtable_of(r.source(), at);
         if !extent.holds(vtable, 4) || !extent.aligns(vtable, 2) {
             return Err(refuse(r, rules, Fault::Vtable, at, shown(extent.end, vtable)));
         }
@@ -241,7 +241,13 @@ impl Walk {
             Some(free) => *free = Step { table: at, number, ..Step::NONE },
             None => {
                 let limit = limits::FLATBUFFER_DEPTH;
-                return Err(refuse(r, rules, Fault::Depth, at, shown(limit, limit.wrapping_add(1))));
+                return Err(refuse(
+                    r,
+                    rules,
+                    Fault::Depth,
+                    at,
+                    shown(limit, limit.wrapping_add(1)),
+                ));
             }
         }
         self.depth = self.depth.wrapping_add(1);
@@ -286,7 +292,13 @@ impl Walk {
             return Ok(());
         }
         if count != 0 && !extent.aligns(items, width) {
-            return Err(refuse(r, rules, Fault::VectorUnaligned, items, shown(width.into(), items)));
+            return Err(refuse(
+                r,
+                rules,
+                Fault::VectorUnaligned,
+                items,
+                shown(width.into(), items),
+            ));
         }
         if matches!(kind, code::TABLES..code::SCALAR | code::STRINGS)
             && let Some(top) = self.open.get_mut(usize::from(self.depth).wrapping_sub(1))
@@ -298,13 +310,6 @@ impl Walk {
     }
 }
 
-/// Position of the vtable of the table at `at`, anywhere.
-fn vtable_of(r: &Reader<'_, '_>, at: Word) -> Word {
-    // A signed distance, which wraps.
-    let back = small(r.source(), at, 4).cast_signed();
-    word(wide(at).wrapping_sub(i64::from(back).cast_unsigned()))
-}
-
 /// Position of a field of `width` bytes of a table that is open; 0 if it is absent.
 fn field(
     r: &mut Reader<'_, '_>,
@@ -314,7 +319,7 @@ fn field(
     width: u8,
     rules: Rules<'_>,
 ) -> Result<Word, Halt> {
-    let vtable = vtable_of(r, table);
+    let vtable = vtable_of(r.source(), table);
     let slot = Word::from(index).wrapping_mul(2).wrapping_add(4);
     if slot >= word(small(r.source(), vtable, 2).into()) {
         return Ok(0);
