@@ -9,8 +9,7 @@ use cortex_m_rt::{entry, exception};
 #[cfg(feature = "decode")]
 use weighbridge_core::Scratch;
 use weighbridge_core::{
-    Cursor, DimsAt, File, Finding, Format, Index, Name, Opening, Severity, Slot, Source, Span,
-    Stop, Tensor,
+    Cursor, File, Finding, Format, Index, Name, Opening, Severity, Slot, Source, Span, Stop, Tensor,
 };
 use weighbridge_firmware::semihosting::{Console, leave};
 use weighbridge_firmware::input::{Record, records};
@@ -75,11 +74,8 @@ fn check(console: &mut Console, record: &Record, slots: &mut [Slot]) -> core::fm
             tensors += 1;
             // Where a shape is stored depends on the build.
             let mut tensor = entry.tensor;
-            tensor.dims = DimsAt::default();
-            let _ = write!(listed, "{tensor:?}");
-            for extent in entry.dims {
-                let _ = write!(listed, ",{extent}");
-            }
+            let rank = core::mem::take(&mut tensor.dims).rank();
+            let _ = write!(listed, "{tensor:?} {rank}");
         }
     }
     // The numeric details of a finding are available only with `details`.

@@ -168,11 +168,17 @@ fn long(source: &Source<'_>, at: Word) -> u64 {
     u64::from(high) << 32 | u64::from(small(source, at, 4))
 }
 
+/// Position of the vtable of the table at `at`, anywhere.
+pub(crate) fn vtable_of(source: &Source<'_>, at: Word) -> Word {
+    // A signed distance, which wraps.
+    let back = small(source, at, 4).cast_signed();
+    word(wide(at).wrapping_sub(i64::from(back).cast_unsigned()))
+}
+
 /// Offset of a field; 0 if it is absent.
 #[inline(never)]
 fn field(source: &Source<'_>, table: Word, index: u8) -> Word {
-    // A signed distance, which wraps.
-    let vtable = table.wrapping_sub(word(small(source, table, 4).into()));
+    let vtable = vtable_of(source, table);
     let slot = Word::from(index).wrapping_mul(2).wrapping_add(4);
     if slot >= word(small(source, vtable, 2).into()) {
         return 0;

@@ -2,8 +2,9 @@
 //! model is used, looks up again what it needs of an open table, and leaves lints to hosts.
 
 use super::{Object, Place};
-use crate::base::{Word, limits, wide, word};
-use crate::format::flatbuffer::reads::entry::small;
+use crate::base::build::DETAILS;
+use crate::base::{Word, limits, place, wide, word};
+use crate::format::flatbuffer::reads::entry::{small, vtable_of};
 use crate::format::flatbuffer::schema::code;
 use crate::format::flatbuffer::{Extent, Fault, Rules, Schema};
 use crate::parse::Reader;
@@ -186,21 +187,23 @@ impl Walk {
                 continue;
             }
             let Some(left) = self.left.checked_sub(1) else {
-                return Err(refuse(r, rules, Fault::Shared, at));
+                return Err(refuse(r, rules, Fault::Shared, at, shown(place(r.allowance()), 0)));
             };
             self.left = left;
-            let Some(target) = self.extent.forward(at, small(r.source(), at, 4)) else {
-                return Err(refuse(r, rules, Fault::Offset, at));
+            let offset = small(r.source(), at, 4);
+            let numbers = shown(self.extent.left(at), word(offset.into()));
+            let Some(target) = self.extent.forward(at, offset) else {
+                return Err(refuse(r, rules, Fault::Offset, at, numbers));
             };
             if !self.extent.aligns(target, 4) {
-                return Err(refuse(r, rules, Fault::Unaligned, at));
+                return Err(refuse(r, rules, Fault::Unaligned, at, numbers));
             }
             if (code::UNION..code::STRING).contains(&kind) {
                 kind = schema.value_code(kind & 0x0F, self.kind);
                 if kind == code::END {
                     let unknown = self.kind != 0;
                     let which = if unknown { Fault::UnionUnknown } else { Fault::UnionKind };
-                    flag(r, rules, which, at);
+                    flag(r, rules, which, at, shown(0, self.kind.into()));
                     continue;
                 }
             }
@@ -220,21 +223,32 @@ impl Walk {
         rules: Rules<'_>,
     ) -> Result<(), Halt> {
         let extent = self.extent;
-        let vtable = vtable_of(r, at);
+        let vtable = vtable_of(r.source(), at);
         if !extent.holds(vtable, 4) || !extent.aligns(vtable, 2) {
-            return Err(refuse(r, rules, Fault::Vtable, at));
+            return Err(refuse(r, rules, Fault::Vtable, at, shown(extent.end, vtable)));
         }
         let vtable_len = small(r.source(), vtable, 2);
         if vtable_len < 4 || vtable_len & 1 != 0 || !extent.holds(vtable, word(vtable_len.into())) {
-            return Err(refuse(r, rules, Fault::VtableLength, vtable));
+            let numbers = shown(extent.left(vtable), word(vtable_len.into()));
+            return Err(refuse(r, rules, Fault::VtableLength, vtable, numbers));
         }
         let len = small(r.source(), vtable.wrapping_add(2), 2);
         if len < 4 || !extent.holds(at, word(len.into())) {
-            flag(r, rules, Fault::TableLength, vtable.wrapping_add(2));
+            let numbers = shown(extent.left(at), word(len.into()));
+            flag(r, rules, Fault::TableLength, vtable.wrapping_add(2), numbers);
         }
         match self.open.get_mut(usize::from(self.depth)) {
             Some(free) => *free = Step { table: at, number, ..Step::NONE },
-            None => return Err(refuse(r, rules, Fault::Depth, at)),
+            None => {
+                let limit = limits::FLATBUFFER_DEPTH;
+                return Err(refuse(
+                    r,
+                    rules,
+                    Fault::Depth,
+                    at,
+                    shown(limit, limit.wrapping_add(1)),
+                ));
+            }
         }
         self.depth = self.depth.wrapping_add(1);
         self.place = Place { at, len: word(len.into()) };
@@ -265,19 +279,26 @@ impl Walk {
         let len = count.checked_mul(width.max(1).into()).map_or(Word::MAX, |len| word(len.into()));
         let left = extent.left(items);
         if len > left || extra > left.wrapping_sub(len) {
-            return Err(refuse(r, rules, bounds, at));
+            return Err(refuse(r, rules, bounds, at, shown(left, len)));
         }
         self.place = Place { at, len: len.wrapping_add(4).wrapping_add(extra) };
         if string {
             let end = items.wrapping_add(len);
-            if small(r.source(), end, 1) != 0 {
-                flag(r, rules, Fault::StringEnd, end);
+            let byte = small(r.source(), end, 1);
+            if byte != 0 {
+                flag(r, rules, Fault::StringEnd, end, shown(0, word(byte.into())));
             }
             self.seen = Seen::String;
             return Ok(());
         }
         if count != 0 && !extent.aligns(items, width) {
-            return Err(refuse(r, rules, Fault::VectorUnaligned, items));
+            return Err(refuse(
+                r,
+                rules,
+                Fault::VectorUnaligned,
+                items,
+                shown(width.into(), items),
+            ));
         }
         if matches!(kind, code::TABLES..code::SCALAR | code::STRINGS)
             && let Some(top) = self.open.get_mut(usize::from(self.depth).wrapping_sub(1))
@@ -289,13 +310,6 @@ impl Walk {
     }
 }
 
-/// Position of the vtable of the table at `at`, anywhere.
-fn vtable_of(r: &Reader<'_, '_>, at: Word) -> Word {
-    // A signed distance, which wraps.
-    let back = small(r.source(), at, 4).cast_signed();
-    word(wide(at).wrapping_sub(i64::from(back).cast_unsigned()))
-}
-
 /// Position of a field of `width` bytes of a table that is open; 0 if it is absent.
 fn field(
     r: &mut Reader<'_, '_>,
@@ -305,7 +319,7 @@ fn field(
     width: u8,
     rules: Rules<'_>,
 ) -> Result<Word, Halt> {
-    let vtable = vtable_of(r, table);
+    let vtable = vtable_of(r.source(), table);
     let slot = Word::from(index).wrapping_mul(2).wrapping_add(4);
     if slot >= word(small(r.source(), vtable, 2).into()) {
         return Ok(0);
@@ -316,28 +330,46 @@ fn field(
         return Ok(0);
     }
     let at = table.saturating_add(offset);
-    let fault = if offset < 4 {
-        Fault::FieldHead
+    let (fault, numbers) = if offset < 4 {
+        (Fault::FieldHead, shown(4, offset))
     } else if !extent.holds(at, width.into()) {
-        Fault::FieldBounds
+        (Fault::FieldBounds, shown(extent.left(table), offset.wrapping_add(width.into())))
     } else if !extent.aligns(at, width) {
-        Fault::FieldUnaligned
+        (Fault::FieldUnaligned, shown(width.into(), at))
     } else {
         // Whether it ends past its table is left to hosts: readers do not look.
         return Ok(at);
     };
-    Err(refuse(r, rules, fault, slot))
+    Err(refuse(r, rules, fault, slot, numbers))
 }
 
-/// Reports a fault.
-fn flag(r: &mut Reader<'_, '_>, rules: Rules<'_>, fault: Fault, at: Word) -> Rule {
+/// The numbers of a finding; zeros in a build whose findings have none, so that nothing passes them.
+#[inline(always)]
+fn shown(expected: Word, found: Word) -> (Word, Word) {
+    if DETAILS { (expected, found) } else { (0, 0) }
+}
+
+/// Reports a fault, with what was expected and what was found.
+fn flag(
+    r: &mut Reader<'_, '_>,
+    rules: Rules<'_>,
+    fault: Fault,
+    at: Word,
+    (expected, found): (Word, Word),
+) -> Rule {
     let rule = rules(fault);
-    r.flag(rule, wide(at), 4, 0, 0);
+    r.flag(rule, wide(at), 4, wide(expected), wide(found));
     rule
 }
 
 /// Reports a fault after which no object can be read.
 #[inline(never)]
-fn refuse(r: &mut Reader<'_, '_>, rules: Rules<'_>, fault: Fault, at: Word) -> Halt {
-    Halt::refused(flag(r, rules, fault, at))
+fn refuse(
+    r: &mut Reader<'_, '_>,
+    rules: Rules<'_>,
+    fault: Fault,
+    at: Word,
+    numbers: (Word, Word),
+) -> Halt {
+    Halt::refused(flag(r, rules, fault, at, numbers))
 }
