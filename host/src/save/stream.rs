@@ -72,7 +72,6 @@ pub struct Saving {
 
 /// The next part of a file that is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Step {
     /// These bytes.
     Bytes(Vec<u8>),

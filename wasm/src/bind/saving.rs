@@ -89,7 +89,7 @@ impl RawSaving {
                 pack.u64(span.offset);
                 pack.u64(span.len);
             }
-            _ => pack.u32(2),
+            Step::Done => pack.u32(2),
         }
         Ok(Some(pack.done()))
     }
