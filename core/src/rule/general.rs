@@ -60,11 +60,11 @@ rules! { 0;
         "a pickle was not followed to its end",
         "a checker names what it did not check";
     DATA_ZEROS = "DATA-ZEROS", Lint, Silent,
-        "from here to {found} pages of 4,096 bytes are zeros, which begin or end inside a row",
+        "pages of 4,096 bytes are zeros from here to {found}; they begin or end inside a row",
         "the data of a tensor is not cut by pages of zeros",
         why "a download that was preallocated and broke off, and a disk that lost pages, leave whole pages of zeros in a file of the right length. Real zeros begin and end with tensors or with their rows, which is not reported";
     DATA_REPEATED = "DATA-REPEATED", Lint, Silent,
-        "from here to {found} one page of 4,096 bytes is repeated, which begins or ends inside a row",
+        "one page of 4,096 bytes is repeated from here to {found}; the copies begin or end inside a row",
         "the data of a tensor is not cut by copies of a page",
         why "a cache or a disk that fails repeats a page in a file of the right length. Equal elements and equal rows begin and end with tensors or with their rows, which is not reported";
     ARCHIVE_STORED = "ARCHIVE-STORED", Violation, Stated,

@@ -118,7 +118,7 @@ impl<'a> Model<'a> {
     /// Checks the file up to `goal`.
     ///
     /// ```
-    /// use weighbridge::{Goal, Model, core::Profile};
+    /// use weighbridge::{Goal, Model, weighbridge_core::Profile};
     ///
     /// # let bytes = weighbridge_tests::samples::safetensors();
     /// let model = Model::from_bytes(&bytes)?;

@@ -46,7 +46,7 @@ pub fn check_with(bytes: &[u8], options: &Options) -> Result<Report, Error> {
 /// Checks a file whose bytes are read as needed, from any source.
 ///
 /// ```
-/// use weighbridge::{Input, Options, ReadError, core::Profile};
+/// use weighbridge::{Input, Options, ReadError, weighbridge_core::Profile};
 /// # struct Remote(Vec<u8>);
 /// # impl Input for Remote {
 /// #     fn len(&self) -> u64 { self.0.len() as u64 }
@@ -72,7 +72,7 @@ pub fn check_input(input: impl Input, options: &Options) -> Result<Report, Error
 ///
 /// ```
 /// use std::io::Cursor;
-/// use weighbridge::{Options, core::Profile};
+/// use weighbridge::{Options, weighbridge_core::Profile};
 ///
 /// # let bytes = weighbridge_tests::samples::safetensors();
 /// let report = weighbridge::check_reader(Cursor::new(bytes), &Options::new())?;
@@ -94,7 +94,7 @@ pub fn check_reader(
 /// are checked as well.
 ///
 /// ```
-/// use weighbridge::{Options, core::Profile};
+/// use weighbridge::{Options, weighbridge_core::Profile};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("model.safetensors");

@@ -74,7 +74,7 @@ impl Diagnosis {
     /// hosts that drive the core themselves.
     ///
     /// ```
-    /// use weighbridge::{Diagnosis, core::Source};
+    /// use weighbridge::{Diagnosis, weighbridge_core::Source};
     ///
     /// let found = Diagnosis::of(&Source::whole(b"PAR1"), &[]).unwrap();
     /// assert_eq!(found, Some(Diagnosis::Other("a Parquet file")));

@@ -46,7 +46,7 @@ type Cancel = dyn Fn() -> bool + Send + Sync;
 /// the report, or an error of the call that needed it.
 ///
 /// ```
-/// use weighbridge::{Goal, Options, core::Profile};
+/// use weighbridge::{Goal, Options, weighbridge_core::Profile};
 ///
 /// let options = Options::new().profile(Profile::Lenient).goal(Goal::Structure).buffer(64 << 20);
 /// # let bytes = weighbridge_tests::samples::safetensors();

@@ -29,7 +29,7 @@ use weighbridge_core::{File, Finding, Format, Profile, Severity, Tally, Version,
 /// The result of checking a file: a verdict, and the findings it is based on.
 ///
 /// ```
-/// use weighbridge::{Verdict, core::Profile};
+/// use weighbridge::{Verdict, weighbridge_core::Profile};
 ///
 /// # let mut bytes = weighbridge_tests::samples::safetensors();
 /// # bytes.pop();

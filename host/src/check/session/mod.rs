@@ -21,7 +21,7 @@ use weighbridge_core::{Absent, EntryKind, File, Metadata, Source, Span, Stop, li
 /// simpler.
 ///
 /// ```
-/// use weighbridge::{Goal, Options, Poll, Session, core::Profile};
+/// use weighbridge::{Goal, Options, Poll, Session, weighbridge_core::Profile};
 ///
 /// # let file = weighbridge_tests::samples::safetensors();
 /// let mut session = Session::new(file.len() as u64, Options::new());

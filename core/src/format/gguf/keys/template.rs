@@ -1,8 +1,9 @@
 //! Chat templates: code that runs in the reader's template engine.
 //!
 //! Names are found wherever they are written out, and in string literals: with hexadecimal
-//! and octal escapes and escapes by name, over lines that a backslash continues, and in pieces that are joined by `~` or `+` or stand side by side. Names that come
-//! from variables, filters, formatting or slices are not found: that would take running it.
+//! and octal escapes and escapes by name, over lines that a backslash continues, and in pieces
+//! that are joined by `~` or `+` or stand side by side. Names that come from variables, filters,
+//! formatting or slices are not found: that would take running it.
 
 use super::{Cursor, phase, rules};
 use crate::base::widen;
@@ -21,8 +22,10 @@ static ESCAPES: [&[u8]; 7] = [
     b"__mro__",
 ];
 
-/// The longest escape by name: those that are searched are shorter.
-const MOST_NAME: u8 = 40;
+/// Names of the characters that [`ESCAPES`] are made of, after `\N{`. The second is followed by a
+/// letter.
+const UNDERSCORE: &[u8; 8] = b"LOW LINE";
+const LETTER: &[u8; 19] = b"LATIN SMALL LETTER ";
 
 /// Progress in a template. The audit keeps it, so it is small.
 #[derive(Clone, Copy, Debug, Default, Hash)]
@@ -52,9 +55,11 @@ enum Part {
     Octal { left: u8, code: u8 },
     /// A line feed, which belongs to a carriage return after a backslash.
     Continued,
-    /// The name of a character: its length so far from the backslash on, that of its last word, and
-    /// its last letter.
-    Named { len: u8, word: u8, last: u8 },
+    /// After `\N`, before the name of a character.
+    Name,
+    /// The name of a character: its length so far, whether it may be [`UNDERSCORE`] or a [`LETTER`],
+    /// and the letter.
+    Named { len: u8, underscore: bool, letter: bool, last: u8 },
 }
 
 /// Searches the resident part of the cursor's template, which is the current value.
@@ -140,35 +145,38 @@ impl Search {
                 self.part = Part::Text;
                 return self.take(byte, at);
             }
-            (Part::Escape, b'N') => Part::Named { len: 2, word: 0, last: 0 },
-            (Part::Named { len: 2, .. }, b'{') => Part::Named { len: 3, word: 0, last: 0 },
-            (Part::Named { len, word, last }, _) if (3..MOST_NAME).contains(&len) => {
-                let len = len.wrapping_add(1);
-                match byte {
-                    b'}' => {
-                        self.part = Part::Text;
-                        // LOW LINE, and LATIN SMALL LETTER with the letter.
-                        let low_line = word == 4 && last == b'e';
-                        let byte = if low_line { b'_' } else { last };
-                        // It begins at the backslash.
-                        let at = at.wrapping_add(1).wrapping_sub(len.into());
-                        match low_line || word == 1 {
-                            true => return self.character(byte, at),
-                            false => return self.restart(b'}', at),
-                        }
-                    }
-                    b' ' => Part::Named { len, word: 0, last },
-                    _ => {
-                        let (word, last) = (word.saturating_add(1), byte.to_ascii_lowercase());
-                        Part::Named { len, word, last }
-                    }
+            (Part::Escape, b'N') => Part::Name,
+            (Part::Name, b'{') => Part::Named { len: 0, underscore: true, letter: true, last: 0 },
+            (Part::Named { len, underscore, letter, last }, b'}') => {
+                self.part = Part::Text;
+                // It begins at the backslash.
+                let at = at.wrapping_sub(u64::from(len)).wrapping_sub(3);
+                if underscore && usize::from(len) == UNDERSCORE.len() {
+                    return self.character(b'_', at);
+                }
+                if letter && usize::from(len) == LETTER.len().wrapping_add(1) {
+                    return self.character(last, at);
+                }
+                return self.restart(b'}', at);
+            }
+            (Part::Named { len, underscore, letter, .. }, _) if underscore || letter => {
+                let is =
+                    |name: &[u8]| name.get(usize::from(len)) == Some(&byte.to_ascii_uppercase());
+                Part::Named {
+                    len: len.saturating_add(1),
+                    underscore: underscore && is(UNDERSCORE),
+                    letter: letter && (is(LETTER) || usize::from(len) == LETTER.len()),
+                    last: byte.to_ascii_lowercase(),
                 }
             }
             (Part::Escape, b'\\') => {
                 *self = Search::default();
                 Part::Text
             }
-            (Part::Join | Part::Escape | Part::Octal { .. } | Part::Named { .. }, _) => {
+            (
+                Part::Join | Part::Escape | Part::Octal { .. } | Part::Name | Part::Named { .. },
+                _,
+            ) => {
                 return self.restart(byte, at);
             }
         };
