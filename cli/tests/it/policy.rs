@@ -88,13 +88,13 @@ fn pickles_are_found_wherever_they_are() {
         ("proto-0-dict.bin", b"(cposix\nsystem\nS'id'\nR.".to_vec()),
         ("proto-0-inst.bin", b"(S'id'\nios\nsystem\n.".to_vec()),
         ("proto-0-after-integer.bin", b"I1\n0cos\nsystem\n(S'id'\ntR.".to_vec()),
-        ("like-tflite.bin", b"U\x08\0\0TFL3\0\00cos\nsystem\n(S'id'\ntR.".to_vec()),
+        ("like-tflite.bin", b"U\x08\0\0TFL3\0\x000cos\nsystem\n(S'id'\ntR.".to_vec()),
         ("proto-1-list.bin", b"]q\0(K\x01K\x02e.".to_vec()),
         ("proto-1-dict.bin", b"}q\0.".to_vec()),
         ("proto-0-broken.bin", b"cos\nsystem\n(S'id'\ntR\xFF".to_vec()),
         (
             "objects.npy",
-            b"\x93NUMPY\x01\07\0{'descr': '|O', 'fortran_order': False, 'shape': (1,)}\n\x80\x03N."
+            b"\x93NUMPY\x01\x007\0{'descr': '|O', 'fortran_order': False, 'shape': (1,)}\n\x80\x03N."
                 .to_vec(),
         ),
         ("shifted.zip", shifted),

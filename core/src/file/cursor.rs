@@ -12,6 +12,7 @@ pub(super) trait Holds<H: Container> {
 macro_rules! declare {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $module:ident, $feature:literal, $title:literal, $extensions:expr;)*) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(clippy::large_enum_variant, reason = "there is no heap for the largest")]
         enum Any {
             $(
                 #[cfg(feature = $feature)]

@@ -39,7 +39,7 @@ mod fault;
 pub(crate) mod flatbuffer;
 mod formats;
 #[cfg(any(feature = "onnx", feature = "tflite"))]
-pub(crate) mod path;
+pub mod path;
 
 pub use crate::pickle::{PickleWalk, Pickled, is_pickle};
 pub(crate) use container::{Container, Glance, data_of};

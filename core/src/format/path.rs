@@ -1,4 +1,4 @@
-//! Paths of other files that a file names.
+//! Paths of other files, as a file names them.
 
 /// Whether a location stays within the model's folder on any system: components between slashes,
 /// none of them empty, `.` or `..`, without a drive, a backslash or a control character.

@@ -233,7 +233,7 @@ impl Run {
         for (i, edge) in [self.from, self.end].into_iter().enumerate() {
             if data.offset < edge && edge < end {
                 let into = edge - data.offset;
-                self.cuts[i] = sharp[i] && row.is_some_and(|row| into % row != 0);
+                self.cuts[i] = sharp[i] && row.is_some_and(|row| !into.is_multiple_of(row));
                 self.plain[i] = self.cuts[i] || whole[i];
                 self.entry[i] = Some(tensor.index);
             }

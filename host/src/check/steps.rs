@@ -90,7 +90,7 @@ enum Behind {
     #[default]
     Unknown,
     /// Another GGUF file from this offset on; what this one states about its set is being read.
-    Another(u64, SetPart),
+    Another(u64, Box<SetPart>),
     Known,
 }
 
@@ -240,7 +240,7 @@ impl Check {
             let magic = |at| Span::new(at, source.len().saturating_sub(at).min(4));
             self.behind = match trailing {
                 Some(at) if source.get(magic(at))? == b"GGUF" => {
-                    Behind::Another(at, SetPart::default())
+                    Behind::Another(at, Box::default())
                 }
                 _ => Behind::Known,
             };

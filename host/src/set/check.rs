@@ -7,6 +7,7 @@ use crate::base::text::Text;
 use crate::check::diagnosis::Diagnosis;
 use crate::check::session::Session;
 use crate::list::areas::FileMap;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use weighbridge_core::format::shards::may_be;
@@ -60,7 +61,7 @@ pub struct SetCheck {
 /// The set that the files are compared with.
 #[derive(Debug)]
 enum Set {
-    Shards(ShardSet),
+    Shards(Box<ShardSet>),
     /// With the offset of the part that describes the set.
     Splits(SplitSet, u64),
     /// No part has described the set yet; the files before it wait.
@@ -136,7 +137,7 @@ impl SetCheck {
         let mut check = SetCheck::new(profile, seed);
         check.found.gather(index, SetPlace { no: 0, name: "", base: 0, first: 0, first_entry: 0 });
         check.map = index.map.clone();
-        check.set = shards.map_or(check.set, Set::Shards);
+        check.set = shards.map_or(check.set, |shards| Set::Shards(Box::new(shards)));
         check
     }
 

@@ -123,7 +123,7 @@ fn no_list_of_extensions_is_written_by_hand() {
     for (path, text) in found {
         for line in text.lines().filter(|line| named(line) > 3) {
             let is_known = |list: &List| path == Path::new(list.path) && line.contains(list.before);
-            assert!(LISTS.iter().any(|list| is_known(list)), "{}: {line}", path.display());
+            assert!(LISTS.iter().any(is_known), "{}: {line}", path.display());
             lists += 1;
         }
     }

@@ -27,7 +27,7 @@ fn every_first_operation_leads_to_the_import() {
         b"K\x010",
         b"M\x01\x020",
         b"J\x01\x02\x03\x040",
-        b"G\0\0\0\0\0\0\0\00",
+        b"G\0\0\0\0\0\0\0\x000",
         b"T\x02\0\0\0ab0",
         b"U\x01a0",
         b"X\x01\0\0\0a0",

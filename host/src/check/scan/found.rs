@@ -157,15 +157,11 @@ impl Results {
             });
             self.report(rule, part, at, len, message);
         }
-        self.layers(part, of_package);
-        imports.globals.join(part, &mut self.pickles, &mut self.known);
-    }
-
-    fn layers(&mut self, part: &Part, of_package: Option<(u64, Option<(u32, Arc<str>)>)>) {
         if let Some((at, Some((_, name)))) = of_package {
             let why = format!("torch.package would make {name} with modules of its own");
             self.left(part, at, &why);
         }
+        imports.globals.join(part, &mut self.pickles, &mut self.known);
     }
 
     pub(super) fn fault(&mut self, part: &Part, at: u64, what: &str) {

@@ -238,10 +238,10 @@ impl<'r> Value<'r> {
                 match (event, own.map(Row::event)) {
                     (Event::Input, Some(_)) => report(rules::G_INPUT_TWICE, 0),
                     // A name within a nested graph may hide one outside only as an input or constant.
-                    (Event::Made, _) if !self.present.is_empty() => {
-                        if !self.known.contains(&row.place().0) {
-                            report(rules::N_MADE, 0);
-                        }
+                    (Event::Made, _)
+                        if !self.present.is_empty() && !self.known.contains(&row.place().0) =>
+                    {
+                        report(rules::N_MADE, 0);
                     }
                     // An initialiser is the default of an input.
                     _ => {}

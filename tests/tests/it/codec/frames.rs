@@ -165,7 +165,7 @@ fn zstd_second_opinion_accepts_sound_frames() {
             let stored =
                 zstd(&data, Frame { level, checksum: true, content_size: true, window_log });
             let size = Size::Exactly(data.len() as u64);
-            let ring = data.len().min(600 << 10).max(1);
+            let ring = data.len().clamp(1, 600 << 10);
             for (input, output) in [(usize::MAX, data.len()), (1000, data.len()), (70_000, ring)] {
                 let portions = Portions { input, output };
                 let result = decode_with(&mut decoder, Encoding::Zstd, &stored, size, &portions);
