@@ -95,15 +95,13 @@ fn load(bytes: &[u8], findings: &mut Findings<FINDINGS>) -> Result<Option<Weight
         file => file?,
     };
     let mut audit = Audit::new(file).structure_only();
-    // Tensors have one each, and so has every object of a flatbuffer.
-    let mut slots = [Slot::EMPTY; 80];
+    let mut slots = [Slot::EMPTY; 16];
     flash.run(|source| audit.step(source, &mut slots, &mut |finding| findings.push(finding)))?;
     if !findings.accepted(Profile::Strict) {
         return Ok(None);
     }
 
-    // Some formats list activations as well.
-    let mut index: Index<Vec<Slot, { 4 * TENSORS.len() }>> = Index::bounded(0);
+    let mut index: Index<Vec<Slot, { TENSORS.len() }>> = Index::bounded(0);
     match flash.run(|source| index.step(&file, source)) {
         Err(FlashError::Stop(Stop::NeedSlots { .. })) => return Ok(None),
         indexed => indexed?,

@@ -14,7 +14,6 @@ use crate::read::model::Model;
 use crate::read::parts::Parts;
 use crate::read::tensor::Tensor;
 use crate::set::gate::report_on;
-#[cfg(feature = "shards")]
 use crate::set::open_shards::of_shard;
 use alloc::boxed::Box;
 use alloc::string::ToString as _;
@@ -71,7 +70,6 @@ impl Opened {
         let mut parts = Vec::new();
         for file in set.files() {
             let options = match format {
-                #[cfg(feature = "shards")]
                 Format::Shards => of_shard(options, file),
                 format => options.clone().format(format),
             };
