@@ -1,7 +1,7 @@
 /** A model as safetensors, with the bytes that `weighbridge convert` writes. */
 
 import { open, settle, type Conversion, type JointDocument, type LeftOut, type Profile } from 'weighbridge';
-import { pace, type Context } from './rpc.ts';
+import type { Context } from './rpc.ts';
 import { session } from './session.ts';
 
 /** What the file would hold. */
@@ -41,7 +41,7 @@ export async function safetensors(context: Context, id: number, profile: Profile
     if (!force && (invalid || conversion.leftOut.length > 0)) {
       throw new Error('the file has changed since it was opened');
     }
-    const step = pace(context);
+    let last = performance.now();
     const out = await target?.createWritable();
     const parts: Blob[] = [];
     let done = 0n;
@@ -53,7 +53,13 @@ export async function safetensors(context: Context, id: number, profile: Profile
         await out.write(blob);
       }
       done += BigInt(blob.size);
-      await step('Tensors', Number(done) / Number(conversion.length));
+      context.progress({ label: 'Tensors', done: Number(done) / Number(conversion.length) });
+      if (performance.now() - last > 30) {
+        // Lets the page cancel.
+        await new Promise((resolve) => setTimeout(resolve));
+        last = performance.now();
+      }
+      signal.throwIfAborted();
     };
     try {
       for (;;) {

@@ -1,7 +1,7 @@
 /** The files that the page exports: .npy, JSON, CSV. */
 
 import type { MetaValue, Numbers, Profile } from 'weighbridge';
-import { pace, type Context } from './rpc.ts';
+import type { Context } from './rpc.ts';
 import { line } from '../csv.ts';
 import { savedAs } from '../storage.ts';
 import { bytesOf, rowElements } from './elements.ts';
@@ -105,6 +105,20 @@ function json(value: unknown): string {
     return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${json(member)}`).join(',')}}`;
   }
   return JSON.stringify(value) ?? 'null';
+}
+
+/** Reports an export's progress, and yields now and then so that the page can cancel it. */
+function pace(context: Context): (label: string, done: number) => Promise<void> {
+  let last = performance.now();
+  return async (label, done) => {
+    const now = performance.now();
+    if (now - last > 30) {
+      context.progress({ label, done });
+      await new Promise((resolve) => setTimeout(resolve));
+      last = performance.now();
+    }
+    context.signal.throwIfAborted();
+  };
 }
 
 async function* allRows(context: Context, id: number) {

@@ -15,20 +15,6 @@ export interface Report {
   done: number | undefined;
 }
 
-/** Reports an export's progress, and yields now and then so that the page can cancel it. */
-export function pace(context: Context): (label: string, done: number) => Promise<void> {
-  let last = performance.now();
-  return async (label, done) => {
-    const now = performance.now();
-    if (now - last > 30) {
-      context.progress({ label, done });
-      await new Promise((resolve) => setTimeout(resolve));
-      last = performance.now();
-    }
-    context.signal.throwIfAborted();
-  };
-}
-
 export type Request = { id: number; method: string; args: unknown[] } | { cancel: number };
 
 /** A message that the worker sends without a request. */
