@@ -2,7 +2,6 @@
 
 import type { OpenFile } from '../file.ts';
 import { button, h } from '../ui/dom.ts';
-import { count, counted } from '../ui/format.ts';
 import type { Choice } from '../worker/select.ts';
 import type { TensorDetails } from '../worker/tables.ts';
 
@@ -32,14 +31,17 @@ export function fileName(name: string): string {
   return /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(short) ? `_${short}` : short;
 }
 
+function own({ label, index }: TensorDetails): string {
+  return fileName(label) || `tensor-${index}`;
+}
+
 export async function saveNpy(file: OpenFile, tensor: TensorDetails): Promise<void> {
-  const name = `${fileName(tensor.label) || `tensor-${tensor.index}`}.npy`;
+  const name = `${own(tensor)}.npy`;
   let target: FileSystemFileHandle | undefined;
   const pick = (window as { showSaveFilePicker?: Picker }).showSaveFilePicker;
   if (npySize(tensor) > HELD && pick !== undefined) {
-    try {
-      target = await pick.call(window, { suggestedName: name });
-    } catch {
+    target = await pick.call(window, { suggestedName: name }).catch(() => undefined);
+    if (target === undefined) {
       // Cancelled.
       return;
     }
@@ -58,7 +60,7 @@ export async function saveNpy(file: OpenFile, tensor: TensorDetails): Promise<vo
 export async function saveCsv(file: OpenFile, tensor: TensorDetails): Promise<void> {
   const blob = await file.tasks.run('Saving .csv', (options) => file.client.with(options).valuesCsv(file.id, tensor.index), file.closing.signal);
   if (blob !== undefined) {
-    download(blob, `${fileName(tensor.label) || `tensor-${tensor.index}`}.csv`);
+    download(blob, `${own(tensor)}.csv`);
   }
 }
 
@@ -94,22 +96,18 @@ export function base(name: string): string {
 /** `listed` tells which tensors are listed. */
 export function exportMenu(file: OpenFile, listed: () => Choice): HTMLElement {
   const name = base(file.name);
-  const save = async (label: string, make: (api: OpenFile['api']) => Promise<Blob>, target: string) => {
+  const run = async <T>(label: string, work: Parameters<typeof file.tasks.run<T>>[1], then: (result: T) => unknown) => {
     close();
-    const blob = await file.tasks.run(label, (options) => make(file.client.with(options)), file.closing.signal);
-    if (blob !== undefined) {
-      download(blob, target);
+    const result = await file.tasks.run(label, work, file.closing.signal);
+    if (result !== undefined) {
+      then(result);
     }
   };
+  const save = (label: string, make: (api: OpenFile['api']) => Promise<Blob>, target: string) =>
+    run(label, (options) => make(file.client.with(options)), (blob) => download(blob, target));
+  /** What has many tensors is exported by code that is fetched then. */
+  const many = (then: (code: typeof import('./convert.ts')) => unknown) => run('Exporting tensors', () => import('./convert.ts'), then);
   const { id } = file;
-  const archive = async () => {
-    close();
-    const found = await file.tasks.run('Exporting tensors', (options) => file.client.with(options).npz(id, listed()), file.closing.signal);
-    if (found !== undefined) {
-      download(found.blob, `${name}.npz`);
-      file.tasks.note(`${counted(found.tensors, 'tensor')} exported${found.left > 0 ? `; ${count(found.left)} left out: broken, or of a type that .npy cannot hold` : ''}`);
-    }
-  };
   const menu = h(
     'details',
     { class: 'menu' },
@@ -117,7 +115,8 @@ export function exportMenu(file: OpenFile, listed: () => Choice): HTMLElement {
     h(
       'div',
       { class: 'menu-items' },
-      file.hasWeights && button('Listed tensors as .npz', () => void archive(), { title: 'An archive of arrays for numpy.load, of the tensors that the list shows' }),
+      file.hasWeights && button('Listed tensors as .npz', () => void many(({ saveNpz }) => saveNpz(file, listed()))),
+      file.hasWeights && !file.parts && button('Model as safetensors', () => void many(({ saveSafetensors }) => saveSafetensors(file))),
       button('Index as JSON', () => void save('Exporting the index', (api) => api.indexJson(id), `${name}.index.json`)),
       button('Index as CSV', () => void save('Exporting the index', (api) => api.indexCsv(id), `${name}.index.csv`)),
       button('Report as JSON', () => void save('Exporting the report', (api) => api.report(id, file.profile), `${name}.report.json`)),

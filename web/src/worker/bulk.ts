@@ -10,6 +10,7 @@ import { session } from './session.ts';
 import { rows } from './tables.ts';
 import { valueList } from './text.ts';
 
+export { safetensors, safetensorsPlan } from './convert.ts';
 export { regions } from './regions.ts';
 
 /** Elements per read. */

@@ -122,19 +122,17 @@ async function memory(): Promise<number> {
   return (await library()).memory();
 }
 
-/** The functions that summarise a model, loaded on first use. */
-type Summaries = Pick<typeof import('./summary.ts'), (typeof SUMMARIES)[number]>;
-const SUMMARIES = ['model', 'vocabulary', 'findTokens', 'foundTokens', 'tokensOf', 'chatTemplate', 'metaText', 'updates'] as const;
-const summaries = Object.fromEntries(
-  SUMMARIES.map((name) => [name, async (...args: unknown[]) => ((await fetching(import('./summary.ts')))[name] as (...args: unknown[]) => unknown)(...args)]),
-) as unknown as Summaries;
+/** Functions of a module that is loaded on first use. */
+function later<M, N extends keyof M & string>(names: readonly N[], module: () => Promise<M>): Pick<M, N> {
+  const call = (name: N) => async (...args: unknown[]) => ((await fetching(module()))[name] as (...args: unknown[]) => unknown)(...args);
+  return Object.fromEntries(names.map((name) => [name, call(name)])) as unknown as Pick<M, N>;
+}
 
-/** The functions that export many tensors, loaded on first use. */
-type Bulk = Pick<typeof import('./bulk.ts'), (typeof BULK)[number]>;
-const BULK = ['npz', 'valuesCsv', 'channels', 'regions'] as const;
-const bulk = Object.fromEntries(
-  BULK.map((name) => [name, async (...args: unknown[]) => ((await fetching(import('./bulk.ts')))[name] as (...args: unknown[]) => unknown)(...args)]),
-) as unknown as Bulk;
+/** The functions that summarise a model. */
+const summaries = later(['model', 'vocabulary', 'findTokens', 'foundTokens', 'tokensOf', 'chatTemplate', 'metaText', 'updates'], () => import('./summary.ts'));
+
+/** The functions that export many tensors. */
+const bulk = later(['npz', 'valuesCsv', 'channels', 'regions', 'safetensors', 'safetensorsPlan'], () => import('./bulk.ts'));
 
 const api = { ...tables, ...grouped, ...jobs, ...exports, ...swept, ...summaries, ...bulk, differences, sweep, open, glance, close, touch, parts, listing, settings, bytes, formats, memory };
 
