@@ -263,6 +263,19 @@ fn a_checkout_without_its_large_files_says_what_fetches_them() {
 /// Split by bytes, under each of the names in use: each piece says what it is, and all together
 /// are checked as the file that they make.
 #[test]
+fn piece_with_a_shells_characters_in_its_name_has_no_command() {
+    let folder = Folder::new();
+    for name in ["x$(id).gguf.part2of2", "x y.gguf.part2of2", "-x.gguf.part2of2", "x;id.gguf.001"] {
+        let path = folder.write(name, b"\xFE\xFF\0\x01 a piece");
+        let alone = run(&folder, &["check", "."]);
+        assert_eq!(alone.code, 3, "{alone:?}");
+        assert!(alone.out.contains("join all pieces in order"), "{alone:?}");
+        assert!(!alone.out.contains("cat "), "{alone:?}");
+        std::fs::remove_file(path).expect("it is there");
+    }
+}
+
+#[test]
 fn pieces_are_checked_as_the_file_that_they_make() {
     let model = sound().encode();
     for names in [

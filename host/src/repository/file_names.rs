@@ -1,5 +1,6 @@
 //! What the names of files suggest.
 
+use alloc::format;
 use alloc::string::String;
 
 /// Extensions of pickles.
@@ -191,6 +192,16 @@ pub(crate) fn piece(name: &str) -> Option<(&str, String)> {
         return (digits(place) || letters).then(|| (whole, place.into()));
     }
     (last.len() == 3 && digits(last) && whole.contains('.')).then(|| (whole, last.into()))
+}
+
+/// The command that joins the pieces `all` to `whole`; empty if a name would need quotes in a shell,
+/// or begins like an option.
+pub(super) fn command(name: &str, all: &str, whole: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-+=@%".contains(c);
+    match !name.starts_with('-') && name.chars().all(is_plain) {
+        true => format!(": cat $(ls -v {all}) >{whole}"),
+        false => String::new(),
+    }
 }
 
 /// A pattern that the shell replaces with all pieces of `whole`, given the name of one.

@@ -212,7 +212,8 @@ impl Repository {
             // By number: `cat` alone takes part10 before part2.
             let all = file_names::pieces(name, whole);
             let why = format!(
-                "piece {at} of {whole}; join all pieces in order: cat $(ls -v {all}) >{whole}"
+                "piece {at} of {whole}; join all pieces in order{}",
+                file_names::command(name, &all, whole)
             );
             return Ok(Examined::new(Class::Download, "piece of a file").because(why));
         }
