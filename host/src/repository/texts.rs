@@ -111,20 +111,84 @@ fn of_yaml(text: &str) -> Option<(String, bool)> {
     if words.any(|word| word.starts_with('!') && word.contains('%')) {
         return Some((String::from("it has a tag with escapes"), true));
     }
-    let mut runs = None;
+    let end = |it: char| !it.is_alphanumeric() && it != '.' && it != '_';
+    let mut runs = hidden_key(text).map(|how| {
+        // Whose value it is nobody knows.
+        let any = text.split(end).any(|it| it.contains('.') && settings::can_run_anything(it));
+        (format!("{how} may be {TARGET}"), any)
+    });
     for (at, _) in text.match_indices(TARGET) {
         let after = text.get(at + TARGET.len()..).unwrap_or_default();
-        let after = after.trim_start_matches(['"', '\'', ' ']);
+        let after = after.trim_start_matches(['"', '\'', ' ', '\t', '\r', '\n']);
         let Some(value) = after.strip_prefix(':') else { continue };
         let value = value.trim_start_matches([' ', '\t', '"', '\'', '\r', '\n']);
-        let end = |it: char| !it.is_alphanumeric() && it != '.' && it != '_';
         let name = value.split(end).next().unwrap_or_default();
-        let found = (format!("{TARGET} calls {name}"), settings::can_run_anything(name));
+        // An escape hides what it calls.
+        let hidden = value.get(name.len()..).is_some_and(|rest| rest.starts_with('\\'));
+        let any = hidden || settings::can_run_anything(name);
+        let found = (format!("{TARGET} calls {name}"), any);
         if found.1 || runs.is_none() {
             runs = Some(found);
         }
     }
     runs
+}
+
+/// How YAML may hide a key `_target_`: with an escape in it, or as a complex key or an alias whose text
+/// is elsewhere. A file without that text and without such escapes cannot have it.
+fn hidden_key(text: &str) -> Option<&'static str> {
+    let (mut escapes, mut pending, mut chars) = (false, false, text.char_indices());
+    while let Some((at, letter)) = chars.next() {
+        let rest = text.get(at + 1..).unwrap_or_default();
+        match letter {
+            '\\' => {
+                pending |= hides(rest);
+                escapes |= pending;
+                chars.next();
+            }
+            '"' if pending && rest.trim_start_matches([' ', '\t']).starts_with(':') => {
+                return Some("a key with an escape");
+            }
+            '"' => pending = false,
+            _ => {}
+        }
+    }
+    if !escapes && !text.contains("_target_") {
+        return None;
+    }
+    let starts = |mark: char, is: &dyn Fn(&str) -> bool| {
+        let mut found = text.match_indices(mark);
+        found.any(|(at, _)| {
+            let before = text.get(..at).unwrap_or_default().chars().next_back();
+            before.is_none_or(|it| it.is_whitespace() || "[]{},\u{FEFF}".contains(it))
+                && is(text.get(at + 1..).unwrap_or_default())
+        })
+    };
+    let is_key = |rest: &str| {
+        let end = |it: char| it.is_whitespace() || "[]{},:".contains(it);
+        let (name, rest) = rest.split_at(rest.find(end).unwrap_or(rest.len()));
+        !name.is_empty() && rest.trim_start().starts_with(':')
+    };
+    if starts('*', &is_key) {
+        Some("an alias as a key")
+    } else if starts('?', &|_| true) {
+        Some("a complex key")
+    } else {
+        None
+    }
+}
+
+/// Whether an escape, given what follows its backslash, is that of a letter or sign of ASCII, or joins
+/// two lines.
+fn hides(rest: &str) -> bool {
+    let digits = match rest.chars().next() {
+        Some('x') => 2,
+        Some('u') => 4,
+        Some('U') => 8,
+        it => return it.is_some_and(|it| "\r\n\u{85}\u{2028}\u{2029}".contains(it)),
+    };
+    let code = rest.get(1..=digits).and_then(|it| u32::from_str_radix(it, 16).ok());
+    code.is_some_and(|code| (0x21..0x7F).contains(&code))
 }
 
 #[cfg(test)]
@@ -145,6 +209,18 @@ mod tests {
             ("linear: !new:speechbrain.nnet.Linear", Some(false)),
             ("a: ! b\nc: 100%\nd: !important 5\n_target_name: x", None),
             ("model:\n  target: ldm.models.Ddpm", None),
+            ("\"_targ\\x65t_\": os.system", Some(true)),
+            ("{\"_targ\\u0065t_\": \"torch.nn.Linear\"}", Some(false)),
+            ("\"_target\\\n  _\": os.system", Some(true)),
+            ("? _target_ # it\n: os.system", Some(true)),
+            ("{?_target_ # it\n: os.system}", Some(true)),
+            ("? \"_targ\\x65t_\"\n: os.system", Some(true)),
+            ("k: &z _target_\nm:\n  *z : os.system", Some(true)),
+            ("k: &z \"\\x5ftarget_\"\n*z: torch.nn.Linear", Some(false)),
+            ("_target_: \"o\\x73.system\"", Some(true)),
+            ("_target_\n: os.system", Some(true)),
+            ("\"caf\\xE9\\n\": 1\nb: \"a\\x41\"\n\"c\": '\\u0041'", None),
+            ("? [a, b]\n: 1\nk: &z x\n*z : os.path\n<<: *z", None),
         ] {
             assert_eq!(of_yaml(text).map(|(_, runs)| runs), runs, "{text}");
         }
