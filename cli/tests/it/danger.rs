@@ -62,6 +62,7 @@ fn no_option_hides_a_danger() {
         model.extend(bytes);
         model
     };
+    let long = |end: &[u8]| [b"{\"a\": \"", &vec![b'a'; 17 << 20][..], end].concat();
     let end = [b"PK\x05\x06".as_slice(), &[0; 18]].concat();
     let cases: &[(&str, Vec<u8>, &str, [i32; 3])] = &[
         // Behind what looks like media or a tokenizer, where zipfile finds it.
@@ -124,6 +125,23 @@ fn no_option_hides_a_danger() {
         ("x.json", br#"{"layers": [{"class_name": "Lambda"}]}"#.to_vec(), "code", [1, 1, 0]),
         ("x.keras", zip("config.json", function), "code", [1, 1, 0]),
         ("x.h5", [b"\x89HDF\r\n\x1A\n".as_slice(), function].concat(), "code", [1, 1, 0]),
+        // What a download that failed leaves.
+        ("tokenizer.json", b"<!DOCTYPE html><html>".to_vec(), "download", [3, 3, 3]),
+        ("x.json", b"<html></html>".to_vec(), "download", [3, 3, 3]),
+        ("config.json", b"Entry not found".to_vec(), "download", [3, 3, 3]),
+        ("vocab.txt", b"Entry not found\n".to_vec(), "download", [3, 3, 3]),
+        ("vocab.json", b"{\"a\": 1, \"b".to_vec(), "unknown", [3, 3, 3]),
+        ("tokenizer.json", long(b""), "unknown", [3, 3, 3]),
+        ("tokenizer.json", long(b"\"}\n"), "companion", [0, 0, 0]),
+        ("tokenizer.json", b"".to_vec(), "unknown", [3, 3, 3]),
+        ("config.json", b"".to_vec(), "unknown", [3, 3, 3]),
+        ("config.json", br#"{"error": "Not here"}"#.to_vec(), "unknown", [3, 3, 3]),
+        ("pytorch_model.bin", b"".to_vec(), "download", [3, 3, 3]),
+        ("x.h5", b"".to_vec(), "download", [3, 3, 3]),
+        ("special_tokens_map.json", b"{}".to_vec(), "companion", [0, 0, 0]),
+        ("x.json", b"{\"a\": 1} // It ends.".to_vec(), "companion", [0, 0, 0]),
+        ("x.json", br#"{"error": "a name"}"#.to_vec(), "companion", [0, 0, 0]),
+        ("x.txt", b"".to_vec(), "companion", [0, 0, 0]),
         // Under names of other things.
         (".hidden", EVIL.to_vec(), "code", [1, 1, 1]),
         ("x.lock", EVIL.to_vec(), "code", [1, 1, 1]),

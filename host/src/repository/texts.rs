@@ -29,16 +29,23 @@ pub(super) fn json(
         return Ok(unread.because("not text"));
     }
     let decides = settings::NAMES.contains(&&*name.to_ascii_lowercase());
-    let most = if decides { SETTINGS } else { OTHER_SETTINGS };
+    let is_read = settings::is_read(name);
+    let most = if decides || is_read && whole { SETTINGS } else { OTHER_SETTINGS };
     let Some(bytes) = content::whole(input, most)? else {
-        let long = format!("longer than {}", plural(most, "byte"));
-        return Ok(if decides { unread.because(long) } else { Examined::companion("JSON") });
+        if decides {
+            return Ok(unread.because(format!("longer than {}", plural(most, "byte"))));
+        }
+        let cut_off = is_read && !content::is_closed(input)?;
+        return Ok(if cut_off { unread.because("cut off") } else { Examined::companion("JSON") });
     };
     let text = str::from_utf8(&bytes).unwrap_or_default();
     let Some(json) = Json::parse(text.strip_prefix('\u{FEFF}').unwrap_or(text)) else {
         // Such as JSON with comments, or one object per line.
-        return Ok(if decides { unread.because("not JSON") } else { Examined::companion("text") });
+        return Ok(if is_read { unread.because("not JSON") } else { Examined::companion("text") });
     };
+    if is_read && settings::is_message(&json) {
+        return Ok(unread.because("a server's message in place of a file"));
+    }
     let present = |what: &str| place.is_some_and(|place| place.beside(what).open().is_ok());
     let mut loads = settings::loads(name, &json).into_iter();
     Ok(match loads.find(|load| !load.if_present || present(&load.what)) {
