@@ -62,6 +62,9 @@ fn no_option_hides_a_danger() {
         model.extend(bytes);
         model
     };
+    let auto_map = br#"{"auto_map": {"AutoModel": "net.Net"}}"#;
+    let escape = b"{{ ().__class__ }}";
+    let function_layer = br#"{"layers": [{"class_name": "Lambda"}]}"#;
     let long = |end: &[u8]| [b"{\"a\": \"", &vec![b'a'; 17 << 20][..], end].concat();
     let end = [b"PK\x05\x06".as_slice(), &[0; 18]].concat();
     let cases: &[(&str, Vec<u8>, &str, [i32; 3])] = &[
@@ -125,6 +128,22 @@ fn no_option_hides_a_danger() {
         ("x.json", br#"{"layers": [{"class_name": "Lambda"}]}"#.to_vec(), "code", [1, 1, 0]),
         ("x.keras", zip("config.json", function), "code", [1, 1, 0]),
         ("x.h5", [b"\x89HDF\r\n\x1A\n".as_slice(), function].concat(), "code", [1, 1, 0]),
+        // Settings and templates in archives.
+        ("x.zip", zip("conf/x.yaml", b"_target_: os.system"), "code", [1, 1, 0]),
+        ("x.zip", zip("x.yml", b"a: !!python/object/apply:os.system [id]"), "code", [1, 1, 0]),
+        ("x.tar", tar(true, "x.yaml", b"_target_: os.system"), "code", [1, 1, 0]),
+        ("x.nemo", tar(true, "model_config.yaml", b"_target_: os.system"), "code", [1, 1, 0]),
+        ("x.nemo", tar(true, "./x.yaml", b"_target_: nemo.Model"), "code", [3, 3, 0]),
+        ("x.zip", zip("m/config.json", auto_map), "code", [1, 1, 0]),
+        ("x.tar", tar(true, "m/config.json", auto_map), "code", [1, 1, 0]),
+        ("x.tar", tar(true, "modules.json", br#"[{"type": "net.Net"}]"#), "code", [1, 1, 0]),
+        ("x.zip", zip("chat_template.jinja", escape), "code", [1, 1, 0]),
+        ("x.tar", tar(true, "x.j2", escape), "code", [1, 1, 0]),
+        ("x.tar", tar(true, "config.json", function_layer), "code", [1, 1, 0]),
+        ("x.zip", zip("config.json", b"{"), "unknown", [3, 3, 3]),
+        ("x.zip", zip("config.json", br#"{"a": 1}"#), "unknown", [3, 0, 0]),
+        ("x.tar", tar(true, "x.yaml", b"a: 1"), "unknown", [3, 0, 0]),
+        ("x.tar", tar(true, "x.jinja", b"{{ messages[0].content }}"), "unknown", [3, 0, 0]),
         // What a download that failed leaves.
         ("tokenizer.json", b"<!DOCTYPE html><html>".to_vec(), "download", [3, 3, 3]),
         ("x.json", b"<html></html>".to_vec(), "download", [3, 3, 3]),

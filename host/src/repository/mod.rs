@@ -383,13 +383,21 @@ fn lambda() -> Examined {
 
 /// An archive with these contents.
 fn inside(inside: Inside, what: &'static str) -> Examined {
-    let Inside { pickle, code, lambda: has_lambda, unseen } = inside;
+    let Inside { pickle, code, lambda: has_lambda, runs, calls, unseen, .. } = inside;
     if has_lambda {
         return lambda();
     }
     if let Some(name) = pickle {
         let why = format!("\"{name}\" in it can run code when it is loaded");
         return Examined::new(Class::Code, "archive of a pickle").because(why).runs();
+    }
+    if let Some(name) = runs {
+        let why = format!("\"{name}\" in it loads code");
+        return Examined::new(Class::Code, "archive of settings").because(why).runs();
+    }
+    if let Some(name) = calls {
+        let why = format!("\"{name}\" in it calls functions");
+        return Examined::new(Class::Code, "archive of settings").because(why);
     }
     if let Some(name) = code {
         return Examined::new(Class::Code, "archive of code").because(format!("\"{name}\""));

@@ -2,6 +2,7 @@
 
 use super::content;
 use super::examined::{Class, Examined};
+use super::file_names::extension;
 use super::{agree, settings};
 use crate::analyse::summary::Template;
 use crate::base::error::ReadError;
@@ -58,6 +59,25 @@ pub(super) fn json(
             Examined::companion("JSON").contradicted(contradictions.unwrap_or_default())
         }
     })
+}
+
+/// Whether files with this extension are settings or templates.
+pub(super) fn is_settings(extension: &str) -> bool {
+    matches!(extension, "json" | "jsonc" | "jinja" | "jinja2" | "j2" | "yaml" | "yml")
+}
+
+/// Settings or a template in an archive, which are all the bytes of a member.
+pub(super) fn member(bytes: &[u8], name: &str) -> Result<Examined, ReadError> {
+    let input = &super::Lent(bytes);
+    if bytes.is_empty() {
+        return Ok(super::empty(name, "", None));
+    }
+    let is_text = content::is_text(input, u64::MAX)?;
+    match &*extension(name) {
+        "json" | "jsonc" => json(input, name, is_text, None, true),
+        "yaml" | "yml" => Ok(yaml(input, is_text)?.unwrap_or(Examined::companion("text"))),
+        _ => template(input, is_text),
+    }
 }
 
 /// A manifest of a store of models, if it is one.
