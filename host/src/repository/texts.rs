@@ -162,25 +162,32 @@ fn of_yaml(text: &str) -> Option<(String, bool)> {
 }
 
 /// How YAML may hide a key `_target_`: with an escape in it, or as a complex key or an alias whose text
-/// is elsewhere. A file without that text and without such escapes cannot have it.
+/// is elsewhere. A file without that text, also if escapes are decoded, cannot have it.
 fn hidden_key(text: &str) -> Option<&'static str> {
-    let (mut escapes, mut pending, mut chars) = (false, false, text.char_indices());
-    while let Some((at, letter)) = chars.next() {
-        let rest = text.get(at + 1..).unwrap_or_default();
-        match letter {
-            '\\' => {
-                pending |= hides(rest);
-                escapes |= pending;
-                chars.next();
-            }
-            '"' if pending && rest.trim_start_matches([' ', '\t']).starts_with(':') => {
+    let (mut decoded, mut pending, mut rest) = (String::new(), false, text);
+    while let Some(at) = rest.find(['\\', '"']) {
+        let (before, from) = rest.split_at(at);
+        decoded.push_str(before);
+        rest = from.get(1..).unwrap_or_default();
+        if from.starts_with('"') {
+            if pending && rest.trim_start_matches([' ', '\t']).starts_with(':') {
                 return Some("a key with an escape");
             }
-            '"' => pending = false,
-            _ => {}
+            pending = false;
+            decoded.push('"');
+        } else if let Some((letter, after)) = hides(rest) {
+            pending = true;
+            decoded.extend(letter);
+            rest = after;
+        } else {
+            let mut chars = rest.chars();
+            decoded.push('\\');
+            decoded.extend(chars.next());
+            rest = chars.as_str();
         }
     }
-    if !escapes && !text.contains("_target_") {
+    decoded.push_str(rest);
+    if !decoded.contains("_target_") && !text.contains("_target_") {
         return None;
     }
     let starts = |mark: char, is: &dyn Fn(&str) -> bool| {
@@ -205,17 +212,22 @@ fn hidden_key(text: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether an escape, given what follows its backslash, is that of a letter or sign of ASCII, or joins
-/// two lines.
-fn hides(rest: &str) -> bool {
-    let digits = match rest.chars().next() {
-        Some('x') => 2,
-        Some('u') => 4,
-        Some('U') => 8,
-        it => return it.is_some_and(|it| "\r\n\u{85}\u{2028}\u{2029}".contains(it)),
+/// What an escape stands for, given what follows its backslash, and what follows the escape: a letter or
+/// sign of ASCII, or nothing if it joins two lines.
+fn hides(rest: &str) -> Option<(Option<char>, &str)> {
+    let first = rest.chars().next()?;
+    let digits = match first {
+        'x' => 2,
+        'u' => 4,
+        'U' => 8,
+        _ => {
+            let is_break = "\r\n\u{85}\u{2028}\u{2029}".contains(first);
+            return is_break.then(|| (None, rest.trim_start()));
+        }
     };
-    let code = rest.get(1..=digits).and_then(|it| u32::from_str_radix(it, 16).ok());
-    code.is_some_and(|code| (0x21..0x7F).contains(&code))
+    let code = u32::from_str_radix(rest.get(1..=digits)?, 16).ok()?;
+    let letter = char::from_u32(code).filter(char::is_ascii_graphic)?;
+    Some((Some(letter), rest.get(digits + 1..).unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -247,6 +259,7 @@ mod tests {
             ("_target_: \"o\\x73.system\"", Some(true)),
             ("_target_\n: os.system", Some(true)),
             ("\"caf\\xE9\\n\": 1\nb: \"a\\x41\"\n\"c\": '\\u0041'", None),
+            ("a: \"x\\\n  \\ y\"\nb: why ? x\nc: '\\u0041'\n? x\n: *b : 1", None),
             ("? [a, b]\n: 1\nk: &z x\n*z : os.path\n<<: *z", None),
         ] {
             assert_eq!(of_yaml(text).map(|(_, runs)| runs), runs, "{text}");
