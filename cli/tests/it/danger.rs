@@ -62,6 +62,10 @@ fn no_option_hides_a_danger() {
         model.extend(bytes);
         model
     };
+    let auto_map = br#"{"auto_map": {"AutoModel": "net.Net"}}"#;
+    let escape = b"{{ ().__class__ }}";
+    let function_layer = br#"{"layers": [{"class_name": "Lambda"}]}"#;
+    let long = |end: &[u8]| [b"{\"a\": \"", &vec![b'a'; 17 << 20][..], end].concat();
     let end = [b"PK\x05\x06".as_slice(), &[0; 18]].concat();
     let cases: &[(&str, Vec<u8>, &str, [i32; 3])] = &[
         // Behind what looks like media or a tokenizer, where zipfile finds it.
@@ -113,10 +117,50 @@ fn no_option_hides_a_danger() {
         ("x.yaml", b"a:\n  _target_: os.system".to_vec(), "code", [1, 1, 0]),
         ("x.yaml", b"a:\n  _target_: torch.nn.Linear".to_vec(), "code", [3, 3, 0]),
         ("x.yaml", b"\xFF\xFEa\0:\0 \0!\0".to_vec(), "unknown", [3, 3, 3]),
+        ("x.yaml", br#""_targ\x65t_": os.system"#.to_vec(), "code", [1, 1, 0]),
+        ("x.yaml", br#"{"_targ\u0065t_": "os.system"}"#.to_vec(), "code", [1, 1, 0]),
+        ("x.yml", b"\"_target\\\n_\": os.system".to_vec(), "code", [1, 1, 0]),
+        ("x.yaml", b"? _target_\n: os.system".to_vec(), "code", [1, 1, 0]),
+        ("x.yaml", b"k: &z _target_\nm:\n  *z : os.system".to_vec(), "code", [1, 1, 0]),
+        ("x.yaml", br#""_targ\x65t_": torch.nn.Linear"#.to_vec(), "code", [3, 3, 0]),
+        ("x.yaml", b"? [a, b]\n: c\nk: &z x\n*z : \"\\n\"".to_vec(), "companion", [0, 0, 0]),
         ("x.json", br#"{"_target_": "os.system"}"#.to_vec(), "code", [1, 1, 0]),
         ("x.json", br#"{"layers": [{"class_name": "Lambda"}]}"#.to_vec(), "code", [1, 1, 0]),
         ("x.keras", zip("config.json", function), "code", [1, 1, 0]),
         ("x.h5", [b"\x89HDF\r\n\x1A\n".as_slice(), function].concat(), "code", [1, 1, 0]),
+        // Settings and templates in archives.
+        ("x.zip", zip("conf/x.yaml", b"_target_: os.system"), "code", [1, 1, 0]),
+        ("x.zip", zip("x.yml", b"a: !!python/object/apply:os.system [id]"), "code", [1, 1, 0]),
+        ("x.tar", tar(true, "x.yaml", b"_target_: os.system"), "code", [1, 1, 0]),
+        ("x.nemo", tar(true, "model_config.yaml", b"_target_: os.system"), "code", [1, 1, 0]),
+        ("x.nemo", tar(true, "./x.yaml", b"_target_: nemo.Model"), "code", [3, 3, 0]),
+        ("x.zip", zip("m/config.json", auto_map), "code", [1, 1, 0]),
+        ("x.tar", tar(true, "m/config.json", auto_map), "code", [1, 1, 0]),
+        ("x.tar", tar(true, "modules.json", br#"[{"type": "net.Net"}]"#), "code", [1, 1, 0]),
+        ("x.zip", zip("chat_template.jinja", escape), "code", [1, 1, 0]),
+        ("x.tar", tar(true, "x.j2", escape), "code", [1, 1, 0]),
+        ("x.tar", tar(true, "config.json", function_layer), "code", [1, 1, 0]),
+        ("x.zip", zip("config.json", b"{"), "unknown", [3, 3, 3]),
+        ("x.zip", zip("config.json", br#"{"a": 1}"#), "unknown", [3, 0, 0]),
+        ("x.tar", tar(true, "x.yaml", b"a: 1"), "unknown", [3, 0, 0]),
+        ("x.tar", tar(true, "x.jinja", b"{{ messages[0].content }}"), "unknown", [3, 0, 0]),
+        // What a download that failed leaves.
+        ("tokenizer.json", b"<!DOCTYPE html><html>".to_vec(), "download", [3, 3, 3]),
+        ("x.json", b"<html></html>".to_vec(), "download", [3, 3, 3]),
+        ("config.json", b"Entry not found".to_vec(), "download", [3, 3, 3]),
+        ("vocab.txt", b"Entry not found\n".to_vec(), "download", [3, 3, 3]),
+        ("vocab.json", b"{\"a\": 1, \"b".to_vec(), "unknown", [3, 3, 3]),
+        ("tokenizer.json", long(b""), "unknown", [3, 3, 3]),
+        ("tokenizer.json", long(b"\"}\n"), "companion", [0, 0, 0]),
+        ("tokenizer.json", b"".to_vec(), "unknown", [3, 3, 3]),
+        ("config.json", b"".to_vec(), "unknown", [3, 3, 3]),
+        ("config.json", br#"{"error": "Not here"}"#.to_vec(), "unknown", [3, 3, 3]),
+        ("pytorch_model.bin", b"".to_vec(), "download", [3, 3, 3]),
+        ("x.h5", b"".to_vec(), "download", [3, 3, 3]),
+        ("special_tokens_map.json", b"{}".to_vec(), "companion", [0, 0, 0]),
+        ("x.json", b"{\"a\": 1} // It ends.".to_vec(), "companion", [0, 0, 0]),
+        ("x.json", br#"{"error": "a name"}"#.to_vec(), "companion", [0, 0, 0]),
+        ("x.txt", b"".to_vec(), "companion", [0, 0, 0]),
         // Under names of other things.
         (".hidden", EVIL.to_vec(), "code", [1, 1, 1]),
         ("x.lock", EVIL.to_vec(), "code", [1, 1, 1]),

@@ -1,8 +1,10 @@
 //! What archives hold: their members' names and first bytes.
 
 use super::content::{PIECE, native, packed};
+use super::examined::Class;
 use super::file_names::{extension, is_code, is_pickled};
 use super::settings::can_run_anything;
+use super::texts::{self, SETTINGS};
 use crate::base::error::ReadError;
 use crate::check::diagnosis::Diagnosis;
 use crate::input::reader::Input;
@@ -18,8 +20,8 @@ const DIRECTORY: u64 = 16 << 20;
 const MEMBERS: usize = 4_096;
 /// Bytes of a member that decide what it is.
 const HEAD: usize = 4 << 10;
-/// Bytes of the settings of a Keras model.
-const SETTINGS: u64 = 16 << 20;
+/// Bytes of the settings in all members together that are read.
+const ALL_SETTINGS: u64 = 64 << 20;
 
 /// What was found in an archive.
 #[derive(Debug, Default)]
@@ -30,13 +32,44 @@ pub(super) struct Inside {
     pub(super) code: Option<String>,
     /// A layer with code of its own.
     pub(super) lambda: bool,
+    /// The first member with settings or a template that make a loader run code.
+    pub(super) runs: Option<String>,
+    /// The first member with settings that call functions.
+    pub(super) calls: Option<String>,
     /// Whether a member could not be looked at.
     pub(super) unseen: bool,
+    /// Bytes of settings that were read.
+    read: u64,
 }
 
 impl Inside {
+    /// Bytes of a member to read: all of settings, as long as these are few.
+    fn most(&self, name: &str, len: u64) -> u64 {
+        let is_read = texts::is_settings(&extension(name));
+        let fits = len <= SETTINGS && self.read.saturating_add(len) <= ALL_SETTINGS;
+        if is_read && fits { SETTINGS } else { HEAD as u64 }
+    }
+
     /// Adds a member, by its name, its length, and its first bytes if they could be read.
-    fn add(&mut self, name: &str, len: u64, head: Option<&[u8]>) {
+    fn add(&mut self, name: &str, len: u64, head: Option<&[u8]>) -> Result<(), ReadError> {
+        let file = name.rsplit('/').next().unwrap_or_default();
+        if let Some(bytes) = head.filter(|_| texts::is_settings(&extension(name))) {
+            self.read = self.read.saturating_add(bytes.len() as u64);
+            let found = texts::member(bytes, file)?;
+            match found.class {
+                Class::Code if found.runs => _ = self.runs.get_or_insert_with(|| name.into()),
+                Class::Code => _ = self.calls.get_or_insert_with(|| name.into()),
+                _ => {}
+            }
+            // What is longer was not read, and a length that is wrong hides an end.
+            self.unseen |= found.danger || bytes.len() as u64 != len;
+        }
+        self.sort(name, len, head.map(|head| head.get(..HEAD).unwrap_or(head)));
+        Ok(())
+    }
+
+    /// Adds a member by its first bytes.
+    fn sort(&mut self, name: &str, len: u64, head: Option<&[u8]>) {
         let extension = extension(name);
         let nested = |head: &[u8]| {
             let found = Diagnosis::of_head(head, len);
@@ -82,13 +115,13 @@ pub(super) fn zip(input: &dyn Input) -> Result<Inside, ReadError> {
             continue;
         }
         let settings = member.name.ends_with("config.json");
-        let most = if settings { SETTINGS } else { HEAD as u64 };
+        let most = inside.most(&member.name, member.len);
         let head = match inside.pickle.is_some() && inside.code.is_some() {
             false => first_bytes(input, member, most)?,
             true => None,
         };
         inside.lambda |= settings && head.as_deref().is_some_and(has_lambda);
-        inside.add(&member.name, member.len, head.as_deref());
+        inside.add(&member.name, member.len, head.as_deref())?;
     }
     Ok(inside)
 }
@@ -226,8 +259,9 @@ pub(super) fn tar(input: &dyn Input) -> Result<Inside, ReadError> {
         if header.iter().all(|byte| *byte == 0) {
             return Ok(inside);
         }
-        let name = header.iter().take(100).take_while(|byte| **byte != 0).copied().collect();
-        let name = String::from_utf8(name).unwrap_or_default();
+        let name = header.iter().take(100).take_while(|byte| **byte != 0);
+        let name: Vec<u8> = name.copied().collect();
+        let name = String::from_utf8_lossy(&name).into_owned();
         let digits = header.get(124..136).unwrap_or_default().trim_ascii();
         let digits = digits.split(|byte| *byte == 0).next().unwrap_or_default().trim_ascii();
         let size = str::from_utf8(digits).ok().and_then(|it| u64::from_str_radix(it, 8).ok());
@@ -236,8 +270,8 @@ pub(super) fn tar(input: &dyn Input) -> Result<Inside, ReadError> {
         inside.unseen |= matches!(header.get(156), Some(b'L' | b'S' | b'x'));
         // A regular file; others have no content of their own, or describe the next.
         if matches!(header.get(156), Some(b'0' | 0 | b'7')) {
-            let head = read(input, at + 512, size.min(HEAD as u64))?;
-            inside.add(&name, size, Some(&head));
+            let head = read(input, at + 512, size.min(inside.most(&name, size)))?;
+            inside.add(&name, size, Some(&head))?;
         }
         at += 512 + size.div_ceil(512) * 512;
     }

@@ -174,6 +174,41 @@ pub(super) fn whole(input: &dyn Input, most: u64) -> Result<Option<Vec<u8>>, Rea
     Ok(Some(bytes))
 }
 
+/// Whether a file is nothing but what a server answers in place of one.
+pub(super) fn is_message(head: &[u8]) -> bool {
+    const MESSAGES: &[&str] = &[
+        "404: not found",
+        "access denied",
+        "entry not found",
+        "file not found",
+        "forbidden",
+        "internal server error",
+        "invalid username or password.",
+        "not found",
+        "repository not found",
+        "unauthorized",
+    ];
+    let text = head.trim_ascii();
+    MESSAGES.iter().any(|message| text.eq_ignore_ascii_case(message.as_bytes()))
+}
+
+/// Whether JSON that is too long to be parsed ends with the bracket that closes its first.
+///
+/// # Errors
+/// When bytes cannot be read.
+pub(super) fn is_closed(input: &dyn Input) -> Result<bool, ReadError> {
+    let read = |at, len| {
+        let mut bytes = [0; 64];
+        let len = usize::try_from(len).map_or(bytes.len(), |len: usize| len.min(bytes.len()));
+        let taken = bytes.get_mut(..len).unwrap_or_default();
+        input.read_at(at, taken).map(|()| taken.trim_ascii().to_vec())
+    };
+    let len = input.len();
+    let (first, last) = (read(0, len)?, read(len.saturating_sub(64), len)?);
+    let first = first.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&first).trim_ascii_start();
+    Ok(matches!((first.first(), last.last()), (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']'))))
+}
+
 /// Whether these bytes are a SentencePiece model: a Protocol Buffers message of pieces, and the
 /// settings of trainer and normalizer (fields 1 to 5), to the last byte.
 pub(super) fn is_sentencepiece(bytes: &[u8]) -> bool {

@@ -89,7 +89,7 @@ impl Examined {
     /// Whether nothing but bytes of no known format was found.
     #[cfg(all(feature = "onnx", feature = "std"))]
     pub(super) fn may_be_data(&self) -> bool {
-        matches!(self.kind, "unknown format" | "zeros")
+        matches!(self.kind, "unknown format" | "zeros" | "empty file")
     }
 
     pub(super) fn because(self, why: impl Into<String>) -> Self {

@@ -8,6 +8,9 @@ const PICKLES: &[&str] = &["dill", "joblib", "pickle", "pkl"];
 /// Extensions under which PyTorch and others save pickles, among other things.
 const MAYBE_PICKLES: &[&str] =
     &["bin", "ckpt", "mar", "model", "nemo", "ot", "pt", "pt2", "pth", "sav", "th"];
+/// Extensions of other files that hold a model, and are never empty.
+const MODELS: &[&str] =
+    &["h5", "hdf5", "keras", "mlmodel", "msgpack", "npy", "npz", "onnx", "pdparams", "tflite"];
 /// Extensions of code, with what it is.
 const CODE: &[(&str, &str)] = &[
     ("applescript", "AppleScript"),
@@ -116,6 +119,14 @@ pub(super) fn is_pickled(extension: &str) -> bool {
 
 pub(super) fn may_be_pickled(extension: &str) -> bool {
     MAYBE_PICKLES.contains(&extension)
+}
+
+/// Whether a file with this extension holds a model, or a part of one.
+pub(super) fn is_model(extension: &str) -> bool {
+    is_pickled(extension)
+        || may_be_pickled(extension)
+        || may_be_program(extension)
+        || MODELS.contains(&extension)
 }
 
 pub(super) fn is_code(extension: &str) -> bool {

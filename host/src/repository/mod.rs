@@ -169,7 +169,7 @@ impl Repository {
             return Ok(found);
         }
         if head.is_empty() {
-            return Ok(Examined::companion("empty file"));
+            return Ok(empty(name, &extension, place));
         }
         if let Some(found) = by_magic(input, &head, &extension)? {
             return Ok(found);
@@ -304,14 +304,33 @@ fn download(controlled: Option<&str>, extension: &str, head: &[u8], len: u64) ->
         return of("Xet pointer").map(|it| it.because(why).stands_for_another());
     }
     let page = matches!(Diagnosis::of_head(head, len), Some(Diagnosis::Message(what)) if what.starts_with("an "));
-    const PAGES: [&str; 9] = ["html", "htm", "json", "plist", "rng", "svg", "xhtml", "xml", "xsl"];
+    const PAGES: [&str; 8] = ["html", "htm", "plist", "rng", "svg", "xhtml", "xml", "xsl"];
     if page && !PAGES.contains(&extension) {
         return of("web page").map(|it| it.because("as servers send in place of a file"));
+    }
+    if content::is_message(head) {
+        return of("server's message").map(|it| it.because("in place of a file"));
     }
     if !head.is_empty() && head.iter().all(|byte| *byte == 0) {
         return of("zeros").map(|it| it.because("as after a failed copy"));
     }
     None
+}
+
+/// A file without bytes: nothing, unless its name says that a loader reads something.
+fn empty(name: &str, extension: &str, place: Option<&dyn Place>) -> Examined {
+    let found = Examined::companion("empty file");
+    // The cache of huggingface_hub notes so that a repository has no file of this name.
+    if place.is_some_and(|place| place.name().lossy().contains(".no_exist")) {
+        return found;
+    }
+    if settings::is_read(name) {
+        return Examined::new(Class::Unknown, "unreadable settings").because("empty");
+    }
+    match file_names::is_model(extension) {
+        true => Examined::new(Class::Download, found.kind).because("as after a failed download"),
+        false => found,
+    }
 }
 
 /// A file whose first bytes say what it is.
@@ -365,13 +384,21 @@ fn lambda() -> Examined {
 
 /// An archive with these contents.
 fn inside(inside: Inside, what: &'static str) -> Examined {
-    let Inside { pickle, code, lambda: has_lambda, unseen } = inside;
+    let Inside { pickle, code, lambda: has_lambda, runs, calls, unseen, .. } = inside;
     if has_lambda {
         return lambda();
     }
     if let Some(name) = pickle {
         let why = format!("\"{name}\" in it can run code when it is loaded");
         return Examined::new(Class::Code, "archive of a pickle").because(why).runs();
+    }
+    if let Some(name) = runs {
+        let why = format!("\"{name}\" in it loads code");
+        return Examined::new(Class::Code, "archive of settings").because(why).runs();
+    }
+    if let Some(name) = calls {
+        let why = format!("\"{name}\" in it calls functions");
+        return Examined::new(Class::Code, "archive of settings").because(why);
     }
     if let Some(name) = code {
         return Examined::new(Class::Code, "archive of code").because(format!("\"{name}\""));

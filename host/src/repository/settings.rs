@@ -25,6 +25,31 @@ pub(crate) const NAMES: &[&str] = &[
     "video_preprocessor_config.json",
 ];
 
+/// Files of data that loaders read by these names. Nothing in them decides what is loaded.
+const DATA: &[&str] = &[
+    "added_tokens.json",
+    "params.json",
+    "quantize_config.json",
+    "scheduler_config.json",
+    "sentence_bert_config.json",
+    "special_tokens_map.json",
+    "tokenizer.json",
+    "vocab.json",
+];
+
+/// Whether loaders read a file of this name as JSON, so that it must be that.
+pub(super) fn is_read(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    NAMES.contains(&&*name) || DATA.contains(&&*name)
+}
+
+/// Whether this is nothing but what a server says of an error.
+pub(super) fn is_message(json: &Json) -> bool {
+    const KEYS: [&str; 5] = ["detail", "error", "errors", "message", "status"];
+    let mut keys = json.pairs().iter().map(|(key, _)| key.as_str());
+    keys.len() > 0 && keys.all(|key| KEYS.contains(&key))
+}
+
 /// Libraries whose classes `model_index.json` names.
 const LIBRARIES: &[&str] = &["diffusers", "flax", "onnxruntime", "optimum", "transformers"];
 
