@@ -75,8 +75,10 @@ int main(void) {
   wb_finding first[2];
   wb_findings found = WB_FINDINGS(first);
   wb_file file;
+  wb_code code;
   if (wb_open(&file, model_start, (size_t)(model_end - model_start), WB_DETECT, &found) != WB_OK ||
-      wb_check(&file, slots, SLOTS, &found) != WB_OK) {
+      /* In a .tflite file, equal names and unused bytes are left to hosts: WB_UNCHECKED. */
+      ((code = wb_check(&file, slots, SLOTS, &found)) != WB_OK && code != WB_UNCHECKED)) {
     board_put("refused: ");
     board_put(wb_rule_id(first[0].rule));
     board_put(" at offset 0x");
