@@ -447,12 +447,12 @@
   X(0x3c4b, "KEYS-SPLIT-NO", WB_SEVERITY_VIOLATION, "the number of a part is below their count") \
   X(0x3c4c, "KEYS-SPLIT-TENSORS", WB_SEVERITY_VIOLATION, "split.tensors.count is that of all parts") \
   X(0x3c4d, "KEYS-SPLIT-KEYS", WB_SEVERITY_VIOLATION, "every part has its number, and the first also the number of all tensors; llama.cpp refuses a set without them") \
-  X(0x3e4e, "KEYS-SPLIT-MISSING", WB_SEVERITY_FATAL, "readers open every part, in the folder of the first") \
-  X(0x3e4f, "KEYS-SPLIT-OTHER", WB_SEVERITY_FATAL, "split.no counts from 0 what the name counts from 1; readers compare both") \
-  X(0x3e50, "KEYS-SPLIT-COUNT", WB_SEVERITY_FATAL, "split.count is the number that every name of the set ends with") \
-  X(0x3e51, "KEYS-SPLIT-INVALID", WB_SEVERITY_FATAL, "a set is as sound as each of its parts, and each states its number and their count") \
-  X(0x3e52, "KEYS-SPLIT-TWICE", WB_SEVERITY_FATAL, "names of tensors are those of the whole set; readers refuse duplicates") \
-  X(0x3e53, "KEYS-SPLIT-TOTAL", WB_SEVERITY_FATAL, "readers compare both, and refuse the set") \
+  X(0x3c4e, "KEYS-SPLIT-MISSING", WB_SEVERITY_VIOLATION, "readers open every part, in the folder of the first") \
+  X(0x3c4f, "KEYS-SPLIT-OTHER", WB_SEVERITY_VIOLATION, "split.no counts from 0 what the name counts from 1; readers compare both") \
+  X(0x3c50, "KEYS-SPLIT-COUNT", WB_SEVERITY_VIOLATION, "split.count is the number that every name of the set ends with") \
+  X(0x3c51, "KEYS-SPLIT-INVALID", WB_SEVERITY_VIOLATION, "a set is as sound as each of its parts, and each states its number and their count") \
+  X(0x3c52, "KEYS-SPLIT-TWICE", WB_SEVERITY_VIOLATION, "names of tensors are those of the whole set; readers refuse duplicates") \
+  X(0x3c53, "KEYS-SPLIT-TOTAL", WB_SEVERITY_VIOLATION, "readers compare both, and refuse the set") \
   X(0x3e54, "KEYS-SPLIT-JOINED", WB_SEVERITY_FATAL, "llama.cpp reads each part as a file, and refuses a part that is not alone in its file")
 
 #define WB_RULES_NPY(X) \

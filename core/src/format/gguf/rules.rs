@@ -285,27 +285,27 @@ rules! { Format::Gguf.code();
         "split.count is {found}, and split.no or split.tensors.count is missing or out of range",
         "every part has its number, and the first also the number of all tensors; llama.cpp refuses a set without them",
         why "llama.cpp refuses a part without its number, and a first part without the number of tensors";
-    SPLIT_MISSING = "KEYS-SPLIT-MISSING", Fatal, Silent,
+    SPLIT_MISSING = "KEYS-SPLIT-MISSING", Violation, Silent,
         "part {found} of {expected} is missing",
         "readers open every part, in the folder of the first",
         why "the set is not what its first part records";
-    SPLIT_OTHER = "KEYS-SPLIT-OTHER", Fatal, Silent,
+    SPLIT_OTHER = "KEYS-SPLIT-OTHER", Violation, Silent,
         "split.no is {found}; by its name it should be {expected}",
         "split.no counts from 0 what the name counts from 1; readers compare both",
         why "the set is not what its first part records";
-    SPLIT_COUNT = "KEYS-SPLIT-COUNT", Fatal, Silent,
+    SPLIT_COUNT = "KEYS-SPLIT-COUNT", Violation, Silent,
         "split.count is {found}; by its name it should be {expected}",
         "split.count is the number that every name of the set ends with",
         why "the set is not what its first part records";
-    SPLIT_INVALID = "KEYS-SPLIT-INVALID", Fatal, Silent,
+    SPLIT_INVALID = "KEYS-SPLIT-INVALID", Violation, Silent,
         "part {found} of {expected} is invalid, belongs to another set, or is a link that leads elsewhere",
         "a set is as sound as each of its parts, and each states its number and their count",
         why "the set is not what its first part records";
-    SPLIT_TWICE = "KEYS-SPLIT-TWICE", Fatal, Silent,
+    SPLIT_TWICE = "KEYS-SPLIT-TWICE", Violation, Silent,
         "part {found} has a tensor that an earlier part also has",
         "names of tensors are those of the whole set; readers refuse duplicates",
         why "the set is not what its first part records";
-    SPLIT_TOTAL = "KEYS-SPLIT-TOTAL", Fatal, Silent,
+    SPLIT_TOTAL = "KEYS-SPLIT-TOTAL", Violation, Silent,
         "all parts have {found} tensors together; split.tensors.count is {expected}",
         "readers compare both, and refuse the set",
         why "the set is not what its first part records";
