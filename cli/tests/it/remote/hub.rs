@@ -123,7 +123,7 @@ fn files_of_a_repository_are_what_their_content_says() {
         ("custom/config.json", auto_map, 1, "code"),
         ("training_args.bin", pickle, 1, "code"),
         ("tool.py", b"print()".to_vec(), 3, "code"),
-        ("tokenizer.model", pointer.clone(), 3, "download"),
+        ("tokenizer.model", pointer.clone(), 1, "download"),
         // Under the name of a model it is a model that cannot be read.
         ("other.safetensors", pointer, 1, "model"),
         ("table.xyz", vec![255; 300], 3, "unknown"),

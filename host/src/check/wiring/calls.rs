@@ -66,7 +66,9 @@ impl Calls {
             .filter_map(|(from, to)| Some((by_number(*from)?, of(*to)?)))
             .filter(|(from, to)| from != to)
             .collect();
-        if let Some(at) = circle(sorted.len(), &calls)
+        // The order of hashes is random, that of names in the file is not.
+        let place = |at: usize| sorted.get(at).map(|it| it.name);
+        if let Some(at) = circle(sorted.len(), &calls, &place)
             && let Some(function) = sorted.get(at)
         {
             found.push(finding(rules::F_CYCLE, function.name, 0));
@@ -74,8 +76,13 @@ impl Calls {
     }
 }
 
-/// One of `count` functions that is in a circle of calls, if there is one.
-fn circle(count: usize, calls: &[(usize, usize)]) -> Option<usize> {
+/// One of `count` functions that is in a circle of calls, if there is one: that which is reached from
+/// the first by its place in the file.
+fn circle<P: Ord>(
+    count: usize,
+    calls: &[(usize, usize)],
+    place: &dyn Fn(usize) -> P,
+) -> Option<usize> {
     // Functions that call nothing are taken away, again and again; a circle stays.
     let mut left = vec![0_usize; count];
     let mut callers: Vec<Vec<usize>> = vec![Vec::new(); count];
@@ -99,7 +106,7 @@ fn circle(count: usize, calls: &[(usize, usize)]) -> Option<usize> {
     for (from, to) in calls.iter().filter(|(from, to)| stays(*from) && stays(*to)) {
         *next.get_mut(*from)? = Some(*to);
     }
-    let mut at = (0..count).find(|at| stays(*at))?;
+    let mut at = (0..count).filter(|at| stays(*at)).min_by_key(|at| place(*at))?;
     for _ in 0..count {
         at = (*next.get(at)?)?;
     }
@@ -108,7 +115,9 @@ fn circle(count: usize, calls: &[(usize, usize)]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::circle;
+    fn circle(count: usize, calls: &[(usize, usize)]) -> Option<usize> {
+        super::circle(count, calls, &|at| at)
+    }
 
     #[test]
     fn circle_of_calls_is_found() {
