@@ -3,14 +3,13 @@
 
 use std::collections::BTreeSet;
 use weighbridge_core::{Format, Severity};
-use weighbridge_tests::DEEP;
 use weighbridge_tests::fixtures;
 use weighbridge_tests::survey::{Survey, survey_whole};
 
 /// Sound files up to this length are changed.
-const SMALL: usize = if DEEP { 2048 } else { 640 };
+const SMALL: usize = 640;
 /// Most changes of each kind that are combined.
-const MOST: usize = if DEEP { 96 } else { 24 };
+const MOST: usize = 24;
 
 /// The pairs in which the first change takes the second out of the file, or makes up for it. Each
 /// occurs.
@@ -112,7 +111,7 @@ fn changes(bytes: &[u8], format: Option<Format>) -> [Vec<Change>; 2] {
 /// hides only some, the two changes are one number, or make up for each other.
 fn hides(sound: &[u8], format: Option<Format>, one: Change, two: Change) -> bool {
     let (mut bytes, mut count) = (sound.to_vec(), 0);
-    for value in (0..=255_u8).step_by(if DEEP { 1 } else { 3 }) {
+    for value in (0..=255_u8).step_by(3) {
         bytes[one.at] = sound[one.at];
         bytes[two.at] = value;
         if !ids(&survey_whole(&bytes, format), Severity::Fatal).contains(two.rule) {
@@ -158,7 +157,7 @@ fn pairs(name: &str) {
     let new: Vec<_> = hidden.difference(&apart).collect();
     assert!(new.is_empty(), "a violation hides a fatal fault: {new:?}");
     let gone: Vec<_> = apart.difference(&hidden).collect();
-    assert!(DEEP || gone.is_empty(), "{gone:?} no longer occur");
+    assert!(gone.is_empty(), "{gone:?} no longer occur");
 }
 
 /// A test for each format, so that they run in parallel.

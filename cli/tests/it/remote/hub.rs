@@ -124,8 +124,8 @@ fn files_of_a_repository_are_what_their_content_says() {
         ("training_args.bin", pickle, 1, "code"),
         ("tool.py", b"print()".to_vec(), 3, "code"),
         ("tokenizer.model", pointer.clone(), 1, "download"),
-        // Under the name of a model it is a model that cannot be read.
-        ("other.safetensors", pointer, 1, "model"),
+        // Under the name of a model as well.
+        ("other.safetensors", pointer, 1, "download"),
         ("table.xyz", vec![255; 300], 3, "unknown"),
         ("model-00001-of-00002.safetensors", tensors(&["b"]), 3, "model"),
     ] {
