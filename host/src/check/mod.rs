@@ -7,6 +7,7 @@ pub(crate) mod criteria;
 pub(crate) mod diagnosis;
 pub(crate) mod entry_names;
 pub(crate) mod file_audit;
+pub(crate) mod finding;
 pub(crate) mod folders;
 pub(crate) mod options;
 pub(crate) mod pickles;

@@ -9,13 +9,11 @@
 //! compared with the rows of tensors, and all of it is read before it is reported.
 
 use crate::check::report::Collected;
-use crate::check::tail::{EDGE, PAGE, is_even, is_zero, row};
+use crate::check::tail::{EDGE, PAGE, is_even, is_zero, lost, row};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use weighbridge_core::{
-    Absent, Cursor, EntryKind, File, Finding, Source, Span, Stop, Subject, Tensor, general,
-};
+use weighbridge_core::{Absent, Cursor, File, Finding, Source, Span, Stop, Tensor};
 
 /// Fewest and most pages that are looked at, and the bytes of which one is.
 const FEWEST: u64 = 64;
@@ -245,16 +243,6 @@ impl Run {
     fn finding(&self, end: u64) -> Finding {
         let [first, last] = self.entry;
         let cut = if self.cuts[0] { first } else { last };
-        let zeros = is_zero(&self.page);
-        Finding {
-            offset: self.from,
-            expected: 0,
-            found: end,
-            len: u32::try_from(end - self.from).unwrap_or(u32::MAX),
-            entry: cut.unwrap_or(0),
-            part: Subject::NO_PART,
-            rule: if zeros { general::DATA_ZEROS } else { general::DATA_REPEATED },
-            kind: EntryKind::Tensor,
-        }
+        lost((self.from, end), is_zero(&self.page), cut.unwrap_or(0))
     }
 }

@@ -6,6 +6,7 @@ use crate::check::diagnosis::Diagnosis;
 use crate::check::diagnosis::archive::Members;
 use crate::check::entry_names::Naming;
 use crate::check::file_audit::FileAudit;
+use crate::check::finding::on_file;
 use crate::check::options::{Goal, Options};
 use crate::check::pickles::Pickles;
 #[cfg(feature = "std")]
@@ -23,9 +24,7 @@ use alloc::vec::Vec;
 #[cfg(feature = "gguf")]
 use weighbridge_core::format::gguf::rules as gguf;
 use weighbridge_core::format::{PickleWalk, Pickled};
-use weighbridge_core::{
-    Absent, EntryKind, File, Finding, Format, Opening, Rule, Source, Span, Stop, Subject, general,
-};
+use weighbridge_core::{Absent, File, Format, Opening, Source, Span, Stop, general};
 
 /// The check of one file. Between steps it is plain data.
 #[derive(Debug, Default)]
@@ -198,7 +197,7 @@ impl Check {
         if !self.walked && !self.is_indexed {
             let pickled = self.pickle.step(source)?;
             if let Pickled::Imports(at) | Pickled::Unfinished(at) = pickled {
-                self.collected.push(finding(general::PICKLE_POLYGLOT, at, 1));
+                self.collected.push(on_file(general::PICKLE_POLYGLOT, (at, 1), (0, 0)));
             }
             self.walked = true;
         }
@@ -250,7 +249,7 @@ impl Check {
                 return Err(absent);
             }
             if stated.is_one_of_many() {
-                self.collected.push(finding(gguf::SPLIT_JOINED, *at, 4));
+                self.collected.push(on_file(gguf::SPLIT_JOINED, (*at, 4), (0, 0)));
             }
             self.behind = Behind::Known;
         }
@@ -368,19 +367,5 @@ impl Check {
             collected: &self.collected,
         };
         Report::new(outcome, &self.naming, options)
-    }
-}
-
-/// A finding on the file as a whole.
-fn finding(rule: Rule, offset: u64, len: u32) -> Finding {
-    Finding {
-        offset,
-        expected: 0,
-        found: 0,
-        len,
-        entry: 0,
-        part: Subject::NO_PART,
-        rule,
-        kind: EntryKind::File,
     }
 }

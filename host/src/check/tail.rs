@@ -73,7 +73,8 @@ impl Tail {
         let before = matches!(self.state, State::Done(_));
         let found = self.find(source, file)?;
         if let Some(broken) = found.filter(|_| !before) {
-            collected.push(broken.finding(source.len()));
+            let Broken { at, zeros, entry } = broken;
+            collected.push(lost((at, source.len()), zeros, entry));
         }
         Ok(())
     }
@@ -153,19 +154,17 @@ fn begin(source: &Source<'_>, kept: &mut Vec<u8>) -> Result<State, Absent> {
     })
 }
 
-impl Broken {
-    /// The finding in a file that ends at `end`.
-    fn finding(self, end: u64) -> Finding {
-        Finding {
-            offset: self.at,
-            expected: 0,
-            found: end,
-            len: u32::try_from(end - self.at).unwrap_or(u32::MAX),
-            entry: self.entry,
-            part: Subject::NO_PART,
-            rule: if self.zeros { general::DATA_ZEROS } else { general::DATA_REPEATED },
-            kind: EntryKind::Tensor,
-        }
+/// The finding on zeros, or on copies of one page, that lie from `from` to `end` and cut a tensor.
+pub(crate) fn lost((from, end): (u64, u64), zeros: bool, entry: u32) -> Finding {
+    Finding {
+        offset: from,
+        expected: 0,
+        found: end,
+        len: u32::try_from(end - from).unwrap_or(u32::MAX),
+        entry,
+        part: Subject::NO_PART,
+        rule: if zeros { general::DATA_ZEROS } else { general::DATA_REPEATED },
+        kind: EntryKind::Tensor,
     }
 }
 

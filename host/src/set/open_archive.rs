@@ -12,6 +12,7 @@ use crate::base::error::{Error, ReadError};
 use crate::base::python_json::Json;
 use crate::base::text::Text;
 use crate::check::access::Access;
+use crate::check::finding::on_file;
 use crate::check::options::Goal;
 use crate::check::report::{Report, Unchecked};
 use crate::check::scan::part::Bytes;
@@ -24,7 +25,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use weighbridge_core::codec::checksum::{Algorithm, Checksum, Hasher};
 use weighbridge_core::format::onnx::is_inside;
-use weighbridge_core::{EntryKind, Finding, Format, Rule, Span, Stop, Subject, general, limits};
+use weighbridge_core::{Format, Rule, Span, Stop, general, limits};
 
 /// The member that lists the components.
 const INDEX: &str = "model_index.json";
@@ -157,25 +158,11 @@ fn pipeline(
 
 /// Reports a rule that a member breaks.
 fn flag(report: &mut Report, rule: Rule, it: &Placed<'_>, numbers: (u64, u64)) {
-    let (expected, found) = numbers;
     // The directory may say a place that is not in the file.
     let offset = it.member.offset.min(report.size());
     let len = u32::try_from(report.size() - offset).unwrap_or(u32::MAX).min(4);
-    let found = Finding { len, ..finding(rule, offset, expected, found) };
+    let found = on_file(rule, (offset, len), numbers);
     report.find(found, || Some(it.name.clone()));
-}
-
-fn finding(rule: Rule, offset: u64, expected: u64, found: u64) -> Finding {
-    Finding {
-        offset,
-        expected,
-        found,
-        len: 4,
-        entry: 0,
-        part: Subject::NO_PART,
-        rule,
-        kind: EntryKind::File,
-    }
 }
 
 /// Checks that the last record is whole, ends the file, and counts the members.
@@ -198,7 +185,7 @@ fn check_end(access: &Access<'_>, directory: &Directory, report: &mut Report) ->
     });
     if !is_whole {
         let from = at.map_or(len, |at| len - tail.len() as u64 + at as u64);
-        let end = Finding { len: 0, ..finding(general::ARCHIVE_END, from, 0, 0) };
+        let end = on_file(general::ARCHIVE_END, (from, 0), (0, 0));
         report.find(end, || None);
     }
     Ok(())
@@ -290,7 +277,7 @@ fn json(
 /// Checks that each folder is in the index, and has settings.
 fn check_folders(report: &mut Report, placed: &[Placed<'_>], index: Option<&Json>) {
     let Some(index @ Json::Map(_)) = index else {
-        report.find(finding(general::ARCHIVE_INDEX, 0, 0, 0), || None);
+        report.find(on_file(general::ARCHIVE_INDEX, (0, 4), (0, 0)), || None);
         return;
     };
     let mut folders: BTreeMap<&str, (u64, bool)> = BTreeMap::new();
@@ -301,7 +288,7 @@ fn check_folders(report: &mut Report, placed: &[Placed<'_>], index: Option<&Json
     }
     for (folder, (offset, has_settings)) in folders {
         if !has_settings || index.get(folder).is_none() {
-            let found = finding(general::ARCHIVE_FOLDER, offset, 0, 0);
+            let found = on_file(general::ARCHIVE_FOLDER, (offset, 4), (0, 0));
             report.find(found, || Some(Text::from(folder.to_string())));
         }
     }

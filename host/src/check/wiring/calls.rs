@@ -1,6 +1,6 @@
 //! Calls between the functions of a model.
 
-use super::{finding, key, place};
+use super::{finding, place};
 use crate::base::sort::sort;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -32,11 +32,11 @@ impl Calls {
     pub(super) fn add(&mut self, link: &Link) {
         match link.role {
             Role::Function => self.functions.push(Function {
-                hash: key(link),
+                hash: link.hash,
                 number: link.function,
                 name: place(link.name),
             }),
-            _ => self.calls.push((link.function, key(link))),
+            _ => self.calls.push((link.function, link.hash)),
         }
     }
 

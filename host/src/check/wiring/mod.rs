@@ -8,16 +8,15 @@
 mod calls;
 mod values;
 
+use crate::check::finding::on_file;
 use crate::check::options::Options;
 use crate::check::report::Collected;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use calls::Calls;
 use values::Values;
-use weighbridge_core::format::onnx::{Header, Link, Links, Role, rules};
-use weighbridge_core::{
-    Absent, EntryKind, File, Finding, NameAt, Rule, Source, Stop, Subject, general, limits,
-};
+use weighbridge_core::format::onnx::{Header, Links, Role, rules};
+use weighbridge_core::{Absent, File, Finding, NameAt, Rule, Source, Stop, general, limits};
 
 /// The check of a model's wiring. Between steps it is plain data.
 #[derive(Debug, Default)]
@@ -110,21 +109,7 @@ fn place(name: NameAt) -> (u64, u32) {
     (name.offset, name.len)
 }
 
-/// A finding on the name at `offset`.
-fn finding(rule: Rule, (offset, len): (u64, u32), expected: u64) -> Finding {
-    Finding {
-        offset,
-        expected,
-        found: 0,
-        len,
-        entry: 0,
-        part: Subject::NO_PART,
-        rule,
-        kind: EntryKind::File,
-    }
-}
-
-/// The hash that a link is sorted by, for rows of all kinds.
-fn key(link: &Link) -> u64 {
-    link.hash
+/// A finding on a name, or on the file.
+fn finding(rule: Rule, name: (u64, u32), expected: u64) -> Finding {
+    on_file(rule, name, (expected, 0))
 }

@@ -1,6 +1,6 @@
 //! Values: what makes them, what reads them, and what is stated about them.
 
-use super::{finding, key, place};
+use super::{finding, place};
 use crate::base::sort::sort;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -98,7 +98,7 @@ impl Values {
         let is_constant = link.role == Role::Initializer;
         if link.elem != 0 {
             self.stated.push(Stated {
-                hash: key(link),
+                hash: link.hash,
                 graph: link.graph,
                 is_constant,
                 name: place(link.name),
@@ -144,12 +144,9 @@ impl Values {
             }
             let own = constant.filter(|own| (own.hash, own.graph) == (it.hash, it.graph));
             let Some(own) = own else { continue };
-            let same = |a: DimsAt, b: DimsAt| a == b;
-            let fits = match (own.dims, it.dims) {
-                (Some(own), Some(stated)) => same(own, stated),
-                _ => true,
-            };
-            if !fits || own.elem != it.elem {
+            // The extents themselves: these are not places in the file.
+            let differs = own.dims.zip(it.dims).is_some_and(|(own, stated)| own != stated);
+            if differs || own.elem != it.elem {
                 found.push(finding(rules::G_TYPE, it.name, own.name.0));
             }
         }
@@ -173,7 +170,7 @@ impl Row {
         // What is nested deeper ends earlier.
         let order = u64::from(DEEP.saturating_sub(link.depth)) << 3 | event as u64;
         Row {
-            hash: key(link),
+            hash: link.hash,
             at: at.min(LAST) << 8 | order,
             name: link.name.offset.min(LAST) << 8 | event as u64,
             len: link.name.len,
