@@ -1,11 +1,11 @@
 //! Groups of files with a line each: a count, what they are, and a few names.
 
-use super::{Context, Sorted};
+use super::{Context, Sorted, names_of};
 use crate::human::{self, Shade};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use weighbridge::repository::{Class, Examined};
-use weighbridge::text::{plural, thousands};
+use weighbridge::text::plural;
 use weighbridge::{Report, Severity, Text, Verdict};
 
 /// Names that the line of a group shows.
@@ -189,9 +189,7 @@ fn line(out: &mut dyn Write, rank: Rank, kind: &str, group: &Group) -> io::Resul
         Rank::Code => format!("code: {kind}"),
         _ => kind.to_owned(),
     };
-    let left = count - names.len() as u64;
-    let left = if left > 0 { format!(" and {} more", thousands(left)) } else { String::new() };
-    writeln!(out, "{kind}: {}{left}", names.join(", "))
+    writeln!(out, "{kind}: {}", names_of(*count, names))
 }
 
 #[cfg(test)]

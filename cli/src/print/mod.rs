@@ -20,6 +20,15 @@ use weighbridge::repository::{Class, Examined};
 use weighbridge::text::{plural, thousands};
 use weighbridge::{Profile, Report, Text, Verdict};
 
+/// The first names of `count` files, and how many more there are.
+fn names_of(count: u64, first: &[String]) -> String {
+    let names = first.join(", ");
+    match count.saturating_sub(first.len() as u64) {
+        0 => names,
+        more => format!("{names} and {} more", thousands(more)),
+    }
+}
+
 /// The result for one input.
 #[derive(Debug)]
 pub(crate) struct Done {

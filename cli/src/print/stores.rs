@@ -1,16 +1,16 @@
 //! What kind of store a folder is: a line for each.
 
-use super::{Seen, Tally};
+use super::{Seen, Tally, names_of};
 use std::collections::{BTreeMap, BTreeSet};
-use weighbridge::text::{plural, thousands};
+use weighbridge::repository::hub_repository;
+use weighbridge::text::plural;
 
 /// Names that are shown.
 const NAMES: usize = 3;
 /// Folders with names of ComfyUI's that are remembered.
 const FOLDERS: usize = 1_000;
 
-/// Beginnings of the names of repositories in the cache of huggingface_hub.
-const REPOSITORIES: [&str; 3] = ["models--", "datasets--", "spaces--"];
+/// Folders of a repository in the cache of huggingface_hub.
 const IN_REPOSITORY: [&str; 3] = ["blobs", "refs", "snapshots"];
 /// Folders that ComfyUI keeps models in, by purpose. It has the first or the second.
 const PURPOSES: [&str; 15] = [
@@ -63,10 +63,8 @@ impl Names {
     }
 
     fn line(&self, store: &str, thing: &str) -> Option<String> {
-        let left = self.count.saturating_sub(self.first.len() as u64);
-        let left = if left > 0 { format!(" and {} more", thousands(left)) } else { String::new() };
-        let names = self.first.join(", ");
-        let line = || format!("{store}, {}: {names}{left}", plural(self.count, thing));
+        let names = names_of(self.count, &self.first);
+        let line = || format!("{store}, {}: {names}", plural(self.count, thing));
         (self.count > 0).then(line)
     }
 }
@@ -93,9 +91,9 @@ impl Stores {
         let parts: Vec<_> = file.split('/').collect();
         for (at, pair) in parts.windows(2).enumerate() {
             let [part, next] = pair else { continue };
-            let repository = REPOSITORIES.iter().find_map(|it| part.strip_prefix(it));
+            let repository = hub_repository(part);
             if let Some(name) = repository.filter(|_| IN_REPOSITORY.contains(next)) {
-                self.hub.add(name.replace("--", "/"));
+                self.hub.add(name);
                 return;
             }
             let Some(purpose) = PURPOSES.iter().find(|it| *it == part) else { continue };

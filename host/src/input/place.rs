@@ -266,7 +266,22 @@ fn hub_blobs(path: &std::path::Path) -> Option<std::path::PathBuf> {
 #[cfg(feature = "std")]
 pub(crate) fn is_hub_repository(folder: &std::path::Path) -> bool {
     let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    ["models--", "datasets--", "spaces--"].iter().any(|kind| name.starts_with(kind))
+    hub_repository(name).is_some()
+}
+
+/// The repository whose folder in huggingface_hub's cache has this name.
+///
+/// ```
+/// use weighbridge::repository::hub_repository;
+///
+/// assert_eq!(hub_repository("models--me--tiny").as_deref(), Some("me/tiny"));
+/// assert_eq!(hub_repository("models"), None);
+/// ```
+#[cfg(feature = "std")]
+pub fn hub_repository(folder: &str) -> Option<String> {
+    let kinds = ["models--", "datasets--", "spaces--"];
+    let name = kinds.iter().find_map(|kind| folder.strip_prefix(kind))?;
+    Some(name.replace("--", "/"))
 }
 
 /// Whether a path is a link of huggingface_hub's cache: from a snapshot to a blob of the same

@@ -30,9 +30,9 @@ use crate::check::diagnosis::Diagnosis;
 pub use crate::check::folders::{RULES, rule};
 use crate::input::place::Place;
 #[cfg(feature = "std")]
-pub use crate::input::place::is_hub_link;
-#[cfg(feature = "std")]
 use crate::input::place::is_hub_repository;
+#[cfg(feature = "std")]
+pub use crate::input::place::{hub_repository, is_hub_link};
 use crate::input::reader::Input;
 use alloc::format;
 use alloc::string::String;
