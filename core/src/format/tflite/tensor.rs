@@ -75,7 +75,7 @@ pub(super) fn dtype(code: u32) -> Option<DType> {
 /// Bytes of `elements` elements of a type with a width; `None` if their bits exceed 64 bits. Takes
 /// less code than [`DType::bytes`], which knows the types of all formats.
 fn bytes(code: u32, elements: u64) -> Option<u64> {
-    /// Powers of two that are the widths of types in bits; those of other types are not asked for.
+    /// Widths of types in bits, as powers of two. Nothing asks for the other types.
     const WIDTHS: [u8; 23] = [5, 4, 5, 3, 6, 0, 3, 4, 6, 3, 6, 7, 6, 0, 0, 5, 4, 2, 4, 1, 2, 3, 3];
     let width = usize::try_from(code).ok().and_then(|code| WIDTHS.get(code)).copied();
     let bits = scaled(elements, 1_u32.wrapping_shl(width.unwrap_or(0).into()))?;

@@ -1,6 +1,6 @@
 //! Reads from a file of which a host may hold only one place at a time.
 //!
-//! A table, its vtable and what its fields refer to may be anywhere. So each number that was read is
+//! A table, its vtable and its values may lie anywhere. So each number that was read is
 //! remembered, in the order of the reads. When bytes were missing, the entry is read again from its
 //! start, and the remembered numbers are taken from here.
 

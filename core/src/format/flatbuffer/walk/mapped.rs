@@ -49,7 +49,7 @@ enum Seen {
     String,
 }
 
-/// What opening and listing keep when bytes are missing: nothing, for none ever are.
+/// State of opening and listing that outlasts missing bytes. Here none are missing, so none is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Kept<T>(PhantomData<T>);
 

@@ -68,7 +68,7 @@ enum Phase {
     StringEnd,
 }
 
-/// What opening and listing keep when bytes are missing.
+/// State of opening and listing that outlasts missing bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Kept<T>(T);
 
