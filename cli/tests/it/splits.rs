@@ -172,3 +172,53 @@ fn parts_that_were_joined_with_cat_are_fatal() {
     let other = run(&folder, &["check", &named(1)]);
     assert!(other.code == 0 && other.out.contains("TRAILING"), "{other:?}");
 }
+
+/// The lenient profile reads the parts that are there, and a gate says that the set is not whole.
+#[test]
+fn set_that_is_not_whole_is_unchecked_leniently() {
+    let cut = |no: u16| {
+        let whole = part(no, &NAMES).bytes();
+        whole[..whole.len() - 30].to_vec()
+    };
+    let count = Held::Number(2, 4);
+    let cases: [(&str, usize, Option<Vec<u8>>); 7] = [
+        ("missing", 3, None),
+        ("broken", 2, Some(cut(1))),
+        ("of another set", 2, Some(part(1, &NAMES).without("split.no").bytes())),
+        ("second of three", 2, Some(part(2, &NAMES).tensors(vec![]).bytes())),
+        ("one of four", 2, Some(part(1, &NAMES).set("split.count", count).bytes())),
+        ("with a tensor of another", 3, Some(part(2, &["a", "b", "a"]).bytes())),
+        ("without its tensor", 3, Some(part(2, &NAMES).tensors(vec![]).bytes())),
+    ];
+    for (what, no, bytes) in cases {
+        let folder = set();
+        std::fs::remove_file(folder.path().join(named(no))).expect("the part");
+        if let Some(bytes) = bytes {
+            folder.write(&named(no), &bytes);
+        }
+        for args in [&["check", &named(1)][..], &["check", "."]] {
+            assert_eq!(run(&folder, args).code, 1, "{what}");
+            let lenient = run(&folder, &[args, &["--lenient"]].concat());
+            let said = lenient.out.contains("unchecked") && lenient.out.contains("the whole set");
+            // A part that is broken itself is invalid.
+            let code = if what == "broken" && args[1] == "." { 1 } else { 3 };
+            assert!(lenient.code == code && said, "{what}: {lenient:?}");
+        }
+        assert_eq!(run(&folder, &["inspect", "--lenient", &named(1)]).code, 0, "{what}");
+    }
+    let folder = set();
+    std::fs::remove_file(folder.path().join(named(3))).expect("the part");
+    let ignored = "[[ignore]]\nrule = \"KEYS-SPLIT-MISSING\"\nreason = \"two are enough\"\n";
+    folder.write("weighbridge.toml", format!("{ignored}until = 2999-01-01\n").as_bytes());
+    let run = run(&folder, &["check", "--config", "weighbridge.toml", &named(1)]);
+    assert_eq!(run.code, 0, "{run:?}");
+}
+
+/// A part that contradicts itself, alone and under any name.
+#[test]
+fn part_that_contradicts_itself_is_unchecked_leniently() {
+    let folder = Folder::new();
+    folder.write("a.gguf", &part(1, &NAMES).without("split.no").bytes());
+    assert_eq!(run(&folder, &["check", "a.gguf"]).code, 1);
+    assert_eq!(run(&folder, &["check", "--lenient", "a.gguf"]).code, 3);
+}

@@ -133,22 +133,19 @@ pub fn check_path(path: impl AsRef<std::path::Path>, options: &Options) -> Resul
 pub fn check_at(input: impl Input, place: &dyn Place, options: &Options) -> Result<Report, Error> {
     let mut access = Access::at(Box::new(input), place, options);
     let goal = access.options().goal;
-    let report = report_with_others(&mut access, place, goal)?;
+    let mut report = report_with_others(&mut access, place, goal)?;
+    report.leave_open();
     access.verify_unchanged()?;
     Ok(report.closed(access.name().cloned()))
 }
 
 fn finish(access: &Access<'_>) -> Result<Report, Error> {
-    let report = report_on(access, None, access.options().goal)?;
+    let mut report = report_on(access, None, access.options().goal)?;
+    report.leave_open();
     #[cfg(all(feature = "gguf", feature = "std"))]
-    let report = match report.file().copied() {
-        Some(file @ weighbridge_core::File::Gguf(_)) => {
-            let mut report = report;
-            crate::set::open_splits::leave(access, &file, &mut report)?;
-            report
-        }
-        _ => report,
-    };
+    if let Some(file @ weighbridge_core::File::Gguf(_)) = report.file().copied() {
+        crate::set::open_splits::leave(access, &file, &mut report)?;
+    }
     access.verify_unchanged()?;
     Ok(report.closed(None))
 }

@@ -202,7 +202,8 @@ impl Part {
         // Its own check reports why it could not be opened.
         let Some(file) = report.file() else { return Ok(part) };
         let stated = stated(&access, file)?;
-        part.valid = report.passes() && stated.is_numbered();
+        // Also if the profile accepts that it does.
+        part.valid = report.passes() && !report.contradicts_set() && stated.is_numbered();
         part.tensors = file.tensor_count();
         add(set, &access, file)?;
         access.verify_unchanged()?;

@@ -7,6 +7,7 @@ mod found;
 mod json;
 #[cfg(all(feature = "formats", feature = "std"))]
 mod members;
+mod open;
 mod pickles;
 
 pub use found::{Found, NotListed, Unchecked, Verdict};
