@@ -2,7 +2,8 @@
 //!
 //! A page that a disk lost, or a piece that a download never wrote, is zero from a multiple of
 //! 4,096 bytes to another; a cache that fails repeats a page instead. Real zeros, equal elements and
-//! equal rows begin and end with rows, and seldom there.
+//! equal rows begin and end with rows, and seldom there. Masks and identities have so many of them that
+//! some do: in most of their pages lie long runs of zeros, and their pages hold few values.
 
 use crate::check::tail;
 use alloc::vec::Vec;
@@ -11,6 +12,10 @@ use alloc::vec::Vec;
 const PAGE: u64 = 4 << 10;
 /// Bytes beside a run that are looked at: those of an element do not continue it.
 const EDGE: usize = 8;
+/// Bytes of zeros, at a multiple of their number, that make a page sparse.
+const SPARSE: usize = 256;
+/// One sparse page in so many is the most that data with a hole has.
+const MANY: u64 = 4;
 
 /// Where zeros, or copies of one page, cut the data of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +43,9 @@ pub(super) struct Holes {
     before: Vec<u8>,
     run: Option<Run>,
     found: Option<Hole>,
+    /// Number of whole pages that are not zero, and of those that are sparse.
+    pages: u64,
+    sparse: u64,
 }
 
 /// A run of whole pages, all equal to the page before this one.
@@ -54,12 +62,13 @@ impl Holes {
     /// A search in data of rows of this length that begins at this offset.
     pub(super) fn new(start: u64, row: u64) -> Self {
         let (page, before) = (Vec::new(), Vec::new());
-        Holes { start, at: start, row, page, before, run: None, found: None }
+        let (run, found) = (None, None);
+        Holes { start, at: start, row, page, before, run, found, pages: 0, sparse: 0 }
     }
 
     /// Adds the next bytes.
     pub(super) fn push(&mut self, mut bytes: &[u8]) {
-        while !bytes.is_empty() && self.found.is_none() {
+        while !bytes.is_empty() {
             let left = PAGE - self.at % PAGE;
             let len = usize::try_from(left).map_or(bytes.len(), |left| left.min(bytes.len()));
             let (now, later) = bytes.split_at(len);
@@ -74,16 +83,19 @@ impl Holes {
 
     /// The first hole, after the last bytes.
     pub(super) fn finish(mut self) -> Option<Hole> {
-        if self.found.is_none() {
-            self.close(self.at - self.page.len() as u64, self.before.starts_with(&self.page));
-        }
-        self.found
+        self.close(self.at - self.page.len() as u64, self.before.starts_with(&self.page));
+        let is_sparse = self.sparse.saturating_mul(MANY) > self.pages;
+        self.found.filter(|hole| !(hole.zeros && is_sparse))
     }
 
     /// Begins the next page.
     fn turn(&mut self) {
         let from = self.at - self.page.len() as u64;
         let whole = self.page.len() as u64 == PAGE;
+        if whole && !tail::is_zero(&self.page) {
+            self.pages += 1;
+            self.sparse += u64::from(self.page.chunks_exact(SPARSE).any(tail::is_zero));
+        }
         if self.run.is_none() || self.page != self.before {
             self.close(from, false);
             let sharp = !self.before.is_empty() && !continues(&self.before, &self.page);
@@ -106,10 +118,10 @@ impl Holes {
         let head = self.page.get(..EDGE).unwrap_or(&self.page);
         let sharp = !head.is_empty() && !self.before.starts_with(head) && self.cuts(end);
         let edges = (run.sharp || run.first) && (sharp || last);
-        let zeros = self.before.iter().all(|byte| *byte == 0);
+        let zeros = tail::is_zero(&self.before);
         let len = end.saturating_sub(run.from);
-        let copies = len > PAGE && !tail::is_even(&self.before);
-        if edges && (run.sharp || sharp) && (zeros || copies) {
+        let copies = len > PAGE && is_varied(&self.before);
+        if self.found.is_none() && edges && (run.sharp || sharp) && (zeros || copies) {
             self.found = Some(Hole { offset: run.from, len, zeros });
         }
     }
@@ -123,6 +135,13 @@ impl Holes {
 /// Whether the end of `before` is the end of `page`, as if copies of the page had begun earlier.
 fn continues(before: &[u8], page: &[u8]) -> bool {
     page.ends_with(&before[before.len().saturating_sub(EDGE)..])
+}
+
+/// Whether most words of a page differ from the next one, as those of weights do.
+fn is_varied(page: &[u8]) -> bool {
+    let words = || page.chunks_exact(EDGE);
+    let differ = words().zip(words().skip(1)).filter(|(word, next)| word != next);
+    2 * EDGE * differ.count() >= page.len()
 }
 
 #[cfg(test)]
@@ -212,5 +231,39 @@ mod tests {
             holes.push(&[&bytes[100..], &plain[..3 * P][7..]].concat());
             assert_eq!(holes.finish(), expected);
         }
+    }
+
+    /// What is found in a matrix of f32, of which these elements are one.
+    fn in_matrix(n: usize, is_one: impl Fn(usize, usize) -> bool) -> Option<Hole> {
+        let mut holes = Holes::new(96, 4 * n as u64);
+        for row in 0..n {
+            let one = |column| if is_one(row, column) { 1.0_f32 } else { 0.0 };
+            let bytes: Vec<u8> = (0..n).flat_map(|column| one(column).to_le_bytes()).collect();
+            holes.push(&bytes);
+        }
+        holes.finish()
+    }
+
+    #[test]
+    fn masks_and_identities_have_no_holes() {
+        for n in [255, 256, 511, 1_022, 1_023, 1_024, 1_025, 2_048] {
+            assert_eq!(in_matrix(n, |row, column| row == column), None, "identity of {n}");
+            assert_eq!(in_matrix(n, |row, column| row >= column), None, "causal mask of {n}");
+            assert_eq!(in_matrix(n, |row, column| row < column), None, "upper mask of {n}");
+            let block = |row: usize, column: usize| row / 64 == column / 64;
+            assert_eq!(in_matrix(n, block), None, "blocks of {n}");
+        }
+    }
+
+    #[test]
+    fn a_hole_beside_rows_of_zeros_is_found() {
+        let mut bytes: Vec<u8> = (0..40 * PAGE as usize).map(|i| (i % 251) as u8).collect();
+        bytes[1_000..5_000].fill(0);
+        bytes[9_000..15_000].fill(0);
+        bytes[20 * PAGE as usize - 96..23 * PAGE as usize - 96].fill(0);
+        let mut holes = Holes::new(96, 1_000);
+        holes.push(&bytes);
+        let expected = Hole { offset: 20 * PAGE, len: 3 * PAGE, zeros: true };
+        assert_eq!(holes.finish(), Some(expected));
     }
 }
