@@ -298,6 +298,36 @@ fn text_is_valid_and_shown() {
     assert_eq!(digest("'<U4'"), digest("'>U4'"));
 }
 
+/// As `np.save` writes and reads them.
+#[test]
+fn field_names_before_version_3_are_latin_1() {
+    let folder = Folder::new();
+    let dictionary = b"{'descr': [('\xE9', '<f4')], 'fortran_order': False, 'shape': (2,), }";
+    let data = [1.0_f32, 2.0].map(f32::to_le_bytes).concat();
+    for version in [(1, 0), (2, 0)] {
+        let npy =
+            Npy { version, dictionary: dictionary.to_vec(), data: data.clone(), ..Npy::of("") };
+        folder.write("a.npy", &npy.encode());
+        folder.write("a.npz", &Npz::new(vec![Member::new("", &npy).deflated()]).encode());
+        for file in ["a.npy", "a.npz"] {
+            let checked = run(&folder, &["check", file]);
+            assert!(
+                checked.code == 0 && checked.out.contains("lint      NPY-ASCII"),
+                "{checked:?}"
+            );
+            let shown = run(&folder, &["inspect", file, "--values", "9", "--json"]).json();
+            assert_eq!(shown["tensors"][0]["values"], json!([{"é": 1.0}, {"é": 2.0}]), "{shown}");
+            let extracted = run(&folder, &["extract", file, "", "-o", "out", "--force"]);
+            assert_eq!(extracted.code, 0, "{extracted:?}");
+            let out = std::fs::read(folder.path().join("out")).expect("it was written");
+            let header = &out[..out.len() - data.len()];
+            let has = |name: &[u8]| header.windows(name.len()).any(|it| it == name);
+            let name: &[u8] = if out[6] < 3 { b"('\xE9'" } else { "('é'".as_bytes() };
+            assert!(has(name) && out.ends_with(&data), "{out:?}");
+        }
+    }
+}
+
 #[test]
 fn dates_and_records_are_valid_and_shown() {
     let folder = Folder::new();

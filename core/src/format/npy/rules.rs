@@ -21,9 +21,10 @@ rules! { Format::Npy.code();
         "the header takes {found} bytes; the default limit of numpy.load is {expected}",
         "numpy.load: max_header_size, 10,000 by default, limits what is parsed",
         why "a limit of `numpy.load`, which can be raised";
-    NPY_ASCII = "NPY-ASCII", Violation, Stated,
-        "the header has the byte {found:#x}, which is not ASCII",
-        "Format Version 1.0: the header is an ASCII string; only version 3.0 is encoded in UTF-8";
+    NPY_ASCII = "NPY-ASCII", Lint, Silent,
+        "the header has the byte {found:#x}, which is not ASCII: NumPy reads it as Latin-1",
+        "Format Version 3.0: in practice, the ASCII string of versions 1.0 and 2.0 is Latin-1",
+        why "NumPy writes the name of a field as Latin-1 where it can, and reads it so";
     NPY_UTF8 = "NPY-UTF8", Fatal, Stated,
         "the header is not UTF-8",
         "Format Version 3.0: the header is a UTF-8 encoded string";

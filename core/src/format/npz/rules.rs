@@ -46,7 +46,7 @@ rules! { Format::Npz.code();
         "the array is compressed, and this build does not decode it",
         "a build without deflate";
     ZIP_END = "ZIP-END", Fatal, Stated,
-        "no end record of 22 bytes begins with the last PK\\x05\\x06, or there is none",
+        "the archive has no end: the record that closes its directory is missing or cut off",
         "4.3.1: a ZIP file must have an end of central directory record";
     ZIP_COMMENT = "ZIP-COMMENT", Lint, Silent,
         "the archive has a comment of {found} bytes",
