@@ -325,6 +325,12 @@ fn adapters_that_do_not_fit_a_base_in_their_folder_are_named() {
         &[("layers.0.self_attn.q_proj.weight", "BF16", &[16, 12])],
     );
     let other: Tensors<'_> = &[("transformer.h.0.attn.c_attn.weight", "F32", &[16, 48])];
+    let deep: Tensors<'_> = &[
+        ("model.layers.0.self_attn.q_proj.weight", "F32", &[16, 16]),
+        ("model.layers.1.self_attn.q_proj.weight", "F32", &[16, 16]),
+        ("model.layers.2.self_attn.q_proj.weight", "F32", &[16, 16]),
+    ];
+    let renamed: Tensors<'_> = &[("decoder.0.self_attn.q_proj.weight", "F32", &[16, 16])];
     let packed: Tensors<'_> = &[("model.layers.0.self_attn.q_proj.qweight", "I32", &[2, 16])];
     let shape = || vec!["ADAPTER-SHAPE".to_owned()];
     for (path, config, base, expected) in [
@@ -362,6 +368,22 @@ fn adapters_that_do_not_fit_a_base_in_their_folder_are_named() {
         folder.write("base/model.safetensors", &weights(base));
         let found = run(&folder, &["check", "."]);
         assert!(found.out.contains(words), "{found:?}");
+    }
+    // Of a larger model of the same family. What a wrapper renames says nothing.
+    let deeper: Tensors<'_> = &[
+        ("base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight", "F32", &[8, 16]),
+        ("base_model.model.model.layers.1.self_attn.q_proj.lora_A.weight", "F32", &[8, 16]),
+        ("base_model.model.model.layers.2.self_attn.q_proj.lora_A.weight", "F32", &[8, 16]),
+    ];
+    for (base, is_whole) in [(fits, false), (deep, true), (renamed, true)] {
+        let folder = adapter(&PEFT.replace("me/base", "base"), deeper);
+        std::fs::create_dir(folder.path().join("base")).expect("a folder");
+        folder.write("base/config.json", b"{}");
+        folder.write("base/model.safetensors", &weights(base));
+        let found = run(&folder, &["check", "."]);
+        let words = "the base has 1 layer, and so no model.layers.1.self_attn.q_proj, and 1 more";
+        assert_eq!(found.code, i32::from(!is_whole), "{found:?}");
+        assert_eq!(found.out.contains(words), !is_whole, "{found:?}");
     }
     // GPT-2 stores the input of a module first.
     let gpt2: Tensors<'_> = &[("h.0.attn.c_attn.weight", "F32", &[16, 48])];

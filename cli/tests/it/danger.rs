@@ -66,6 +66,10 @@ fn no_option_hides_a_danger() {
     let escape = b"{{ ().__class__ }}";
     let function_layer = br#"{"layers": [{"class_name": "Lambda"}]}"#;
     let long = |end: &[u8]| [b"{\"a\": \"", &vec![b'a'; 17 << 20][..], end].concat();
+    // The message of a data set about its filter, and a key far from its value.
+    let filtered =
+        [&[0x0B, 0, 0x18, 0, 1, 0, 0, 0, 1, 1][..], &[0; 6], b"\x01\0\x08\0deflate\0"].concat();
+    let spread = [b"{\"class_name\":", &vec![b' '; 600 << 10][..], b"\"Lambda\"}"].concat();
     let end = [b"PK\x05\x06".as_slice(), &[0; 18]].concat();
     let cases: &[(&str, Vec<u8>, &str, [i32; 3])] = &[
         // Behind what looks like media or a tokenizer, where zipfile finds it.
@@ -96,6 +100,11 @@ fn no_option_hides_a_danger() {
         ("x.h5", behind(2_048, br#"{"class_name": "Dense"}"#), "unknown", [3, 0, 0]),
         ("x.h5", behind(512, br#"{"cl\u0061ss_name": "Lambda"}"#), "code", [1, 1, 0]),
         ("x.keras", zip("config.json", br#"{"cl\u0061ss_name": "Lambda"}"#), "code", [1, 1, 0]),
+        ("x.h5", behind(0, &filtered), "unknown", [3, 3, 3]),
+        ("x.h5", behind(0, b"FRHP\0\x08\0\x0E\0"), "unknown", [3, 3, 3]),
+        ("x.h5", behind(0, &spread), "unknown", [3, 3, 3]),
+        ("x.h5", behind(0, b"pandas_type"), "unknown", [3, 3, 3]),
+        ("x.h5", behind(0, br#"{"class_name": "TorchModuleWrapper"}"#), "code", [1, 1, 0]),
         // Names that a system takes for others.
         ("x.py ", b"import os".to_vec(), "code", [3, 3, 0]),
         ("X.Bat.", b"del".to_vec(), "code", [3, 3, 0]),
@@ -125,7 +134,15 @@ fn no_option_hides_a_danger() {
         ("x.yaml", br#""_targ\x65t_": torch.nn.Linear"#.to_vec(), "code", [3, 3, 0]),
         ("x.yaml", b"? [a, b]\n: c\nk: &z x\n*z : \"\\n\"".to_vec(), "companion", [0, 0, 0]),
         ("x.json", br#"{"_target_": "os.system"}"#.to_vec(), "code", [1, 1, 0]),
+        ("x.json", br#"{"_target_": "net.Net"}"#.to_vec(), "code", [3, 3, 0]),
+        ("x.json", br#"{"_target_": "torch.nn.Linear"}"#.to_vec(), "companion", [0, 0, 0]),
+        ("model_index.json", br#"{"scheduler": ["os", "system"]}"#.to_vec(), "code", [1, 1, 0]),
+        ("model_index.json", br#"{"scheduler": ["net", "Net"]}"#.to_vec(), "code", [3, 3, 0]),
+        ("config.json", br#"{"activation_fn": "net.Act"}"#.to_vec(), "code", [1, 1, 0]),
+        ("config.json", br#"{"activation_fn": "torch.nn.Tanh"}"#.to_vec(), "companion", [0, 0, 0]),
+        ("adapter_config.json", br#"{"parent_library": "os"}"#.to_vec(), "code", [1, 1, 0]),
         ("x.json", br#"{"layers": [{"class_name": "Lambda"}]}"#.to_vec(), "code", [1, 1, 0]),
+        ("x.json", br#"{"class_name": "__lambda__"}"#.to_vec(), "code", [1, 1, 0]),
         ("x.keras", zip("config.json", function), "code", [1, 1, 0]),
         ("x.h5", [b"\x89HDF\r\n\x1A\n".as_slice(), function].concat(), "code", [1, 1, 0]),
         // Settings and templates in archives.

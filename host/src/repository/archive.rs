@@ -1,9 +1,9 @@
 //! What archives hold: their members' names and first bytes.
 
-use super::content::{PIECE, native, packed};
+use super::content::{native, packed};
 use super::examined::Class;
 use super::file_names::{extension, is_code, is_pickled};
-use super::settings::can_run_anything;
+use super::keras::has_code;
 use super::texts::{self, SETTINGS};
 use crate::base::error::ReadError;
 use crate::check::diagnosis::Diagnosis;
@@ -120,7 +120,7 @@ pub(super) fn zip(input: &dyn Input) -> Result<Inside, ReadError> {
             false => first_bytes(input, member, most)?,
             true => None,
         };
-        inside.lambda |= settings && head.as_deref().is_some_and(has_lambda);
+        inside.lambda |= settings && head.as_deref().is_some_and(has_code);
         inside.add(&member.name, member.len, head.as_deref())?;
     }
     Ok(inside)
@@ -279,30 +279,6 @@ pub(super) fn tar(input: &dyn Input) -> Result<Inside, ReadError> {
     Ok(inside)
 }
 
-/// Whether settings of Keras have a layer with code of its own, or a function of a module that can run
-/// anything.
-pub(super) fn has_lambda(json: &[u8]) -> bool {
-    // An escape in a name hides it.
-    let is_lambda =
-        |name: &[u8]| name == b"Lambda" || name == b"__lambda__" || name.contains(&b'\\');
-    let can_run =
-        |name: &[u8]| str::from_utf8(name).is_ok_and(can_run_anything) || name.contains(&b'\\');
-    any_value(json, b"\"class_name\"", is_lambda)
-        || any_value(json, b"\"module\"", can_run)
-        || escapes_letter(json)
-}
-
-/// Whether JSON has a letter of ASCII as an escape, which no writer does: it hides a name.
-fn escapes_letter(json: &[u8]) -> bool {
-    json.windows(6).any(|it| match it {
-        [b'\\', b'u', b'0', b'0', high @ b'4'..=b'7', low] if low.is_ascii_hexdigit() => {
-            let low = char::from(*low).to_digit(16).unwrap_or(0) as u8;
-            ((high - b'0') << 4 | low).is_ascii_alphabetic()
-        }
-        _ => false,
-    })
-}
-
 /// Whether this is the header of a file in a tar archive of the oldest kind, which has no magic: its
 /// checksum counts its own field as spaces.
 pub(super) fn is_tar(head: &[u8]) -> bool {
@@ -316,40 +292,6 @@ pub(super) fn is_tar(head: &[u8]) -> bool {
         .sum();
     let stated = str::from_utf8(digits).ok().and_then(|it| u64::from_str_radix(it, 8).ok());
     header.first() != Some(&0) && stated == Some(sum)
-}
-
-/// Whether a text that is the value of this key in JSON is of some kind.
-fn any_value(json: &[u8], key: &[u8], is: impl Fn(&[u8]) -> bool) -> bool {
-    json.windows(key.len()).enumerate().filter(|(_, here)| *here == key).any(|(at, _)| {
-        let after = json.get(at + key.len()..).unwrap_or_default().trim_ascii_start();
-        let value = after.strip_prefix(b":").unwrap_or_default().trim_ascii_start();
-        let name = value.strip_prefix(b"\"").unwrap_or_default();
-        is(name.split(|byte| *byte == b'"').next().unwrap_or_default())
-    })
-}
-
-/// Looks for such a layer in a whole HDF5 file, which keeps the settings as an attribute.
-/// `None` if the file is too long.
-///
-/// # Errors
-/// When bytes cannot be read.
-pub(super) fn hdf5_lambda(input: &dyn Input) -> Result<Option<bool>, ReadError> {
-    /// Bytes of one piece that the next repeats: more than a key and its value take.
-    const OVERLAP: u64 = 256;
-    const MOST: u64 = 8 << 30;
-    let len = input.len();
-    if len > MOST {
-        return Ok(None);
-    }
-    let mut at = 0;
-    while at < len {
-        let piece = read(input, at, (len - at).min(PIECE as u64))?;
-        if has_lambda(&piece) {
-            return Ok(Some(true));
-        }
-        at += PIECE as u64 - OVERLAP;
-    }
-    Ok(Some(false))
 }
 
 fn read(input: &dyn Input, at: u64, len: u64) -> Result<Vec<u8>, ReadError> {

@@ -159,8 +159,7 @@ impl Examined {
     /// assert_eq!(piece.why, "piece 2 of 3 of x.gguf, checked with the first piece, x.gguf.part1of3");
     /// ```
     pub fn piece(whole: &str, place: usize, count: usize, first: &str) -> Self {
-        let why =
-            format!("piece {place} of {count} of {whole}, checked with the first piece, {first}");
+        let why = format!("piece {place} of {count} of {whole}, checked with {first}");
         Examined::new(Class::Piece, "piece of a file").because(why)
     }
 

@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::String;
+use weighbridge_core::Format;
 
 /// Extensions of pickles.
 const PICKLES: &[&str] = &["dill", "joblib", "pickle", "pkl"];
@@ -96,6 +97,8 @@ const CONTROLS: &[&str] = &["aria2", "crdownload", "download", "incomplete", "pa
 
 /// Least digits of the number of a shard.
 const DIGITS: usize = 5;
+/// Extensions of two letters that are no place among pieces, beside those of code.
+const TWO_LETTERS: &[&str] = &["br", "gz", "lz", "md", "xz"];
 
 /// The extension in lower case; empty if there is none. Versions of libraries, as in
 /// `libx.so.1`, are left out.
@@ -193,7 +196,8 @@ pub(crate) fn piece(name: &str) -> Option<(&str, String)> {
         return Some((whole, place.into()));
     }
     let (whole, last) = name.rsplit_once('.')?;
-    if let Some(place) = last.strip_prefix("part").or_else(|| last.strip_prefix("part-")) {
+    if let Some(place) = last.strip_prefix("part") {
+        let place = place.strip_prefix('-').unwrap_or(place);
         if let Some((part, count)) = place.split_once("of") {
             let both = digits(part) && digits(count);
             return both.then(|| (whole, alloc::format!("{part} of {count}")));
@@ -202,7 +206,19 @@ pub(crate) fn piece(name: &str) -> Option<(&str, String)> {
         let letters = letters && place.bytes().all(|byte| byte.is_ascii_lowercase());
         return (digits(place) || letters).then(|| (whole, place.into()));
     }
+    // `split x.gguf x.gguf.` without options. Other ends of two letters are extensions.
+    let letters = last.len() == 2 && last.bytes().all(|byte| byte.is_ascii_lowercase());
+    if letters && is_whole(whole) && !is_code(last) && !TWO_LETTERS.contains(&last) {
+        return Some((whole, last.into()));
+    }
     (last.len() == 3 && digits(last) && whole.contains('.')).then(|| (whole, last.into()))
+}
+
+/// Whether the name is that of a file of weights, as large as those that people split.
+fn is_whole(name: &str) -> bool {
+    let extension = extension(name);
+    let mut formats = Format::ALL.iter().flat_map(|format| format.extensions());
+    is_model(&extension) || formats.any(|known| *known == extension)
 }
 
 /// The command that joins the pieces `all` to `whole`; empty if a name would need quotes in a shell,
@@ -222,7 +238,13 @@ pub(crate) fn pieces(name: &str, whole: &str) -> String {
     let start = start.unwrap_or_default();
     let is_number =
         rest.get(start.len()..).is_some_and(|it| it.starts_with(|c: char| c.is_ascii_digit()));
-    alloc::format!("{whole}{start}{}*", if is_number { "[0-9]" } else { "" })
+    // After a dot alone, other extensions are as near.
+    let places = match start {
+        _ if is_number => "[0-9]*",
+        "." => "[a-z][a-z]",
+        _ => "*",
+    };
+    alloc::format!("{whole}{start}{places}")
 }
 
 /// The place of a file in a set of numbered files, by its name: the name before the number, the
@@ -297,7 +319,14 @@ mod tests {
             ("x.gguf.part00", Some(("x.gguf", "00"))),
             ("x.gguf.partaa", Some(("x.gguf", "aa"))),
             ("x.gguf-split-a", Some(("x.gguf", "a"))),
+            ("x.gguf.part-aa", Some(("x.gguf", "aa"))),
+            ("x.gguf.part-2of3", Some(("x.gguf", "2 of 3"))),
+            ("x.gguf.ab", Some(("x.gguf", "ab"))),
             ("x.gguf.001", Some(("x.gguf", "001"))),
+            ("x.tar.gz", None),
+            ("x.min.js", None),
+            ("x.aa", None),
+            ("train.en-fr.en", None),
             ("x.part", None),
             ("x.gguf.part1of", None),
             ("v1.100", None),

@@ -13,6 +13,7 @@ mod examined;
 mod file_names;
 #[cfg(feature = "std")]
 mod hub;
+mod keras;
 mod loads;
 #[cfg(feature = "std")]
 mod manifest;
@@ -20,6 +21,8 @@ mod manifest;
 mod pieces;
 #[cfg(all(feature = "onnx", feature = "std"))]
 mod referred;
+#[cfg(feature = "std")]
+mod repeated;
 mod settings;
 #[cfg(feature = "std")]
 mod siblings;
@@ -113,6 +116,9 @@ pub struct Repository {
     /// Those in folders that cannot be listed.
     #[cfg(feature = "std")]
     tried: siblings::Tried,
+    /// Tensors of several shards in the last sets.
+    #[cfg(feature = "std")]
+    repeats: repeated::Known,
 }
 
 impl Repository {
@@ -245,7 +251,7 @@ impl Repository {
             return Ok(inside(archive::tar(input)?, "a tar archive"));
         }
         if content::is_hdf5_behind(&head) {
-            return hdf5(input);
+            return keras::hdf5(input);
         }
         if let Some(kind) = content::packed(&head) {
             return Ok(Examined::new(Class::Unknown, kind).because(NOT_EXAMINED));
@@ -356,7 +362,7 @@ fn by_magic(
         Some(Diagnosis::Other(what)) => match what {
             _ if head.starts_with(b"PK") => inside(archive::zip(input)?, what),
             "a tar archive" => inside(archive::tar(input)?, what),
-            HDF5 => hdf5(input)?,
+            HDF5 => keras::hdf5(input)?,
             _ if what.starts_with("data compressed") => {
                 Examined::new(Class::Unknown, what).because(NOT_EXAMINED)
             }
@@ -366,15 +372,6 @@ fn by_magic(
         _ => return Ok(None),
     };
     Ok(Some(found))
-}
-
-/// An HDF5 file, which may be a Keras model.
-fn hdf5(input: &dyn Input) -> Result<Examined, ReadError> {
-    Ok(match archive::hdf5_lambda(input)? {
-        Some(false) => Examined::new(Class::Unknown, HDF5).harmless(),
-        Some(true) => lambda(),
-        None => Examined::new(Class::Unknown, HDF5),
-    })
 }
 
 fn lambda() -> Examined {

@@ -59,10 +59,10 @@ impl Pieces {
             }
         }
         found.sort();
-        // Numbers follow each other from 0 or 1; letters begin with an "a".
-        let in_order = found.iter().enumerate().all(|(i, (number, ..))| match number {
+        // Numbers follow each other from 0 or 1; letters from "a" or "aa".
+        let in_order = found.iter().enumerate().all(|(i, (number, _, at, _))| match number {
             Some(number) => *number == i as u64 + found[0].0.unwrap_or(0),
-            None => true,
+            None => letters(at) == i as u64,
         });
         let begins = found.first().is_some_and(|(number, _, at, _)| match number {
             Some(number) => *number <= 1,
@@ -165,6 +165,12 @@ impl Input for Joined {
     }
 }
 
+/// The number that letters stand for, counted from "a", "aa" and so on.
+fn letters(text: &str) -> u64 {
+    let digit = |byte: u8| u64::from(byte.wrapping_sub(b'a'));
+    text.bytes().fold(0, |number: u64, byte| number.wrapping_mul(26).wrapping_add(digit(byte)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,6 +210,9 @@ mod tests {
         assert_eq!(is(&["x.g.part1", "x.g.part2", "x.g.part10"]), None);
         assert_eq!(is(&["x.g-split-a", "x.g-split-b"]), Some(2));
         assert_eq!(is(&["x.g-split-b", "x.g-split-c"]), None);
+        assert_eq!(is(&["x.gguf.ab", "x.gguf.aa", "x.gguf.ac"]), Some(3));
+        assert_eq!(is(&["x.gguf.aa", "x.gguf.ac"]), None);
+        assert_eq!(is(&["x.g.part-aa", "x.g.part-ab"]), Some(2));
         assert_eq!(is(&["x.g.part00"]), None);
     }
 }

@@ -3,7 +3,7 @@
 use crate::analyse::summary::Template;
 use crate::base::python_json::Json;
 use alloc::format;
-use alloc::string::{String, ToString as _};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Files of settings that loaders read by these names. Others ending in `.json` are read too, up
@@ -50,43 +50,136 @@ pub(super) fn is_message(json: &Json) -> bool {
     keys.len() > 0 && keys.all(|key| KEYS.contains(&key))
 }
 
-/// Libraries whose classes `model_index.json` names.
-const LIBRARIES: &[&str] = &["diffusers", "flax", "onnxruntime", "optimum", "transformers"];
+/// Libraries of models, whose classes settings name.
+const LIBRARIES: &[&str] = &[
+    "diffusers",
+    "flax",
+    "keras",
+    "lightning",
+    "monai",
+    "nemo",
+    "onnxruntime",
+    "optimum",
+    "peft",
+    "pytorch_lightning",
+    "sentence_transformers",
+    "timm",
+    "torch",
+    "torchaudio",
+    "torchmetrics",
+    "torchvision",
+    "transformers",
+];
+
+/// Packages within `diffusers.pipelines` that have parts of their own: `model_index.json` names them
+/// as it names libraries.
+const PIPELINES: &[&str] = &[
+    "ace_step",
+    "alt_diffusion",
+    "audioldm",
+    "audioldm2",
+    "blip_diffusion",
+    "bria_fibo2",
+    "consisid",
+    "cosmos",
+    "deepfloyd_if",
+    "flux",
+    "flux2",
+    "hunyuan_video1_5",
+    "ideogram4",
+    "joyimage",
+    "kandinsky",
+    "kandinsky3",
+    "kolors",
+    "latent_diffusion",
+    "longcat_image",
+    "ltx",
+    "ltx2",
+    "marigold",
+    "musicldm",
+    "omnigen",
+    "paint_by_example",
+    "sana_wm",
+    "shap_e",
+    "spectrogram_diffusion",
+    "stable_audio",
+    "stable_audio_3",
+    "stable_cascade",
+    "stable_diffusion",
+    "stable_diffusion_safe",
+    "stable_diffusion_xl",
+    "unclip",
+    "unidiffuser",
+    "versatile_diffusion",
+    "visualcloze",
+    "wan",
+    "wuerstchen",
+];
 
 /// Modules of Python with functions that run code, start programs, or delete files. Settings that have
 /// a library call functions by name need none of them.
 const DANGEROUS: &[&str] = &[
+    "_posixsubprocess",
     "asyncio",
     "bdb",
     "builtins",
+    "cProfile",
+    "cloudpickle",
     "code",
     "codeop",
     "commands",
     "ctypes",
+    "dill",
+    "distutils",
+    "doctest",
+    "imp",
     "importlib",
+    "joblib",
     "marshal",
     "multiprocessing",
     "nt",
+    "numpy.f2py",
     "os",
     "pdb",
     "pickle",
+    "pip",
     "pkgutil",
     "posix",
     "profile",
     "pty",
     "runpy",
+    "setuptools",
     "shutil",
     "socket",
     "subprocess",
     "sys",
     "timeit",
+    "torch.hub",
+    "torch.utils.cpp_extension",
+    "trace",
     "webbrowser",
+    "zipimport",
 ];
 
 /// Whether a function of this name, with its module, may run anything.
 pub(super) fn can_run_anything(name: &str) -> bool {
-    let module = name.split('.').next().unwrap_or_default();
-    DANGEROUS.contains(&module)
+    is_of(DANGEROUS, name)
+}
+
+/// Whether a name is that of one of these modules, or of something in one.
+fn is_of(modules: &[&str], name: &str) -> bool {
+    let rest = |module: &&str| name.strip_prefix(module);
+    modules.iter().filter_map(rest).any(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// Whether a class of this name in Keras holds code, or a pickle.
+pub(super) fn is_code_of_keras(class: &str) -> bool {
+    matches!(class, "Lambda" | "TorchModuleWrapper" | "__lambda__")
+}
+
+/// Whether a function of this name in Keras lets a model load code, or writes files.
+pub(super) fn unlocks_keras(function: &str) -> bool {
+    matches!(function, "enable_unsafe_deserialization" | "get_file")
 }
 
 /// Something that loading the model would run.
@@ -100,10 +193,19 @@ pub(crate) struct Load {
     /// Whether this is code only if the file exists: the name may also be that of a module that
     /// the library has.
     pub(crate) if_present: bool,
+    /// Whether loading the model runs it for certain. Otherwise it is a module, maybe an installed
+    /// one, of which nothing is known.
+    pub(crate) runs: bool,
 }
 
 fn load(by: &str, what: String) -> Load {
-    Load { by: by.into(), what, if_present: false }
+    Load { by: by.into(), what, if_present: false, runs: true }
+}
+
+/// What a library imports by name, unless it belongs to a library of models.
+fn import(by: &str, module: &str, what: String) -> Option<Load> {
+    let runs = can_run_anything(module);
+    (runs || !is_of(LIBRARIES, module)).then(|| Load { runs, ..load(by, what) })
 }
 
 /// What these settings, a file of this name, would load.
@@ -128,17 +230,30 @@ pub(crate) fn loads(name: &str, json: &Json) -> Vec<Load> {
                 found.push(load(key, module(name)));
             }
         }
-        "activation_function" => {
+        "activation_fn"
+        | "activation_function"
+        | "default_activation_function"
+        | "sbert_ce_default_activation_function" => {
             let text = value.text().filter(|it| it.contains('.') && !it.starts_with("torch."));
             found.extend(text.map(|text| load(key, module(text))));
         }
         // Of a Keras model, and of Hydra.
-        "class_name" if value.text() == Some("Lambda") => {
-            found.push(load(key, "a Lambda layer".into()));
+        "class_name" => {
+            let text = value.text().filter(|it| is_code_of_keras(it));
+            found.extend(text.map(|text| load(key, format!("a {text} layer"))));
         }
-        "_target_" | "module" => {
+        "config" => {
+            let text = value.text().filter(|it| unlocks_keras(it));
+            found.extend(text.map(|text| load(key, text.into())));
+        }
+        "module" => {
             let text = value.text().filter(|it| can_run_anything(it));
             found.extend(text.map(|text| load(key, text.into())));
+        }
+        // Of Hydra, and of an adapter of PEFT.
+        "_target_" | "parent_library" => {
+            let text = value.text().filter(|it| !it.is_empty());
+            found.extend(text.and_then(|text| import(key, text, text.into())));
         }
         "chat_template" => {
             let mut add = |value: &Json| {
@@ -174,15 +289,23 @@ pub(crate) fn loads(name: &str, json: &Json) -> Vec<Load> {
     found
 }
 
-/// The modules of a diffusers pipeline that its folder contains.
+/// The modules of a diffusers pipeline: those that its folder contains, and those that diffusers
+/// imports by name, unless they are its own.
 fn pipeline(json: &Json, found: &mut Vec<Load>) {
     for (key, value) in json.pairs() {
         let Some(library) = value.items().first().and_then(Json::text) else { continue };
         if key == "_class_name" {
             found.push(load("_class_name", format!("{library}.py")));
-        } else if !LIBRARIES.contains(&library) {
-            let what = format!("{key}/{library}.py");
-            found.push(Load { by: key.to_string(), what, if_present: true });
+            continue;
+        }
+        // Before a library, diffusers looks for a module of this name.
+        let what = format!("{key}/{library}.py");
+        found.push(Load { if_present: true, ..load(key, what) });
+        if let [_, Json::Text(class)] = value.items()
+            && !key.starts_with('_')
+            && !PIPELINES.contains(&library)
+        {
+            found.extend(import(key, library, format!("{library}.{class}")));
         }
     }
 }
@@ -247,13 +370,47 @@ mod tests {
                 r#"{"config": {"layers": [{"class_name": "Lambda"}]}}"#,
                 "class_name: a Lambda layer",
             ),
+            (
+                "model.json",
+                r#"{"module": "keras", "config": "enable_unsafe_deserialization"}"#,
+                "config: enable_unsafe_deserialization",
+            ),
+            (
+                "config.json",
+                r#"{"sentence_transformers": {"activation_fn": "net.Act"}}"#,
+                "activation_fn: net.py",
+            ),
             ("config.json", r#"{"_target_": "os.system"}"#, "_target_: os.system"),
+            ("config.json", r#"{"_target_": "torch.hub.load"}"#, "_target_: torch.hub.load"),
             ("router_config.json", r#"{"types": {"0": "net.Net"}}"#, "types: net.py"),
         ] {
             assert_eq!(of(name, text), [expected], "{text}");
         }
+        let layer = r#"{"class_name": "__lambda__"}"#;
+        assert_eq!(of("model.json", layer), ["class_name: a __lambda__ layer"]);
         let escape = r#"{"chat_template": [{"name": "x", "template": "{{ ().__class__ }}"}]}"#;
         assert!(of("tokenizer_config.json", escape)[0].starts_with("chat_template: __class__"));
+    }
+
+    #[test]
+    fn modules_that_are_imported_by_name_run_or_are_unknown() {
+        for (name, text, expected) in [
+            ("model_index.json", r#"{"scheduler": ["os", "system"]}"#, Some(true)),
+            ("model_index.json", r#"{"scheduler": ["os.path", "join"]}"#, Some(true)),
+            ("model_index.json", r#"{"scheduler": ["net", "Net"]}"#, Some(false)),
+            ("model_index.json", r#"{"a": ["stable_diffusion", "Checker"]}"#, None),
+            ("model_index.json", r#"{"a": ["net", 1], "b": [null, null]}"#, None),
+            ("adapter_config.json", r#"{"auto_mapping": {"parent_library": "os"}}"#, Some(true)),
+            ("adapter_config.json", r#"{"parent_library": "net.modeling"}"#, Some(false)),
+            ("adapter_config.json", r#"{"parent_library": "transformers.models.x"}"#, None),
+            ("x.json", r#"{"_target_": "net.Net"}"#, Some(false)),
+            ("x.json", r#"{"_target_": "osmosis.Net"}"#, Some(false)),
+            ("x.json", r#"{"_target_": "torch.nn.Linear"}"#, None),
+        ] {
+            let json = Json::parse(text).expect("it is JSON");
+            let found = loads(name, &json).into_iter().filter(|load| !load.if_present);
+            assert_eq!(found.map(|load| load.runs).max(), expected, "{text}");
+        }
     }
 
     #[test]

@@ -106,10 +106,8 @@ impl Repository {
     /// ```
     pub fn missing_shards_at(&self, place: &dyn Place, all: bool) -> Option<String> {
         let name = place.file_name();
-        let name = name.as_str()?;
-        let (_, no, count) = shard_of(name).filter(|(_, _, count)| *count > 1)?;
-        let key = key(name)?;
-        let set = self.tried(place, &key, no, count);
+        let (_, no, count) = shard_of(name.as_str()?)?;
+        let (key, set) = self.tried_for(place, name.as_str()?)?;
         let missing = count.checked_sub(set.present.len() as u64).filter(|missing| *missing > 0)?;
         let answered = set.is_indexed || set.present.first() != Some(&no);
         if all && answered {
@@ -123,6 +121,14 @@ impl Repository {
     }
 
     /// The set of a shard that is there.
+    /// The set of the shard of this name, unless it is alone in it.
+    pub(super) fn tried_for(&self, place: &dyn Place, name: &str) -> Option<(Key, Arc<Set>)> {
+        let (_, no, count) = shard_of(name).filter(|(_, _, count)| *count > 1)?;
+        let key = key(name)?;
+        let set = self.tried(place, &key, no, count);
+        Some((key, set))
+    }
+
     fn tried(&self, place: &dyn Place, key: &Key, own: u64, count: u64) -> Arc<Set> {
         let folder = place.beside("x").name();
         self.tried.with(|known| {
@@ -175,7 +181,7 @@ impl Repository {
     }
 
     /// The sets in a folder, which is listed only once.
-    fn sets_in(&self, folder: &Path) -> Option<Arc<Sets>> {
+    pub(super) fn sets_in(&self, folder: &Path) -> Option<Arc<Sets>> {
         self.sets.with(|known| {
             if let Some((_, sets)) = known.iter().find(|(of, _)| of == folder) {
                 return Some(Arc::clone(sets));
@@ -187,6 +193,13 @@ impl Repository {
             known.push((folder.to_path_buf(), Arc::clone(&sets)));
             Some(sets)
         })
+    }
+}
+
+impl Set {
+    /// The shards that were found, if no index lists them.
+    pub(super) fn unindexed(&self) -> Option<&BTreeSet<u64>> {
+        (!self.is_indexed).then_some(&self.present)
     }
 }
 
@@ -207,6 +220,11 @@ impl Sets {
         Some(found)
     }
 
+    /// The shards of this set, if no index lists them.
+    pub(super) fn unindexed(&self, key: &Key) -> Option<&BTreeSet<u64>> {
+        self.sets.get(key).filter(|_| !self.is_indexed(key))
+    }
+
     /// Whether an index lists the shards of this set, by its name: `model.safetensors.index.json`.
     fn is_indexed(&self, key: &Key) -> bool {
         let index = index(key);
@@ -215,7 +233,7 @@ impl Sets {
     }
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
@@ -223,7 +241,7 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 /// The name of a shard of this set.
-fn shard((stem, digits, rest): &Key, no: u64) -> String {
+pub(super) fn shard((stem, digits, rest): &Key, no: u64) -> String {
     let width = digits.len();
     format!("{stem}-{no:0width$}-of-{digits}{rest}")
 }
@@ -246,7 +264,7 @@ fn absent(key: &Key, count: u64, present: &BTreeSet<u64>) -> String {
 }
 
 /// The set of a shard of this name.
-fn key(name: &str) -> Option<Key> {
+pub(super) fn key(name: &str) -> Option<Key> {
     let (stem, ..) = shard_of(name)?;
     let (_, after) = name.rsplit_once("-of-")?;
     let digits = after.split('.').next()?;

@@ -48,11 +48,17 @@ pub(super) fn json(
         return Ok(unread.because("a server's message in place of a file"));
     }
     let present = |what: &str| place.is_some_and(|place| place.beside(what).open().is_ok());
-    let mut loads = settings::loads(name, &json).into_iter();
-    Ok(match loads.find(|load| !load.if_present || present(&load.what)) {
-        Some(load) => {
+    let loads = settings::loads(name, &json).into_iter();
+    let mut loads = loads.filter(|load| !load.if_present || present(&load.what)).peekable();
+    let first = loads.peek().cloned();
+    Ok(match loads.find(|load| load.runs).or(first) {
+        Some(load) if load.runs => {
             let why = format!("{} loads {}", load.by, load.what);
             Examined::new(Class::Code, "settings that load code").because(why).runs()
+        }
+        Some(load) => {
+            let why = format!("{} imports {}", load.by, load.what);
+            Examined::new(Class::Code, "settings that import code").because(why)
         }
         None => {
             let contradictions = place.filter(|_| whole).map(|at| agree::compare(name, &json, at));

@@ -8,7 +8,7 @@ use super::adapter::Matrix;
 use super::weights::Weights;
 use super::{Contradiction, float, shape, short};
 use crate::base::python_json::Json;
-use crate::base::text::thousands;
+use crate::base::text::{plural, thousands};
 use crate::check::folders;
 use crate::input::place::Place;
 use crate::repository::content;
@@ -91,7 +91,7 @@ pub(super) fn compare(
 ) {
     let modules = modules(base);
     let known: Vec<_> = matrices.iter().map(|it| (it, module(it.module, &modules))).collect();
-    let why = misfit(&known, turned).or_else(|| {
+    let why = misfit(&known, turned).or_else(|| too_deep(&known, &modules)).or_else(|| {
         // Wrappers of a model rename its parts, but not the modules in a layer.
         let kinds: BTreeSet<_> = modules.keys().map(|name| kind(name)).collect();
         let all_other = known.iter().all(|(it, _)| !kinds.contains(kind(it.module)));
@@ -117,7 +117,48 @@ fn modules(base: &dyn Place) -> Modules {
         }
         modules.insert(module.to_string(), extents);
     });
+    // In files that are not here.
+    for name in weights.names() {
+        let Some(module) = ENDS.iter().find_map(|end| name.strip_suffix(end)) else { continue };
+        if let Some((_, rest)) = module.split_once('.') {
+            modules.entry(rest.to_string()).or_default();
+        }
+        modules.entry(module.to_string()).or_default();
+    }
     modules
+}
+
+/// The first matrix of a module whose layer the base has not: it has the same modules in fewer layers.
+fn too_deep(known: &[(&Matrix<'_>, Option<Module<'_>>)], modules: &Modules) -> Option<String> {
+    let mut last = BTreeMap::new();
+    for (at, no) in modules.keys().filter_map(|name| layer(name)) {
+        let last = last.entry(at).or_insert(no);
+        *last = (*last).max(no);
+    }
+    let mut wrong = known.iter().filter_map(|(matrix, module)| {
+        let rest = matrix.module.split_once('.').map(|(_, rest)| rest);
+        let names = [Some(matrix.module), rest].into_iter().flatten().filter_map(layer);
+        let mut layers = names.filter_map(|(at, no)| Some((no, *last.get(&at)?)));
+        let (_, last) = layers.next().filter(|(no, last)| module.is_none() && no > last)?;
+        Some((matrix.module, last.saturating_add(1)))
+    });
+    let (name, layers) = wrong.next()?;
+    let (layers, more) = (plural(layers, "layer"), more_of(wrong.count()));
+    Some(format!("the base has {layers}, and so no {}{more}", short(name)))
+}
+
+/// What a module of a layer is called before and after the number of the layer, and that number.
+fn layer(name: &str) -> Option<((&str, &str), u64)> {
+    let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
+    let mut at = 0;
+    for part in name.split('.') {
+        let (before, rest) = (name.get(..at)?, name.get(at + part.len()..)?);
+        if is_number(&part) {
+            return Some(((before, rest), part.parse().ok()?));
+        }
+        at += part.len() + 1;
+    }
+    None
 }
 
 /// The first matrix that does not fit its module.
