@@ -1,6 +1,7 @@
 //! `weighbridge check`: verdicts on files.
 
 mod folder;
+mod pieces;
 
 use crate::args::{CheckArgs, profile};
 use crate::jobs;
@@ -26,8 +27,7 @@ use weighbridge::repository::{
 };
 use weighbridge::text::hex;
 use weighbridge::{
-    Diagnosis, Error, FileInput, Format, Goal, Options, Place, ReadError, Text, Verdict, check_at,
-    check_input,
+    Error, FileInput, Format, Goal, Options, Place, ReadError, Text, Verdict, check_at, check_input,
 };
 
 /// Bytes read at a time for hashing.
@@ -40,6 +40,10 @@ struct Task<'r> {
     found: Options,
     /// The paths that were named.
     paths: &'r [PathBuf],
+    /// What of folders and lists is checked.
+    filter: &'r Filter,
+    /// The pieces of files that the list names.
+    listed: HashSet<PathBuf>,
     /// Every file of a folder that is checked is checked.
     whole: bool,
     skip_unknown: bool,
@@ -80,12 +84,16 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
     let include = args.include.iter().chain(&policy.include);
     let exclude = args.exclude.iter().chain(&policy.exclude);
     let filter = Filter::new(include, exclude, args.follow_links || policy.follow_links)?;
-    let list = args.files_from.as_deref().map_or(Ok(List::default()), List::read)?;
+    let mut list = args.files_from.as_deref().map_or(Ok(List::default()), List::read)?;
+    let listed = list.by_ref().filter(|path| is_piece(&file_name(path))).collect();
+    list.rewind();
     let servers = args.remote.servers();
     let mut task = Task {
         found: options.clone().unknown_is_unsupported(),
         named: options,
         paths: &args.paths,
+        filter: &filter,
+        listed,
         whole: filter.is_all() && args.files_from.is_none(),
         skip_unknown: args.skip_unknown || policy.skip_unknown,
         digest: !args.no_digest,
@@ -223,7 +231,7 @@ impl Task<'_> {
     }
 
     fn perform(&self, item: Item) -> Done {
-        let Item { input, mut stamp, .. } = item;
+        let Item { input, mut stamp, below } = item;
         if let (Some(known), Input::Named(path) | Input::Found(path)) = (&self.known, &input) {
             // Taken before the file is read: if it changes after that, it is checked
             // again. A named URL has no stamp.
@@ -236,8 +244,8 @@ impl Task<'_> {
             }
         }
         let (file, seen) = match input {
-            Input::Named(path) => (shown(&path), self.check(&path, &mut stamp, false)),
-            Input::Found(path) => (shown(&path), self.found(&path, &mut stamp)),
+            Input::Named(path) => (shown(&path), self.check(&path, &mut stamp, None)),
+            Input::Found(path) => (shown(&path), self.found(&path, &mut stamp, &below)),
             Input::Standard => {
                 let name = Text::from("-");
                 let checked = self.check_standard(&name);
@@ -250,19 +258,21 @@ impl Task<'_> {
         Done { file, seen, stamp: stamp.filter(|_| self.known.is_some()) }
     }
 
-    /// Checks a file that was named, and clears its stamp if the result depends on other files.
+    /// Checks a file, and clears its stamp if the result depends on other files. One that was not
+    /// named has a path below its folder, or the path that a list has.
     fn check(
         &self,
         path: &Path,
         stamp: &mut Option<String>,
-        is_found: bool,
+        below: Option<&Path>,
     ) -> Result<Seen, Error> {
+        let is_found = below.is_some();
         let options = if is_found { &self.found } else { &self.named };
         if Url::of(path).is_none()
             && let Some(pieces) = Pieces::of(path)
         {
             *stamp = None;
-            return self.check_pieces(path, &pieces, is_found);
+            return self.check_pieces(path, &pieces, below);
         }
         let at = self.servers.locate(path)?;
         let input = at.open()?;
@@ -313,8 +323,12 @@ impl Task<'_> {
                 true => self.repository.missing_shards_at(at.place(), all),
                 false => self.repository.missing_shards(path, all),
             };
-            if let Some(missing) = missing {
-                report.incomplete(&missing);
+            let repeated = match at.is_remote() {
+                true => self.repository.repeated_tensor_at(at.place()),
+                false => self.repository.repeated_tensor(path),
+            };
+            for what in missing.into_iter().chain(repeated) {
+                report.incomplete(&what);
             }
             *stamp = None;
         }
@@ -335,45 +349,9 @@ impl Task<'_> {
         })
     }
 
-    /// Checks a file that was split, once, with its first piece.
-    fn check_pieces(&self, path: &Path, pieces: &Pieces, is_found: bool) -> Result<Seen, Error> {
-        let first = pieces.paths().first().map(PathBuf::as_path).unwrap_or(path);
-        let joined = pieces.open()?;
-        let options = if is_found { &self.found } else { &self.named };
-        let is_first = first == path || !is_found && !self.paths.iter().any(|it| it == first);
-        let examined = if is_first {
-            let place = path.with_file_name(pieces.name());
-            let report = check_at(&joined, &place, options)?;
-            let sha256 = self.sha256.then(|| self.digest(&joined, &place.name())).transpose()?;
-            let Some(examined) = self.examine(&joined, &report, &place, false)? else {
-                let class = Some(class_of(&report));
-                return Ok(Seen::Checked(Box::new(Checked { report, class, sha256, read: None })));
-            };
-            examined
-        } else {
-            // A piece alone may be a pickle that no reader of the whole sees.
-            let own = FileInput::open(path)?;
-            let place = path.to_path_buf();
-            let report = check_at(&own, &place, options)?;
-            if report.diagnosis().is_some_and(Diagnosis::is_pickle) {
-                let Some(examined) = self.examine(&own, &report, &place, false)? else {
-                    let class = Some(class_of(&report));
-                    let checked = Checked { report, class, sha256: None, read: None };
-                    return Ok(Seen::Checked(Box::new(checked)));
-                };
-                let size = weighbridge::Input::len(&own);
-                return Ok(Seen::Sorted(Box::new(self.sorted(examined, size, None))));
-            }
-            let place = pieces.paths().iter().position(|it| file_name(it) == file_name(path));
-            let (place, count) = (place.unwrap_or(0) + 1, pieces.paths().len());
-            Examined::piece(pieces.name(), place, count, &Text::from(first).lossy())
-        };
-        Ok(Seen::Sorted(Box::new(self.sorted(examined, weighbridge::Input::len(&joined), None))))
-    }
-
     /// Checks a file in a folder or a list, which may not be a model.
-    fn found(&self, path: &Path, stamp: &mut Option<String>) -> Result<Seen, Error> {
-        match self.check(path, stamp, true) {
+    fn found(&self, path: &Path, stamp: &mut Option<String>, below: &Path) -> Result<Seen, Error> {
+        match self.check(path, stamp, Some(below)) {
             Err(Error::Read(ReadError::NotAFile(_))) if !is_named(path) => Ok(Seen::Aside(SPECIAL)),
             seen => seen,
         }

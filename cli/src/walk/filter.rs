@@ -30,7 +30,8 @@ impl Filter {
         self.include.is_none() && self.exclude.is_empty()
     }
 
-    pub(super) fn wants(&self, path: &Path) -> bool {
+    /// Whether the file at this path, below its folder or as a list has it, is checked.
+    pub(crate) fn wants(&self, path: &Path) -> bool {
         let included = self.include.as_ref().is_none_or(|globs| globs.is_match(path));
         included && !self.exclude.is_match(path)
     }

@@ -34,6 +34,11 @@ impl List {
         let end = if bytes.contains(&0) { 0 } else { b'\n' };
         Ok(List { bytes, at: 0, end })
     }
+
+    /// Begins again with the first path.
+    pub(crate) fn rewind(&mut self) {
+        self.at = 0;
+    }
 }
 
 impl Iterator for List {

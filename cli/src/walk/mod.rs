@@ -21,8 +21,8 @@ pub(crate) struct Item {
     pub(crate) input: Input,
     /// A stamp that changes with the file's content, if known before it is opened.
     pub(crate) stamp: Option<String>,
-    /// The path below the given folder.
-    below: PathBuf,
+    /// The path below the given folder, or as it was given.
+    pub(crate) below: PathBuf,
 }
 
 impl Item {

@@ -200,3 +200,26 @@ fn index_is_recognised_by_its_name() {
     std::fs::rename(folder.path().join(INDEX), folder.path().join("INDEX")).expect("renamed");
     assert_eq!(run(&folder, &["check", "INDEX", "--json"]).lines()[0]["format"], "shards");
 }
+
+/// Without an index each loader takes another of two tensors with the same name.
+#[test]
+fn a_tensor_in_two_shards_without_an_index_is_unchecked() {
+    let folder = Folder::new();
+    folder.write(ONE, &shard(&["a", "b"]));
+    folder.write(TWO, &shard(&["c", "b"]));
+    let said = format!("tensor \"b\" is also in {ONE}, and no index says which one counts");
+    for args in [&["check", "."][..], &["check", TWO], &["check", "--lenient", ONE, TWO]] {
+        let found = run(&folder, args);
+        assert!(found.code == 3 && found.out.contains(&said), "{args:?}: {found:?}");
+    }
+    assert_eq!(run(&folder, &["check", ONE]).code, 0);
+    // Other sets, other names, and a set whose index answers.
+    folder.write(&TWO.replace("model", "other"), &shard(&["a"]));
+    folder.write(&ONE.replace("model", "other"), &shard(&["b"]));
+    folder.write(TWO, &shard(&["c", "d"]));
+    assert_eq!(run(&folder, &["check", "."]).code, 0);
+    folder.write(INDEX, &Index::of(None, &SOUND).encode());
+    folder.write(TWO, &shard(&["c", "d", "b"]));
+    let found = run(&folder, &["check", "."]);
+    assert!(found.code == 1 && found.out.contains("TENSOR-ELSEWHERE"), "{found:?}");
+}

@@ -282,6 +282,8 @@ fn pieces_are_checked_as_the_file_that_they_make() {
         ["x.stb.part1of2", "x.stb.part2of2"],
         ["x.stb.part00", "x.stb.part01"],
         ["x.stb-split-a", "x.stb-split-b"],
+        ["x.stb.aa", "x.stb.ab"],
+        ["x.stb.part-aa", "x.stb.part-ab"],
         ["x.stb.001", "x.stb.002"],
     ] {
         let folder = Folder::new();
@@ -292,9 +294,12 @@ fn pieces_are_checked_as_the_file_that_they_make() {
                 assert_eq!(alone.code, 3, "{alone:?}");
                 let all = names[0].trim_end_matches(|c: char| c.is_ascii_digit() || c == 'a');
                 let all = all.strip_suffix("1of").unwrap_or(all);
-                let digits = if all.ends_with("split-") { "" } else { "[0-9]" };
-                let advice =
-                    format!("join all pieces in order: cat $(ls -v {all}{digits}*) >x.stb");
+                let places = match names[0] {
+                    "x.stb.aa" => "[a-z][a-z]",
+                    name if name.ends_with('a') => "*",
+                    _ => "[0-9]*",
+                };
+                let advice = format!("join all pieces in order: cat $(ls -v {all}{places}) >x.stb");
                 assert!(alone.out.contains(&advice), "{advice} {alone:?}");
             }
             std::fs::remove_file(path).expect("it is there");
@@ -310,7 +315,7 @@ fn pieces_are_checked_as_the_file_that_they_make() {
         let lines = run(&folder, &["check", ".", "--json"]).lines();
         let second = lines.iter().find(|it| it["file"] == format!("./{}", names[1])).expect("it");
         let says = second["diagnosis"].as_str().expect("a text");
-        let expected = "piece of a file: piece 2 of 2 of x.stb, checked with the first piece, ";
+        let expected = "piece of a file: piece 2 of 2 of x.stb, checked with ";
         assert!(second["class"] == "piece" && says.starts_with(expected), "{second}");
         folder.write(names[1], &model[61..]);
         assert_eq!(run(&folder, &["check", "."]).code, 1);
@@ -328,5 +333,39 @@ fn pieces_are_checked_as_the_file_that_they_make() {
         folder.write(names[0], b"\x80\x02cpos");
         folder.write(names[1], b"ix\nsystem\n(tR.");
         assert_eq!(run(&folder, &["check", ".", "--skip-unknown"]).code, 1);
+    }
+}
+
+/// The piece that answers for the whole may be left out, by a pattern or by a list.
+#[test]
+fn the_first_piece_that_is_checked_answers_for_the_whole() {
+    let folder = Folder::new();
+    let model = sound().encode();
+    std::fs::create_dir(folder.path().join("m")).expect("a folder");
+    let write = |bytes: &[u8]| {
+        folder.write("m/x.stb.part1of3", &bytes[..60]);
+        folder.write("m/x.stb.part2of3", &bytes[60..90]);
+        folder.write("m/x.stb.part3of3", &bytes[90..]);
+    };
+    folder.write("list", b"m/x.stb.part2of3\nm/x.stb.part3of3\n");
+    folder.write("last", b"m/x.stb.part3of3\n");
+    let ways: [&[&str]; 7] = [
+        &["m"],
+        &["m", "--exclude", "*.part1of3"],
+        &["m", "--exclude", "*.part[12]of3"],
+        &["m", "--include", "*.part3of3"],
+        &["--files-from", "list"],
+        &["--files-from", "last"],
+        &["--files-from", "list", "--exclude", "*.part2of3"],
+    ];
+    for (code, bytes) in [(0, &model[..]), (1, &model[..model.len() - 1])] {
+        write(bytes);
+        for way in ways {
+            let found = run(&folder, &[&["check", "--skip-unknown", "--json"], way].concat());
+            assert_eq!(found.code, code, "{way:?}: {found:?}");
+            let lines = found.lines();
+            let whole = lines.iter().filter(|line| line["format"] == "stb");
+            assert_eq!(whole.count(), 1, "{way:?}: {found:?}");
+        }
     }
 }
