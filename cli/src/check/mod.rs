@@ -325,7 +325,10 @@ impl Task<'_> {
             };
             let repeated = match at.is_remote() {
                 true => self.repository.repeated_tensor_at(at.place()),
-                false => self.repository.repeated_tensor(path),
+                false => {
+                    let repeated = self.repository.repeated_tensor(path);
+                    repeated.or_else(|| self.repository.unlisted_shard(path))
+                }
             };
             for what in missing.into_iter().chain(repeated) {
                 report.incomplete(&what);

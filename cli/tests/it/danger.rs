@@ -91,6 +91,11 @@ fn no_option_hides_a_danger() {
         ),
         ("x.zip", zip("a", b"7z\xBC\xAF\x27\x1C\0\x04\xFF"), "unknown", [3, 3, 3]),
         ("saved_model.pb", b"\x08\x01\x12\xFF".to_vec(), "unknown", [3, 3, 3]),
+        ("saved_model.pbtxt", b"meta_graphs {}".to_vec(), "unknown", [3, 3, 3]),
+        ("config.pbtxt", b"backend: \"onnx\"".to_vec(), "companion", [0, 0, 0]),
+        ("x.rds", b"A\n3\n262657".to_vec(), "unknown", [3, 3, 3]),
+        ("x.RData", b"RDX3\nX\n\0".to_vec(), "unknown", [3, 3, 3]),
+        ("x.t7", b"\x04\0\0\0\x01\0\0\0".to_vec(), "unknown", [3, 3, 3]),
         // Where other readers begin.
         ("x.dat", tar(false, "x.bin", EVIL), "code", [1, 1, 1]),
         ("x.tar", tar(true, "x.txt", b"text"), "unknown", [3, 0, 0]),
@@ -112,6 +117,7 @@ fn no_option_hides_a_danger() {
         ("makefile", b"all:\n\tid".to_vec(), "code", [3, 3, 0]),
         ("run", b"\xEF\xBB\xBF#!/bin/sh\nid".to_vec(), "code", [3, 3, 0]),
         ("x.psm1", b"id".to_vec(), "code", [3, 3, 0]),
+        ("x.url", b"[InternetShortcut]".to_vec(), "code", [3, 3, 0]),
         ("x", b"L\0\0\0\x01\x14\x02\0\0".to_vec(), "code", [3, 3, 0]),
         ("Makefile.txt", b"all:".to_vec(), "companion", [0, 0, 0]),
         // Settings that call functions by name.
@@ -142,6 +148,7 @@ fn no_option_hides_a_danger() {
         ("config.json", br#"{"activation_fn": "torch.nn.Tanh"}"#.to_vec(), "companion", [0, 0, 0]),
         ("adapter_config.json", br#"{"parent_library": "os"}"#.to_vec(), "code", [1, 1, 0]),
         ("x.json", br#"{"layers": [{"class_name": "Lambda"}]}"#.to_vec(), "code", [1, 1, 0]),
+        ("x.skops", zip("schema.json", br#"{"__module__": "os"}"#), "code", [1, 1, 0]),
         ("x.json", br#"{"class_name": "__lambda__"}"#.to_vec(), "code", [1, 1, 0]),
         ("x.keras", zip("config.json", function), "code", [1, 1, 0]),
         ("x.h5", [b"\x89HDF\r\n\x1A\n".as_slice(), function].concat(), "code", [1, 1, 0]),

@@ -223,3 +223,17 @@ fn a_tensor_in_two_shards_without_an_index_is_unchecked() {
     let found = run(&folder, &["check", "."]);
     assert!(found.code == 1 && found.out.contains("TENSOR-ELSEWHERE"), "{found:?}");
 }
+
+/// Loaders that read the index do not open it, others do.
+#[test]
+fn a_shard_that_its_index_does_not_list_is_unchecked() {
+    let folder = checkpoint(&Index::of(None, &SOUND[..2]));
+    for args in [&["check", "."][..], &["check", TWO], &["check", "--lenient", "."]] {
+        let found = run(&folder, args);
+        let said = format!("{INDEX} does not list this shard");
+        assert!(found.code == 3 && found.out.contains(&said), "{args:?}: {found:?}");
+    }
+    assert_eq!(run(&folder, &["check", ONE]).code, 0);
+    folder.write(INDEX, &Index::of(None, &SOUND).encode());
+    assert_eq!(run(&folder, &["check", "."]).code, 0);
+}

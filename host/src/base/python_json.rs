@@ -57,6 +57,13 @@ impl Json {
         }
     }
 
+    /// Calls `visit` for this value and each one in it, at any depth.
+    pub(crate) fn all<'j>(&'j self, visit: &mut dyn FnMut(&'j Json)) {
+        visit(self);
+        self.pairs().iter().for_each(|(_, value)| value.all(visit));
+        self.items().iter().for_each(|item| item.all(visit));
+    }
+
     /// Calls `visit` for each key with its value, at any depth.
     pub(crate) fn each<'j>(&'j self, visit: &mut dyn FnMut(&'j str, &'j Json)) {
         for (key, value) in self.pairs() {

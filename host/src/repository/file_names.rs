@@ -4,6 +4,16 @@ use alloc::format;
 use alloc::string::String;
 use weighbridge_core::Format;
 
+/// Extensions of formats with code or calls of functions, which nothing here reads.
+const PROGRAMS: &[(&str, &str)] = &[
+    ("pb", "a graph of TensorFlow"),
+    ("pdmodel", "a graph of Paddle"),
+    ("rda", "an object of R"),
+    ("rdata", "an object of R"),
+    ("rds", "an object of R"),
+    ("t7", "an object of Torch 7"),
+];
+
 /// Extensions of pickles.
 const PICKLES: &[&str] = &["dill", "joblib", "pickle", "pkl"];
 /// Extensions under which PyTorch and others save pickles, among other things.
@@ -67,9 +77,11 @@ const CODE: &[(&str, &str)] = &[
     ("tcl", "Tcl"),
     ("ts", "TypeScript"),
     ("tsx", "TypeScript"),
+    ("url", "shortcut"),
     ("vbe", "Windows script"),
     ("vbs", "Windows script"),
     ("wasm", "WebAssembly"),
+    ("webloc", "shortcut"),
     ("wsf", "Windows script"),
     ("wsh", "Windows script"),
     ("xonsh", "shell script"),
@@ -128,7 +140,7 @@ pub(super) fn may_be_pickled(extension: &str) -> bool {
 pub(super) fn is_model(extension: &str) -> bool {
     is_pickled(extension)
         || may_be_pickled(extension)
-        || may_be_program(extension)
+        || PROGRAMS.iter().any(|(known, _)| *known == extension)
         || MODELS.contains(&extension)
 }
 
@@ -150,9 +162,14 @@ pub(super) fn script(name: &str) -> Option<&'static str> {
     SCRIPTS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
 }
 
-/// Whether files with this extension are graphs of operations, which may read and write files.
-pub(super) fn may_be_program(extension: &str) -> bool {
-    extension == "pb"
+/// What a file of this name is that runs when it is loaded, if it is one.
+pub(super) fn program(name: &str, extension: &str, is_text: bool) -> Option<&'static str> {
+    if name.rsplit('/').next() == Some("saved_model.pbtxt") {
+        return Some("a graph of TensorFlow");
+    }
+    // Text of this name is a Protocol Buffers message of settings.
+    let is_settings = extension == "pb" && is_text;
+    PROGRAMS.iter().find(|(known, _)| *known == extension && !is_settings).map(|(_, what)| *what)
 }
 
 /// The file whose download this one controls, if its name says so.

@@ -17,6 +17,8 @@ const AHEAD: u64 = 4 << 10;
 const MOST: u64 = 8 << 30;
 /// Most filters of a dataset.
 const FILTERS: u8 = 32;
+/// The last number of a filter that HDF5 itself has.
+const KNOWN: usize = 6;
 
 /// What a search found, the worse last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -169,9 +171,14 @@ fn filter(rest: &mut &[u8]) -> Option<()> {
         *rest = after;
         Some(usize::from(u16::from_le_bytes(*bytes)))
     };
-    let name = if number()? < 256 { 0 } else { number()? };
-    let (_, values) = (number()?, number()?);
-    *rest = rest.get(name + 4 * values..)?;
+    let name = match number()? {
+        1..=KNOWN => 0,
+        256.. => number()?,
+        _ => return None,
+    };
+    // Only the lowest flag has a meaning: the filter is optional.
+    let (flags, values) = (number()?, number()?);
+    *rest = rest.get(name + 4 * values..).filter(|_| flags < 2)?;
     Some(())
 }
 
@@ -236,9 +243,11 @@ mod tests {
         let named =
             [&[0x0B, 18, 0, 0, 2, 1, 0, 0x7D, 8, 0, 0, 0, 0, 0][..], b"lzf\0\0\0\0\0"].concat();
         assert!(is_hidden(&deflate) && is_hidden(&ordered) && is_hidden(&named));
-        let mut other = deflate;
-        other[1] = 13;
-        assert!(!is_hidden(&[&other[..], &[0; 9]].concat()));
+        for (at, value) in [(1, 13), (6, 7), (8, 2), (6, 0)] {
+            let mut other = deflate.clone();
+            other[at] = value;
+            assert!(!is_hidden(&[&other[..], &[0; 9]].concat()), "{at}");
+        }
         assert!(is_hidden(b"pandas_type") && is_hidden(b"PYTABLES_FORMAT_VERSION\0"));
     }
 }

@@ -27,6 +27,8 @@ mod settings;
 #[cfg(feature = "std")]
 mod siblings;
 mod texts;
+#[cfg(feature = "std")]
+mod unlisted;
 
 use crate::base::error::ReadError;
 use crate::check::diagnosis::Diagnosis;
@@ -119,6 +121,9 @@ pub struct Repository {
     /// Tensors of several shards in the last sets.
     #[cfg(feature = "std")]
     repeats: repeated::Known,
+    /// What the last indexes list.
+    #[cfg(feature = "std")]
+    listed: unlisted::Known,
 }
 
 impl Repository {
@@ -231,8 +236,8 @@ impl Repository {
                 None => Examined::companion("SentencePiece model"),
             });
         }
-        if file_names::may_be_program(&extension) && !is_text {
-            let why = "a graph of TensorFlow is a program, and this one was not examined";
+        if let Some(what) = file_names::program(name, &extension, is_text) {
+            let why = format!("{what} is a program, and this one was not examined");
             return Ok(Examined::new(Class::Unknown, "unknown format").because(why));
         }
         if file_names::may_be_pickled(&extension) && !(is_text && extension == "model") {
@@ -375,7 +380,7 @@ fn by_magic(
 }
 
 fn lambda() -> Examined {
-    let why = "a Lambda layer is code that runs when the model is loaded";
+    let why = "a layer of code, such as Lambda, runs when the model is loaded";
     Examined::new(Class::Code, "Keras model").because(why).runs()
 }
 

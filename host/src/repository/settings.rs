@@ -71,6 +71,18 @@ const LIBRARIES: &[&str] = &[
     "transformers",
 ];
 
+/// Packages of layers that Keras imports as its own.
+const KERAS: &[&str] = &[
+    "keras_core",
+    "keras_cv",
+    "keras_hub",
+    "keras_nlp",
+    "tensorflow",
+    "tensorflow_addons",
+    "tensorflow_hub",
+    "tf_keras",
+];
+
 /// Packages within `diffusers.pipelines` that have parts of their own: `model_index.json` names them
 /// as it names libraries.
 const PIPELINES: &[&str] = &[
@@ -208,10 +220,40 @@ fn import(by: &str, module: &str, what: String) -> Option<Load> {
     (runs || !is_of(LIBRARIES, module)).then(|| Load { runs, ..load(by, what) })
 }
 
+/// The module that Keras imports for a layer or function that is not its own.
+fn layer(object: &Json) -> Option<Load> {
+    let (module, class) = (object.get("module")?.text()?, object.get("class_name")?.text()?);
+    let is_own = is_of(KERAS, module) || module.is_empty() || object.get("config").is_none();
+    if is_own { None } else { import("module", module, format!("{module}.{class}")) }
+}
+
 /// What these settings, a file of this name, would load.
 pub(crate) fn loads(name: &str, json: &Json) -> Vec<Load> {
     let mut found = Vec::new();
-    json.each(&mut |key, value| match key {
+    json.all(&mut |value| found.extend(layer(value)));
+    json.each(&mut |key, value| by_key(key, value, &mut found));
+    match name {
+        "modules.json" => {
+            let kinds = json.items().iter().filter_map(|it| it.get("type")?.text());
+            let own = kinds.filter(|it| !it.starts_with("sentence_transformers."));
+            found.extend(own.map(|it| load("modules.json", module(it))));
+        }
+        // A router, or an asymmetric model, of sentence-transformers names its modules by class.
+        "router_config.json" | "config.json" => {
+            let types = json.get("types").map_or(&[][..], Json::pairs).iter();
+            let classes = types.filter_map(|(_, it)| it.text()).filter(|it| it.contains('.'));
+            let own = classes.filter(|it| !it.starts_with("sentence_transformers."));
+            found.extend(own.map(|it| load("types", module(it))));
+        }
+        "model_index.json" => pipeline(json, &mut found),
+        _ => {}
+    }
+    found
+}
+
+/// What the value of a key would load, at any depth.
+fn by_key(key: &str, value: &Json, found: &mut Vec<Load>) {
+    match key {
         "auto_map" => {
             let mut add = |value: &Json| {
                 found.extend(value.text().map(|text| load(key, module(text))));
@@ -237,7 +279,12 @@ pub(crate) fn loads(name: &str, json: &Json) -> Vec<Load> {
             let text = value.text().filter(|it| it.contains('.') && !it.starts_with("torch."));
             found.extend(text.map(|text| load(key, module(text))));
         }
-        // Of a Keras model, and of Hydra.
+        // A kernel that transformers fetches from the hub, whoever is trusted.
+        "_attn_implementation" | "_attn_implementation_internal" | "attn_implementation" => {
+            let text = value.text().filter(|it| it.contains('/'));
+            found.extend(text.map(|text| load(key, text.into())));
+        }
+        // Of a Keras model.
         "class_name" => {
             let text = value.text().filter(|it| is_code_of_keras(it));
             found.extend(text.map(|text| load(key, format!("a {text} layer"))));
@@ -246,7 +293,8 @@ pub(crate) fn loads(name: &str, json: &Json) -> Vec<Load> {
             let text = value.text().filter(|it| unlocks_keras(it));
             found.extend(text.map(|text| load(key, text.into())));
         }
-        "module" => {
+        // Of Keras, and of skops.
+        "module" | "__module__" => {
             let text = value.text().filter(|it| can_run_anything(it));
             found.extend(text.map(|text| load(key, text.into())));
         }
@@ -269,24 +317,7 @@ pub(crate) fn loads(name: &str, json: &Json) -> Vec<Load> {
             }
         }
         _ => {}
-    });
-    match name {
-        "modules.json" => {
-            let kinds = json.items().iter().filter_map(|it| it.get("type")?.text());
-            let own = kinds.filter(|it| !it.starts_with("sentence_transformers."));
-            found.extend(own.map(|it| load("modules.json", module(it))));
-        }
-        // A router, or an asymmetric model, of sentence-transformers names its modules by class.
-        "router_config.json" | "config.json" => {
-            let types = json.get("types").map_or(&[][..], Json::pairs).iter();
-            let classes = types.filter_map(|(_, it)| it.text()).filter(|it| it.contains('.'));
-            let own = classes.filter(|it| !it.starts_with("sentence_transformers."));
-            found.extend(own.map(|it| load("types", module(it))));
-        }
-        "model_index.json" => pipeline(json, &mut found),
-        _ => {}
     }
-    found
 }
 
 /// The modules of a diffusers pipeline: those that its folder contains, and those that diffusers
@@ -403,6 +434,16 @@ mod tests {
             ("adapter_config.json", r#"{"auto_mapping": {"parent_library": "os"}}"#, Some(true)),
             ("adapter_config.json", r#"{"parent_library": "net.modeling"}"#, Some(false)),
             ("adapter_config.json", r#"{"parent_library": "transformers.models.x"}"#, None),
+            ("x.json", r#"{"module": "net", "class_name": "N", "config": {}}"#, Some(false)),
+            ("x.json", r#"[{"module": "keras.a", "class_name": "N", "config": {}}]"#, None),
+            (
+                "x.json",
+                r#"{"a": [[{"module": "b", "class_name": "N", "config": 1}]]}"#,
+                Some(false),
+            ),
+            ("x.json", r#"{"module": "net", "class_name": "N"}"#, None),
+            ("config.json", r#"{"attn_implementation": "me/kernel"}"#, Some(true)),
+            ("config.json", r#"{"attn_implementation": "flash_attention_2"}"#, None),
             ("x.json", r#"{"_target_": "net.Net"}"#, Some(false)),
             ("x.json", r#"{"_target_": "osmosis.Net"}"#, Some(false)),
             ("x.json", r#"{"_target_": "torch.nn.Linear"}"#, None),

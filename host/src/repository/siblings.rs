@@ -225,11 +225,16 @@ impl Sets {
         self.sets.get(key).filter(|_| !self.is_indexed(key))
     }
 
+    /// The indexes of this set, by their names.
+    pub(super) fn indexes(&self, key: &Key) -> impl Iterator<Item = &str> {
+        let index = index(key);
+        let start = index.strip_suffix("json").unwrap_or_default().to_string();
+        self.indexes.iter().filter(move |index| index.starts_with(&start)).map(String::as_str)
+    }
+
     /// Whether an index lists the shards of this set, by its name: `model.safetensors.index.json`.
     fn is_indexed(&self, key: &Key) -> bool {
-        let index = index(key);
-        let start = index.strip_suffix("json").unwrap_or_default();
-        self.indexes.iter().any(|index| index.starts_with(start))
+        self.indexes(key).next().is_some()
     }
 }
 
