@@ -461,7 +461,7 @@
   X(0x4e03, "NPY-VERSION", WB_SEVERITY_FATAL, "Format Version 1.0, 2.0, 3.0: the next two bytes are the major and the minor version") \
   X(0x4e04, "NPY-HEADER-LIMIT", WB_SEVERITY_FATAL, "a bound of this reader, far above that of numpy.load, max_header_size") \
   X(0x4a05, "NPY-HEADER-LONG", WB_SEVERITY_LINT, "numpy.load: max_header_size, 10,000 by default, limits what is parsed") \
-  X(0x4c06, "NPY-ASCII", WB_SEVERITY_VIOLATION, "Format Version 1.0: the header is an ASCII string; only version 3.0 is encoded in UTF-8") \
+  X(0x4a06, "NPY-ASCII", WB_SEVERITY_LINT, "Format Version 3.0: in practice, the ASCII string of versions 1.0 and 2.0 is Latin-1") \
   X(0x4e07, "NPY-UTF8", WB_SEVERITY_FATAL, "Format Version 3.0: the header is a UTF-8 encoded string") \
   X(0x4e08, "NPY-SYNTAX", WB_SEVERITY_FATAL, "Format Version 1.0: the header contains a Python literal expression of a dictionary") \
   X(0x4e09, "NPY-END", WB_SEVERITY_FATAL, "Format Version 1.0: the header contains a Python literal expression of a dictionary") \
