@@ -2,12 +2,15 @@
 //! Both together must be fatal as well, or something must be unchecked.
 
 use std::collections::BTreeSet;
-use weighbridge_core::{Format, Severity};
-use weighbridge_tests::fixtures;
-use weighbridge_tests::survey::{Survey, survey_whole};
+use weighbridge::{Model, Options, check_with};
+use weighbridge_core::{Finding, Format, Severity};
+use weighbridge_tests::fixtures::{self, Fixture};
+use weighbridge_tests::survey::survey_whole;
 
 /// Sound files up to this length are changed.
 const SMALL: usize = 640;
+/// Of checkpoints, which are archives, up to this one.
+const SMALL_ARCHIVE: usize = 1_000;
 /// Most changes of each kind that are combined.
 const MOST: usize = 24;
 
@@ -46,33 +49,59 @@ struct Change {
     rule: &'static str,
 }
 
-fn ids(survey: &Survey, severity: Severity) -> BTreeSet<&'static str> {
-    let all = survey.findings.iter().filter(|it| it.severity() == severity);
-    all.map(|it| it.rule.id()).collect()
-}
+/// What is found in a file.
+struct Found(Vec<Finding>);
 
-/// Whether `--lenient` would exit with 0.
-fn passes(survey: &Survey) -> bool {
-    survey.worst() < Severity::Fatal
-        && !survey.findings.iter().any(|it| it.severity() == Severity::Unchecked)
+impl Found {
+    /// Hosts alone have the index of a checkpoint.
+    fn of(bytes: &[u8], format: Format) -> Self {
+        Found(match format {
+            Format::PyTorch => {
+                let report = check_with(bytes, &Options::new().seed(1)).expect("in memory");
+                report.findings().iter().map(|it| *it.finding()).collect()
+            }
+            _ => survey_whole(bytes, Some(format)).findings,
+        })
+    }
+
+    fn worst(&self) -> Severity {
+        self.0.iter().map(Finding::severity).max().unwrap_or(Severity::Lint)
+    }
+
+    fn ids(&self, severity: Severity) -> BTreeSet<&'static str> {
+        let all = self.0.iter().filter(|it| it.severity() == severity);
+        all.map(|it| it.rule.id()).collect()
+    }
+
+    /// Whether `--lenient` would exit with 0.
+    fn passes(&self) -> bool {
+        let stops = |it: &Finding| matches!(it.severity(), Severity::Fatal | Severity::Unchecked);
+        !self.0.iter().any(stops)
+    }
 }
 
 /// What a file says about the places and the meaning of its data. A violation that changes it makes
 /// another file, of which the fatal byte need not be a part.
-fn meaning(survey: &Survey) -> impl PartialEq + use<> {
+fn meaning(bytes: &[u8], format: Format) -> String {
+    if format == Format::PyTorch {
+        let model = Model::from_bytes(bytes).ok();
+        return format!("{:?}", model.and_then(|model| model.index().ok()));
+    }
+    let survey = survey_whole(bytes, Some(format));
     let tensors = survey.tensors.iter().map(|it| {
         let tensor = it.tensor;
         let kind = (tensor.dtype, tensor.layout, tensor.encoding, tensor.endianness);
-        (kind, it.shape.clone(), it.chunks.clone(), it.attributes.len())
+        (kind, &it.shape, &it.chunks, it.attributes.len())
     });
-    (tensors.collect::<Vec<_>>(), survey.metadata.len(), survey.regions.clone())
+    let tensors: Vec<_> = tensors.collect();
+    format!("{tensors:?} {} {:?}", survey.metadata.len(), survey.regions)
 }
 
 /// The changes of single bytes that break only violations, and those that are fatal; of each rule
 /// the first few.
-fn changes(bytes: &[u8], format: Option<Format>) -> [Vec<Change>; 2] {
+fn changes(bytes: &[u8], format: Format) -> [Vec<Change>; 2] {
     let mut all = [Vec::<Change>::new(), Vec::new()];
-    let sound = meaning(&survey_whole(bytes, format));
+    let sound = meaning(bytes, format);
     let mut changed = bytes.to_vec();
     for at in 0..bytes.len() {
         let original = bytes[at];
@@ -83,14 +112,14 @@ fn changes(bytes: &[u8], format: Option<Format>) -> [Vec<Change>; 2] {
                 continue;
             }
             changed[at] = value;
-            let found = survey_whole(&changed, format);
+            let found = Found::of(&changed, format);
             let worst = found.worst();
             let kind = match worst {
                 Severity::Fatal => 1,
-                Severity::Violation if passes(&found) && meaning(&found) == sound => 0,
+                Severity::Violation if found.passes() && meaning(&changed, format) == sound => 0,
                 _ => continue,
             };
-            for rule in ids(&found, worst) {
+            for rule in found.ids(worst) {
                 let known = all[kind].iter().filter(|it| it.rule == rule);
                 let last = known.clone().map(|it| it.at).max();
                 if known.count() < 6 && last != Some(at) {
@@ -109,16 +138,16 @@ fn changes(bytes: &[u8], format: Option<Format>) -> [Vec<Change>; 2] {
 
 /// Whether a violation hides every value of the other byte that breaks the same rule alone. If it
 /// hides only some, the two changes are one number, or make up for each other.
-fn hides(sound: &[u8], format: Option<Format>, one: Change, two: Change) -> bool {
+fn hides(sound: &[u8], format: Format, one: Change, two: Change) -> bool {
     let (mut bytes, mut count) = (sound.to_vec(), 0);
     for value in (0..=255_u8).step_by(3) {
         bytes[one.at] = sound[one.at];
         bytes[two.at] = value;
-        if !ids(&survey_whole(&bytes, format), Severity::Fatal).contains(two.rule) {
+        if !Found::of(&bytes, format).ids(Severity::Fatal).contains(two.rule) {
             continue;
         }
         bytes[one.at] = one.value;
-        if !passes(&survey_whole(&bytes, format)) {
+        if !Found::of(&bytes, format).passes() {
             return false;
         }
         count += 1;
@@ -126,29 +155,39 @@ fn hides(sound: &[u8], format: Option<Format>, one: Change, two: Change) -> bool
     count > 1
 }
 
+/// The sound files of a format that are small enough.
+fn sound(format: Format) -> Vec<Fixture> {
+    let (all, small) = match format {
+        Format::PyTorch => (fixtures::pytorch::all(), SMALL_ARCHIVE),
+        _ => {
+            let mut formats = fixtures::all().into_iter().filter(|it| it.0 == format.name());
+            (formats.next().expect("fixtures of the format").1, SMALL)
+        }
+    };
+    all.into_iter().filter(|it| it.breaks.is_empty() && it.bytes.len() <= small).collect()
+}
+
 fn pairs(name: &str) {
-    let format = Format::by_name(name);
-    let mut hidden = BTreeSet::new();
-    for (_, fixtures) in fixtures::all().into_iter().filter(|(it, _)| *it == name) {
-        for fixture in fixtures.iter().filter(|it| it.breaks.is_empty() && it.bytes.len() <= SMALL)
-        {
-            let [violations, fatals] = changes(&fixture.bytes, format);
-            let mut bytes = fixture.bytes.clone();
-            for one in &violations {
-                for two in fatals.iter().filter(|two| two.at != one.at) {
-                    bytes[one.at] = one.value;
-                    bytes[two.at] = two.value;
-                    let both = survey_whole(&bytes, format);
-                    if passes(&both)
-                        && ids(&both, Severity::Violation).contains(one.rule)
-                        && hides(&fixture.bytes, format, *one, *two)
-                    {
-                        hidden.insert((one.rule, two.rule));
-                        println!("{name} {}: {one:?} hides {two:?}", fixture.name);
-                    }
-                    bytes[one.at] = fixture.bytes[one.at];
-                    bytes[two.at] = fixture.bytes[two.at];
+    let format = Format::by_name(name).expect("a format");
+    let (mut hidden, mut tried) = (BTreeSet::new(), 0);
+    for fixture in sound(format) {
+        let [violations, fatals] = changes(&fixture.bytes, format);
+        let mut bytes = fixture.bytes.clone();
+        for one in &violations {
+            for two in fatals.iter().filter(|two| two.at != one.at) {
+                tried += 1;
+                bytes[one.at] = one.value;
+                bytes[two.at] = two.value;
+                let both = Found::of(&bytes, format);
+                if both.passes()
+                    && both.ids(Severity::Violation).contains(one.rule)
+                    && hides(&fixture.bytes, format, *one, *two)
+                {
+                    hidden.insert((one.rule, two.rule));
+                    println!("{name} {}: {one:?} hides {two:?}", fixture.name);
                 }
+                bytes[one.at] = fixture.bytes[one.at];
+                bytes[two.at] = fixture.bytes[two.at];
             }
         }
     }
@@ -158,6 +197,7 @@ fn pairs(name: &str) {
     assert!(new.is_empty(), "a violation hides a fatal fault: {new:?}");
     let gone: Vec<_> = apart.difference(&hidden).collect();
     assert!(gone.is_empty(), "{gone:?} no longer occur");
+    assert!(tried > 0, "nothing was planted");
 }
 
 /// A test for each format, so that they run in parallel.
@@ -171,5 +211,5 @@ macro_rules! each_format {
 }
 
 each_format! {
-    bintensors executorch gguf idv npy npz oinf onnx safetensors shards stb tflite ztensor
+    bintensors executorch gguf idv npy npz oinf onnx pytorch safetensors shards stb tflite ztensor
 }
