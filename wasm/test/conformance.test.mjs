@@ -108,6 +108,12 @@ function whole(verdict, validated) {
   return { ...verdict, findings: uncut(verdict.findings, validated.findings), unchecked: uncut(verdict.unchecked, validated.unchecked) };
 }
 
+/** What violations leave open: the gate says it, and the package reads the file. */
+const OPEN = [
+  'the whole set: a part is missing, broken, or of another set',
+  'what the chat template runs through the internals of Python',
+];
+
 /** The part of a report that the package provides: it sees one file, and does not guess what else a file may be. */
 function verdictOf({ format, version, size, verdict, diagnosis, checked, unchecked, findings }) {
   return {
@@ -117,8 +123,8 @@ function verdictOf({ format, version, size, verdict, diagnosis, checked, uncheck
     verdict,
     diagnosis,
     checked,
-    // The command also gives the reason.
-    unchecked: unchecked.map((it) => ({ ...it, why: it.why.replace(/^(the other parts of its set .*): .*/, '$1') })),
+    // The command also gives the reason, and answers for what readers do.
+    unchecked: unchecked.filter((it) => !OPEN.includes(it.why)).map((it) => ({ ...it, why: it.why.replace(/^(the other parts of its set .*): .*/, '$1') })),
     findings,
   };
 }

@@ -3,7 +3,9 @@
 use super::Task;
 use crate::print::Sorted;
 use std::path::Path;
-use weighbridge::repository::{BlobDigest, Class, Examined, is_control, is_piece, rule};
+use weighbridge::repository::{
+    BlobDigest, Class, Examined, is_absence, is_control, is_piece, rule,
+};
 use weighbridge::{Diagnosis, Error, Pickles, Place, Report, Severity, Verdict};
 
 impl Task<'_> {
@@ -30,7 +32,8 @@ impl Task<'_> {
         let is_valid = report.verdict_on_checked() == Verdict::Valid;
         let part = is_control(&name.lossy()) || !is_valid && is_piece(&name.lossy());
         let is_pointer = report.diagnosis().is_some_and(Diagnosis::is_pointer);
-        if pickle.is_none() && report.is_recognised() && !part && !is_pointer {
+        let is_other = part || is_pointer || is_absence(&place.name().lossy(), report.size());
+        if pickle.is_none() && report.is_recognised() && !is_other {
             return Ok(None);
         }
         let examined = self.repository.examine(input, &name.lossy(), Some(place), whole)?;

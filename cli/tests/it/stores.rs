@@ -116,6 +116,7 @@ fn blobs_of_the_hub_s_cache_have_the_digests_of_their_names() {
     }
     folder.write("hub/models--me--x/refs/main", b"0123");
     folder.write("hub/models--me--x/.no_exist/0123/adapter_config.json", b"");
+    folder.write("hub/models--me--x/.no_exist/0123/model.safetensors", b"");
     // What `git hash-object` prints for a file of "{}".
     let git = "9e26dfeeb6e641a33dae4961196235bdb965b21b";
     folder.write(&format!("hub/models--me--x/blobs/{git}"), b"{}");

@@ -110,7 +110,9 @@ const CONTROLS: &[&str] = &["aria2", "crdownload", "download", "incomplete", "pa
 /// Least digits of the number of a shard.
 const DIGITS: usize = 5;
 /// Extensions of two letters that are no place among pieces, beside those of code.
-const TWO_LETTERS: &[&str] = &["br", "gz", "lz", "md", "xz"];
+const TWO_LETTERS: &[&str] = &[
+    "br", "cc", "cs", "db", "go", "gz", "hh", "kt", "lz", "md", "mm", "pb", "pt", "rs", "th", "xz",
+];
 
 /// The extension in lower case; empty if there is none. Versions of libraries, as in
 /// `libx.so.1`, are left out.
@@ -340,7 +342,8 @@ mod tests {
             ("x.gguf.part-2of3", Some(("x.gguf", "2 of 3"))),
             ("x.gguf.ab", Some(("x.gguf", "ab"))),
             ("x.gguf.001", Some(("x.gguf", "001"))),
-            ("x.tar.gz", None),
+            ("x.bin.gz", None),
+            ("x.tflite.cc", None),
             ("x.min.js", None),
             ("x.aa", None),
             ("train.en-fr.en", None),

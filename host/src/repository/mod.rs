@@ -211,6 +211,11 @@ impl Repository {
                     return Ok(found);
                 }
             }
+            _ if is_text && name == "MLmodel" => {
+                if let Some(found) = texts::yaml(input, is_text)? {
+                    return Ok(found);
+                }
+            }
             #[cfg(feature = "std")]
             _ if is_text && head.starts_with(b"{") => {
                 if let Some(found) = place.and_then(|place| texts::manifest(input, name, place)) {
@@ -331,8 +336,7 @@ fn download(controlled: Option<&str>, extension: &str, head: &[u8], len: u64) ->
 /// A file without bytes: nothing, unless its name says that a loader reads something.
 fn empty(name: &str, extension: &str, place: Option<&dyn Place>) -> Examined {
     let found = Examined::companion("empty file");
-    // The cache of huggingface_hub notes so that a repository has no file of this name.
-    if place.is_some_and(|place| place.name().lossy().contains(".no_exist")) {
+    if place.is_some_and(|place| is_absence(&place.name().lossy(), 0)) {
         return found;
     }
     if settings::is_read(name) {
@@ -426,6 +430,20 @@ pub fn is_control(name: &str) -> bool {
 /// ```
 pub fn is_piece(name: &str) -> bool {
     file_names::piece(name).is_some()
+}
+
+/// Whether the cache of huggingface_hub notes with this file that a repository has none of its name.
+/// Such a note has no bytes.
+///
+/// ```
+/// use weighbridge::repository::is_absence;
+///
+/// let path = "hub/models--me--m/.no_exist/0a/model.safetensors";
+/// assert!(is_absence(path, 0) && !is_absence(path, 8));
+/// ```
+pub fn is_absence(path: &str, len: u64) -> bool {
+    let mut folders = path.rsplit(['/', '\\']).skip(2);
+    len == 0 && folders.any(|folder| folder == ".no_exist")
 }
 
 /// The control file of a downloader beside the file at `place`, whose download has not ended.

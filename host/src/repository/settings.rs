@@ -56,6 +56,7 @@ const LIBRARIES: &[&str] = &[
     "flax",
     "keras",
     "lightning",
+    "mlflow",
     "monai",
     "nemo",
     "onnxruntime",
@@ -215,7 +216,7 @@ fn load(by: &str, what: String) -> Load {
 }
 
 /// What a library imports by name, unless it belongs to a library of models.
-fn import(by: &str, module: &str, what: String) -> Option<Load> {
+pub(super) fn import(by: &str, module: &str, what: String) -> Option<Load> {
     let runs = can_run_anything(module);
     (runs || !is_of(LIBRARIES, module)).then(|| Load { runs, ..load(by, what) })
 }

@@ -150,6 +150,7 @@ fn of_yaml(text: &str) -> Option<(String, bool)> {
         let any = text.split(end).any(|it| it.contains('.') && settings::can_run_anything(it));
         (format!("{how} may be {TARGET}"), any)
     });
+    runs = runs.or_else(|| loader_module(text));
     for (at, _) in text.match_indices(TARGET) {
         let after = text.get(at + TARGET.len()..).unwrap_or_default();
         let after = after.trim_start_matches(['"', '\'', ' ', '\t', '\r', '\n']);
@@ -165,6 +166,21 @@ fn of_yaml(text: &str) -> Option<(String, bool)> {
         }
     }
     runs
+}
+
+/// The module that MLflow imports to load a model, and whether it can run anything.
+fn loader_module(text: &str) -> Option<(String, bool)> {
+    const KEY: &str = "loader_module";
+    let found = text.lines().filter_map(|line| {
+        let line = line.trim_start_matches([' ', '-', '"', '\'']);
+        let rest =
+            line.strip_prefix(KEY)?.trim_start_matches(['"', '\'', ' ']).strip_prefix(':')?;
+        let module = rest.trim().trim_matches(['"', '\'']);
+        settings::import(KEY, module, module.into())
+    });
+    found
+        .max_by_key(|load| load.runs)
+        .map(|load| (format!("{KEY} imports {}", load.what), load.runs))
 }
 
 /// How YAML may hide a key `_target_`: with an escape in it, or as a complex key or an alias whose text
@@ -252,6 +268,9 @@ mod tests {
             ("_target_:\n  subprocess.run", Some(true)),
             ("m:\n  _target_: torch.nn.Linear", Some(false)),
             ("linear: !new:speechbrain.nnet.Linear", Some(false)),
+            ("flavors:\n  python_function:\n    loader_module: os", Some(true)),
+            ("loader_module: \"net.load\"", Some(false)),
+            ("loader_module: mlflow.sklearn", None),
             ("a: ! b\nc: 100%\nd: !important 5\n_target_name: x", None),
             ("model:\n  target: ldm.models.Ddpm", None),
             ("\"_targ\\x65t_\": os.system", Some(true)),
