@@ -13,6 +13,7 @@ mod older;
 mod parts;
 mod records;
 mod sparse;
+pub(crate) mod sums;
 mod tensor;
 mod torch_names;
 mod values;
