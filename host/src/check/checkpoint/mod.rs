@@ -11,6 +11,7 @@ pub(crate) mod indices;
 mod object;
 mod older;
 mod parts;
+pub(crate) mod paths;
 mod records;
 mod sparse;
 pub(crate) mod sums;
