@@ -3,6 +3,8 @@
 use super::pickle_names::name;
 use crate::base::error::Error;
 use crate::base::text::Text;
+#[cfg(feature = "pytorch")]
+use crate::check::checkpoint::paths::Paths;
 use crate::check::pickle_part::PicklePart;
 use crate::check::pickles::Global;
 use crate::check::scan::memory::Memory;
@@ -23,6 +25,22 @@ use weighbridge_core::{Encoding, Source, Span, limits};
 const MOST: usize = 10_000;
 /// Most bytes of an argument that are shown.
 const ARGUMENT: usize = 96;
+
+/// Paths are those of values, which only the reader of checkpoints builds.
+#[cfg(not(feature = "pytorch"))]
+#[derive(Debug)]
+struct Paths;
+
+#[cfg(not(feature = "pytorch"))]
+impl Paths {
+    fn of(_: &[u8], _: u64) -> Paths {
+        Paths
+    }
+
+    fn get(&self, _: u64) -> Option<&str> {
+        None
+    }
+}
 
 /// An operation of a pickle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,8 +67,7 @@ pub struct PickleCode<'b> {
     /// Where the pickle begins in `bytes`, and the offset of their first byte as it is shown.
     start: u64,
     base: u64,
-    #[cfg(feature = "pytorch")]
-    paths: crate::check::checkpoint::paths::Paths,
+    paths: Paths,
 }
 
 impl<'b> PickleCode<'b> {
@@ -76,24 +93,22 @@ impl<'b> PickleCode<'b> {
             Some(start) => (Cow::Owned(inflated(stored)?), start, 0),
             None => (Cow::Borrowed(stored), 0, part.stored.offset),
         };
-        Some(PickleCode {
-            #[cfg(feature = "pytorch")]
-            paths: crate::check::checkpoint::paths::Paths::of(&bytes, start),
-            bytes,
-            start,
-            base,
-        })
+        Some(PickleCode { paths: Paths::of(&bytes, start), bytes, start, base })
     }
 
     /// Reads a pickle, of at most 64 MiB. `None` as for [`new`](Self::new), or if it is longer.
     ///
     /// ```
-    /// # let bytes = weighbridge_tests::samples::checkpoint();
-    /// let report = weighbridge::check(&bytes)?;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("model.pt");
+    /// # std::fs::write(&path, weighbridge_tests::samples::checkpoint())?;
+    /// use weighbridge::{FileInput, Options, PickleCode};
+    ///
+    /// let report = weighbridge::check_path(&path, &Options::new())?;
     /// let part = &report.pickles().unwrap().parts()[0];
-    /// let code = weighbridge::PickleCode::read(&bytes, part)?.unwrap();
+    /// let code = PickleCode::read(&FileInput::open(&path)?, part)?.unwrap();
     /// assert_eq!(code.around(&[part.offset()], 0)[0].name, "PROTO");
-    /// # Ok::<(), weighbridge::Error>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
@@ -112,7 +127,6 @@ impl<'b> PickleCode<'b> {
             bytes: Cow::Owned(code.bytes.into_owned()),
             start: code.start,
             base: code.base,
-            #[cfg(feature = "pytorch")]
             paths: code.paths,
         }))
     }
@@ -124,21 +138,16 @@ impl<'b> PickleCode<'b> {
     /// # let bytes = weighbridge_tests::samples::checkpoint();
     /// let report = weighbridge::check(&bytes)?;
     /// let pickles = report.pickles().unwrap();
-    /// let code = weighbridge::PickleCode::read(&bytes, &pickles.parts()[0])?.unwrap();
+    /// let part = &pickles.parts()[0];
+    /// let stored = &bytes[part.offset() as usize..][..part.len() as usize];
+    /// let code = weighbridge::PickleCode::new(part, stored).unwrap();
     /// let rebuild = pickles.globals().iter().find(|it| it.name().contains("_rebuild")).unwrap();
     /// assert_eq!(code.path(rebuild), Some("model.w"));
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
     pub fn path(&self, global: &Global) -> Option<&str> {
-        #[cfg(feature = "pytorch")]
-        return self.paths.get(self.place(global)?.checked_sub(self.base)?);
-        #[cfg(not(feature = "pytorch"))]
-        None
-    }
-
-    /// The offset of an import among those of [operations](Operation::offset).
-    fn place(&self, global: &Global) -> Option<u64> {
-        global.decoded.or(Some(global.offset))
+        let place = global.decoded.unwrap_or(global.offset).checked_sub(self.base)?;
+        self.paths.get(place)
     }
 
     /// The operations at these offsets, in ascending order, with `count` before and after each; at
@@ -148,7 +157,8 @@ impl<'b> PickleCode<'b> {
     /// # let bytes = weighbridge_tests::samples::checkpoint();
     /// let report = weighbridge::check(&bytes)?;
     /// let part = &report.pickles().unwrap().parts()[0];
-    /// let code = weighbridge::PickleCode::read(&bytes, part)?.unwrap();
+    /// let stored = &bytes[part.offset() as usize..][..part.len() as usize];
+    /// let code = weighbridge::PickleCode::new(part, stored).unwrap();
     /// let all = code.around(&[part.offset()], usize::MAX);
     /// assert_eq!(all.last().unwrap().name, "STOP");
     /// # Ok::<(), weighbridge::Error>(())
