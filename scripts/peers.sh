@@ -47,6 +47,11 @@ onnx_packages() {
   onnx/bin/python -m pip install --quiet onnx==1.23.2 onnxruntime==1.32.0 ztensor==2.1.2 numpy
 }
 
+pytorch_packages() {
+  python3 -m venv pytorch
+  pytorch/bin/python -m pip install --quiet torch==2.15.0 picklescan==1.0.5 modelscan==0.8.8 fickling==0.1.12 numpy
+}
+
 npm_packages() {
   npm install --no-save --no-audit --no-fund --loglevel=error \
     @huggingface/gguf@0.4.6 @huggingface/hub@2.17.5 hyllama@0.2.2 zstddec@0.3.4
@@ -142,6 +147,7 @@ cargo run --quiet -p weighbridge-tests --example fixtures -- "$work/files" --lis
 cargo build --quiet -p weighbridge-tests --example peers
 install python pip_packages
 install onnx onnx_packages
+install pytorch pytorch_packages
 install npm npm_packages
 install zt cargo install --quiet ztensor-cli --version 2.1.1 --root .
 install ggml ggml
@@ -165,6 +171,39 @@ row() {
         right["sound"], all["sound"]
       if (verbose != "") printf "%s", wrong
     }'
+}
+
+# corpus_row TITLE COMMAND...: the same for the checkpoints of the sample corpus.
+corpus_row() {
+  local title=$1
+  shift
+  cut -f 2 "$work/corpus" | (cd "$work" && "$@") >"$work/answers" 2>"$work/log" || true
+  paste "$work/corpus" "$work/answers" | awk -F '\t' -v title="$title" -v verbose="$verbose" '
+    { all[$1]++ }
+    $3 == ($1 == "valid" ? "accepts" : "refuses") { right[$1]++; next }
+    { n = split($2, part, "/"); wrong = wrong "    " part[n] " (" $1 ")\n" }
+    END {
+      printf "| %-36s | %3d of %3d | %3d of %3d | %3d of %3d |\n", title, right["unsafe"], all["unsafe"],
+        right["invalid"], all["invalid"], right["valid"], all["valid"]
+      if (verbose != "") printf "%s", wrong
+    }'
+}
+
+# corpus: lists the checkpoints of the sample corpus with their verdicts. False if it is not there.
+corpus() {
+  local folder=${WEIGHBRIDGE_CORPUS:-$root/../shared/corpus}
+  [ -e "$folder/pytorch/manifest.json" ] || return 1
+  python3 - "$folder/pytorch" >"$work/corpus" <<'END'
+import json, pathlib, sys
+
+folder = pathlib.Path(sys.argv[1]).resolve()
+manifest = json.loads((folder / "manifest.json").read_text())
+# Sound files off the list of torch.load are neither: whether to accept them is a choice.
+for kind, verdicts in {"valid": ["valid"], "invalid": ["unsafe", "invalid"]}.items():
+    for row in manifest[kind]:
+        if row["verdict"] in verdicts and "or" not in row:
+            print(row["verdict"], folder / row["file"], sep="\t")
+END
 }
 
 # each COMMAND...: runs a command that takes a path and exits with 0 for a sound file.
@@ -204,10 +243,28 @@ tables() {
   ! has onnx || row onnx '`onnx.checker` 1.23' "${reads[@]}" onnx-check
   ! has onnx || row onnx '`onnx.checker` 1.23, `full_check`' "${reads[@]}" onnx-full-check
   ! has onnx || row onnx '`onnxruntime` 1.32' "${reads[@]}" onnxruntime
+
+  reads=("$work/pytorch/bin/python" "$here/scripts/peers/read.py")
+  printf '\n| %-36s | %-10s | %-10s |\n' 'PyTorch' 'malformed or unsafe, refused' 'valid, accepted'
+  echo '|---|---|---|'
+  row pytorch Weighbridge "${ours[@]}" pytorch
+  ! has pytorch || row pytorch '`torch.load(weights_only=True)` 2.15' "${reads[@]}" torch
+  ! has pytorch || row pytorch '`fickling` 0.1.12' "${reads[@]}" fickling
+  ! has pytorch || row pytorch '`picklescan` 1.0.5' "${reads[@]}" picklescan
+  ! has pytorch || row pytorch '`modelscan` 0.8.8' "${reads[@]}" modelscan
+
+  corpus || return 0
+  printf '\n| %-36s | %-10s | %-10s | %-10s |\n' 'PyTorch, sample corpus' 'unsafe, refused' 'malformed, refused' 'valid, accepted'
+  echo '|---|---|---|---|'
+  corpus_row Weighbridge each "$target_dir/debug/weighbridge" check
+  ! has pytorch || corpus_row '`torch.load(weights_only=True)` 2.15' "${reads[@]}" torch
+  ! has pytorch || corpus_row '`fickling` 0.1.12' "${reads[@]}" fickling
+  ! has pytorch || corpus_row '`picklescan` 1.0.5' "${reads[@]}" picklescan
+  ! has pytorch || corpus_row '`modelscan` 0.8.8' "${reads[@]}" modelscan
 }
 tables | tee "$work/tables"
 # The page in docs/ has every reader, so it is written only if all are installed.
-if has python && has onnx && has npm && has zt && has ggml && [ -z "$verbose" ]; then
+if has python && has onnx && has pytorch && has npm && has zt && has ggml && [ -s "$work/corpus" ] && [ -z "$verbose" ]; then
   {
     sed '/^| /,$d' docs/peers.md
     cat "$work/tables"

@@ -4,15 +4,17 @@ use crate::args::InspectArgs;
 use crate::human::{self, Left, bold};
 use crate::json::{self, List, Object, SCHEMA_INSPECT, TOOL};
 use crate::outcome::Outcome;
+use crate::pickles::{self, Pickled};
 use crate::progress::Bars;
 use crate::show::{element, meta, place};
 use crate::stats;
 use crate::summary;
 use crate::terminal::{self, Held};
+use crate::tree::Tree;
 use std::io::{self, Write};
 use weighbridge::remote::shown;
 use weighbridge::{
-    Error, Goal, Model, Options, Particulars, Pickles, Report, Status, Tensor, Text, Unchecked,
+    Error, Goal, Model, Options, Particulars, Report, Status, Tensor, Text, Unchecked,
 };
 
 /// Maximum number of texts shown per list: a model's vocabulary has 100,000 and more.
@@ -106,7 +108,12 @@ fn inspect(
         object.optional("findings_not_listed", Some(more).filter(|more| !more.is_empty()))?;
         let more = report.unchecked_beyond();
         object.optional("unchecked_not_listed", Some(more).filter(|more| *more > 0))?;
-        object.optional("globals", report.pickles().map(Pickles::globals))?;
+        if let Some(pickled) = Pickled::of(&input, &report)? {
+            pickled.write_globals(&mut object)?;
+            if let Some(count) = args.opcodes {
+                pickled.write_operations::<Stopped>(count, &args.at, &mut object)?;
+            }
+        }
         let mut list = object.list("metadata")?;
         if let Some(model) = &model {
             let most = if args.full { usize::MAX } else { VOCABULARY };
@@ -120,6 +127,8 @@ fn inspect(
             found.write(model, args, &mut list)?;
         }
         list.end()?;
+        let storages = model.as_ref().map(Model::storages).transpose()?;
+        object.optional("storages", storages.filter(|it| !it.is_empty()))?;
         let whole = model.as_ref().filter(|_| args.summary).map(Model::summary);
         object.optional("summary", whole.transpose()?)?;
         object.optional("read", at.traffic())?;
@@ -130,13 +139,20 @@ fn inspect(
             found.survey(model, args, &mut |_| Ok(()))?;
         }
         human::report(out, name, &report, profile, &found.left)?;
-        if let Some(pickles) = report.pickles().filter(|_| !args.summary) {
-            globals(out, pickles)?;
+        let pickled = if args.summary { None } else { Pickled::of(&input, &report)? };
+        if let Some(pickled) = &pickled {
+            pickled.show_globals(out)?;
         }
         match &model {
             Some(model) if args.summary => summary::show(out, &model.summary()?)?,
-            Some(model) => found.show(model, args, out)?,
+            Some(model) => {
+                found.show(model, args, out)?;
+                pickles::show_storages::<Stopped>(model, out)?;
+            }
             None => {}
+        }
+        if let (Some(pickled), Some(count)) = (&pickled, args.opcodes) {
+            pickled.show_operations::<Stopped>(count, &args.at, out)?;
         }
         if let Some(read) = at.traffic() {
             writeln!(out, "  {}", human::read(&read))?;
@@ -146,24 +162,6 @@ fn inspect(
         model.verify_unchanged()?;
     }
     *outcome = human::verdict(&report, profile, &found.left).into();
-    Ok(())
-}
-
-/// What the pickles of a file import.
-fn globals(out: &mut dyn Write, pickles: &Pickles) -> io::Result<()> {
-    let all = pickles.globals();
-    if all.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "{}", bold("imports of the pickle"))?;
-    for global in all {
-        let does = if global.is_called() { "called  " } else { "imported" };
-        let (standing, name, at) = (global.standing(), global.name(), global.offset());
-        writeln!(out, "  {standing:10}  {does}  {name}  at {at}")?;
-    }
-    if pickles.has_more_globals() {
-        writeln!(out, "  and more names")?;
-    }
     Ok(())
 }
 
@@ -295,16 +293,20 @@ impl Survey {
             writeln!(out, "  {}", meta(&entry?))?;
         }
         let Survey { name_width, type_width, shape_width, .. } = *self;
+        let mut tree = Tree::default();
         for (i, tensor) in model.tensors().enumerate() {
             let tensor = tensor?;
             if i == 0 {
                 writeln!(out, "{}", bold("tensors"))?;
             }
             let particulars = tensor.particulars()?;
+            let mut name = tensor.name().to_string();
+            if args.tree {
+                name = tree.enter(&name, out)?;
+            }
             writeln!(
                 out,
-                "  {:name_width$}  {:type_width$}  {:shape_width$}  {}",
-                tensor.name(),
+                "  {name:name_width$}  {:type_width$}  {:shape_width$}  {}",
                 dtype(&tensor, &particulars),
                 tensor.shape().to_string(),
                 place(&tensor, &particulars)?,

@@ -15,6 +15,7 @@ mod json;
 mod outcome;
 mod output;
 mod partition;
+mod pickles;
 mod print;
 mod progress;
 mod rules;
@@ -22,6 +23,7 @@ mod show;
 mod stats;
 mod summary;
 mod terminal;
+mod tree;
 mod walk;
 
 use args::{Cli, Command};

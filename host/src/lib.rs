@@ -105,7 +105,10 @@ pub use base::text;
 pub use base::text::Text;
 pub use base::value::Value;
 pub use check::diagnosis::Diagnosis;
+#[cfg(feature = "pickles")]
+pub use check::operations::{Operation, PickleCode};
 pub use check::options::{Goal, Options, Progress};
+pub use check::pickle_part::PicklePart;
 pub use check::pickles::{Global, Pickles};
 #[cfg(feature = "policy")]
 pub use check::policy;
@@ -139,6 +142,8 @@ pub use read::parts::{Parts, Placed};
 pub use read::reading::{Annotation, RowReader};
 #[cfg(feature = "idv")]
 pub use read::rows::RowView;
+#[cfg(feature = "pytorch")]
+pub use read::storages::Storage;
 pub use read::tensor::Tensor;
 pub use read::values::Shown;
 #[cfg(feature = "shards")]

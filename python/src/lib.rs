@@ -7,6 +7,7 @@ mod html;
 mod model;
 mod names;
 mod options;
+mod pickles;
 mod report;
 mod session;
 mod several;
@@ -25,6 +26,8 @@ mod _native {
     #[pymodule_export]
     use crate::model::Model;
     use crate::options::Asked;
+    #[pymodule_export]
+    use crate::pickles::{Global, Storage};
     #[pymodule_export]
     use crate::report::{Finding, Report, Unchecked};
     #[pymodule_export]

@@ -4,6 +4,7 @@ use crate::errors::Raised;
 use crate::html;
 use crate::names::Names;
 use crate::options::{Asked, Run};
+use crate::pickles;
 use crate::report::Report;
 use crate::several::Several;
 use crate::source::{Bytes, Reader, WHOLE};
@@ -280,6 +281,30 @@ impl Model {
             }
         }
         Ok(metadata)
+    }
+
+    /// What the pickles of the model's files import.
+    #[getter]
+    fn globals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for it in self.all() {
+            let report = it.get()?.ask(py, |model| model.check(Goal::Structure))?;
+            pickles::globals(py, &report, &list)?;
+        }
+        Ok(list)
+    }
+
+    /// The storages of a checkpoint of PyTorch; none in other formats.
+    #[getter]
+    fn storages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for it in self.all() {
+            let storages = it.get()?.ask(py, |model| model.storages())?;
+            let index = it.load(py)?;
+            let name = |at: u32| Ok(text::of_bytes(py, index.name_bytes(at as usize))?.into_any().unbind());
+            pickles::storages(py, storages, name, &list)?;
+        }
+        Ok(list)
     }
 
     /// For each tensor stored as in NumPy: its position, the name of its dtype, its shape, the

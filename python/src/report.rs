@@ -2,6 +2,7 @@
 
 use crate::errors::{self, Class};
 use crate::html;
+use crate::pickles;
 use crate::text;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
@@ -102,6 +103,14 @@ impl Report {
             Ok(Unchecked { entry, why, asked: it.was_asked_for() })
         });
         PyList::new(py, unchecked.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// What the pickles of the file import, each name once.
+    #[getter]
+    fn globals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        pickles::globals(py, &self.report, &list)?;
+        Ok(list)
     }
 
     /// The line that `weighbridge check --json` prints.

@@ -29,10 +29,13 @@ def options() -> Iterator[Dict[str, Any]]:
     import s3fs
 
     fs = s3fs.S3FileSystem(**options)
-    fs.call_s3("create_bucket", Bucket="models")
+    for bucket in ("models", "checkpoints"):
+        fs.call_s3("create_bucket", Bucket=bucket)
     sound = encode({"a": np.zeros((4, 5), np.float32), "b": np.ones(3, np.int64)})
     fs.pipe("models/sound.safetensors", sound)
     fs.pipe("models/broken.safetensors", sound[:-1])
+    checkpoint = Path(os.environ["WEIGHBRIDGE_FIXTURES"], "pytorch", "views-of-one-storage.pt")
+    fs.pipe("checkpoints/views.pt", checkpoint.read_bytes())
     fs.pipe("models/deep/other.safetensors", encode({"c": np.zeros(1 << 20, np.float32)}))
     yield options
     server.stop()
@@ -81,6 +84,16 @@ def test_ray_tensors(ray: Any, options: Dict[str, Any]) -> None:
     assert {tuple(row["shape"]) for row in rows} == {(4, 5), (3,)}
 
 
+def test_ray_reads_checkpoints(ray: Any, options: Dict[str, Any]) -> None:
+    import weighbridge.ray
+
+    (row,) = weighbridge.ray.read_reports("s3://checkpoints", storage_options=options).take_all()
+    assert (row["format"], row["verdict"]) == ("PyTorch", "valid")
+    data = weighbridge.ray.read_tensors_index("s3://checkpoints/*.pt", storage_options=options)
+    names = {row["name"] for row in data.take_all()}
+    assert names == {"w", "tied", "turned", "every-other", "b"}
+
+
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
     sql = pytest.importorskip("pyspark.sql")
@@ -111,3 +124,11 @@ def test_spark_tensors(spark: Any, options: Dict[str, Any]) -> None:
     frame = reader.option("rows", "tensors").load("s3://models/sound.safetensors")
     rows = {row["name"]: row for row in frame.collect()}
     assert rows["a"]["shape"] == [4, 5] and rows["b"]["dtype"] == "i64"
+
+
+def test_spark_reads_checkpoints(spark: Any, options: Dict[str, Any]) -> None:
+    reader = spark.read.format("weighbridge").option("storage_options", json.dumps(options))
+    (row,) = reader.load("s3://checkpoints").collect()
+    assert (row["format"], row["verdict"]) == ("PyTorch", "valid")
+    frame = reader.option("rows", "tensors").load("s3://checkpoints/views.pt")
+    assert {row["name"]: row["shape"] for row in frame.collect()}["turned"] == [3, 2]

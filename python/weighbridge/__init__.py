@@ -16,7 +16,18 @@ from ._errors import (
     WeighbridgeError,
 )
 from ._native import VERSION as __version__
-from ._native import Converted, Finding, Model, Report, Session, Stats, Tensor, Unchecked
+from ._native import (
+    Converted,
+    Finding,
+    Global,
+    Model,
+    Report,
+    Session,
+    Stats,
+    Storage,
+    Tensor,
+    Unchecked,
+)
 
 if TYPE_CHECKING:
     from . import torch as torch
@@ -26,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Converted",
     "Finding",
+    "Global",
     "InvalidFile",
     "LimitExceeded",
     "Model",
@@ -34,6 +46,7 @@ __all__ = [
     "Report",
     "Session",
     "Stats",
+    "Storage",
     "Tensor",
     "Truncated",
     "Unchecked",

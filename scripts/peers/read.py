@@ -36,6 +36,42 @@ elif PEER.startswith("onnx"):
             onnx.load(path)
         else:
             onnx.checker.check_model(path, full_check=PEER == "onnx-full-check")
+elif PEER == "torch":
+    import torch
+
+    def read(path):
+        """Loads the file with the restricted unpickler."""
+        torch.load(path, map_location="cpu", weights_only=True)
+elif PEER == "picklescan":
+    from picklescan.scanner import scan_file_path
+
+    def read(path):
+        """Scans the file, and fails as its command does."""
+        found = scan_file_path(path)
+        if found.issues_count or found.scan_err:
+            raise ValueError(path)
+elif PEER == "modelscan":
+    import pathlib
+
+    from modelscan.modelscan import ModelScan
+
+    def read(path):
+        """Scans the file, and fails as its command does: also if it scans nothing."""
+        scan = ModelScan()
+        scan.scan(pathlib.Path(path))
+        if scan.errors or scan.issues.all_issues or not scan.scanned:
+            raise ValueError(path)
+elif PEER == "fickling":
+    import zipfile
+
+    from fickling.loader import scan_file, scan_zip_archive
+
+    def read(path):
+        """Scans the pickles of an archive, or the file as one."""
+        is_archive = zipfile.is_zipfile(path)
+        found = scan_zip_archive(path).values() if is_archive else [scan_file(path)]
+        if not all(it.is_safe for it in found):
+            raise ValueError(path)
 elif PEER == "ztensor":
     import ztensor
 

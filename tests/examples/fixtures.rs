@@ -3,14 +3,13 @@
 //! sound, broken, breaks lints only, or has parts that this build cannot check.
 
 use std::path::PathBuf;
-use weighbridge_core::{Finding, Format, Severity};
+use weighbridge_core::{Finding, Format, Severity, general};
 use weighbridge_tests::{fixtures, survey::survey_whole};
 
 fn main() -> std::io::Result<()> {
     let folder = PathBuf::from(std::env::args_os().nth(1).expect("a folder"));
     let list = std::env::args_os().nth(2).is_some_and(|argument| argument == "--list");
-    // Checkpoints are followed by hosts only, and the list is of what the core makes of each.
-    let checkpoints = (!list).then(|| ("pytorch", fixtures::pytorch::all()));
+    let checkpoints = [("pytorch", fixtures::pytorch::all())];
     let wired = [("onnx", fixtures::onnx::wired())];
     for (name, all) in fixtures::all().into_iter().chain(checkpoints).chain(wired) {
         let format = Format::by_name(name).expect("fixtures have the names of formats");
@@ -25,11 +24,14 @@ fn main() -> std::io::Result<()> {
                 let broken = |f: &&Finding| fixture.breaks.contains(&f.rule.id());
                 let worst = survey.findings.iter().filter(broken).map(Finding::severity).max();
                 // What only hosts check, the core does not find.
-                let rules = format.rules().iter().filter(|rule| fixture.breaks.contains(&rule.id));
-                let worst = worst.max(rules.map(|rule| rule.severity).max());
+                let rules = format.rules().iter().chain(general::RULES).chain(Format::Npz.rules());
+                let broken = rules.filter(|rule| fixture.breaks.contains(&rule.id));
+                let worst = worst.max(broken.map(|rule| rule.severity).max());
                 let unchecked = |f: &Finding| f.severity() == Severity::Unchecked;
                 let kind = match worst {
-                    None | Some(Severity::Unchecked) if survey.findings.iter().any(unchecked) => {
+                    Some(Severity::Unchecked) => "unchecked",
+                    // Only hosts follow checkpoints.
+                    None if format != Format::PyTorch && survey.findings.iter().any(unchecked) => {
                         "unchecked"
                     }
                     None => "sound",

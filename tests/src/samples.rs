@@ -1,6 +1,8 @@
 //! Small sound files for documentation examples.
 
 use crate::encode::idv::{self, Cell, Codec, Number};
+use crate::encode::pickle::Pickle;
+use crate::encode::pytorch::{Checkpoint, View, floats};
 use crate::encode::safetensors::{File, Tensor};
 use crate::encode::{gguf, npy, ztensor};
 
@@ -64,4 +66,14 @@ pub fn records() -> Vec<u8> {
     let records: [(Vec<u8>, u8); 2] = [(text("cat"), 4), (text("emu"), 2)];
     file.data = records.into_iter().flat_map(|(name, legs)| [name, vec![legs]].concat()).collect();
     file.encode()
+}
+
+/// A checkpoint of PyTorch: in the dictionary `model`, a tensor `w` of six floats and `row`, a view of
+/// the first three; beside it the number `epoch`.
+pub fn checkpoint() -> Vec<u8> {
+    let view = |extents: &[i64]| View { count: 6, ..View::floats("0", extents) };
+    let inner = Pickle::new(2).op(b'}').text("model").op(b'}');
+    let inner = inner.text("w").of(&view(&[2, 3])).op(b's').text("row").of(&view(&[3])).op(b's');
+    let object = inner.op(b's').text("epoch").int(7).op(b's').stop();
+    Checkpoint::new(object, &[&floats(6)]).encode()
 }

@@ -21,7 +21,7 @@ export type * from './accumulators.js';
 export type { Conversion, ConversionOptions, LeftOut, Part, Tied } from './conversion.js';
 export type { ChunkReport, Decoder } from './decoder.js';
 export type { Document } from './document.js';
-export type { Global, JointDocument } from './joint.js';
+export type { Code, Global, JointDocument, Operation, Pickle, Storage } from './joint.js';
 export type { DocumentOptions, Goal } from './options.js';
 export type * from './entry.js';
 export type * from './models.js';

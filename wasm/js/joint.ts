@@ -19,6 +19,52 @@ export interface Global {
   called: boolean;
   /** `listed` names are those that `torch.load(weights_only=True)` allows; `plain data` makes nothing else. */
   standing: (typeof STANDING)[number];
+  /** The number of the pickle that imports it first. */
+  pickle: number;
+  /** Offset of the import among operations: in a compressed pickle, it counts decoded bytes. */
+  place: bigint;
+}
+
+/** A pickle of the file. */
+export interface Pickle {
+  /** The member of an archive that it is; empty for the file. */
+  name: string;
+  /** Its bytes in the file; of a compressed pickle, the whole stream. */
+  offset: bigint;
+  length: bigint;
+  compressed: boolean;
+}
+
+/** An operation of a pickle. Nothing performs it. */
+export interface Operation {
+  /** Its number, from 0. */
+  number: bigint;
+  offset: bigint;
+  /** Its name in Python's `pickletools`; empty if no operation has its byte. */
+  name: string;
+  argument: string;
+  /** What is wrong with it; empty if nothing is. */
+  fault: string;
+}
+
+/** What a pickle has. */
+export interface Code {
+  /** Keys that lead to what each of `globals()` makes; empty for the object as a whole, `undefined` for names of other pickles and those that the object does not have. */
+  paths: (string | undefined)[];
+  operations: Operation[];
+}
+
+/** Bytes that tensors of a checkpoint are views of. */
+export interface Storage {
+  key: string;
+  offset: bigint;
+  /** Bytes in the file, and when they are decoded. */
+  stored: bigint;
+  size: bigint;
+  /** Bytes between the first and the last element of a tensor. */
+  used: bigint;
+  /** The numbers of its tensors. */
+  tensors: Uint32Array;
 }
 
 /**
@@ -41,7 +87,58 @@ export class JointDocument extends Document {
     return unpack(insides(this).raw.globals(), (fields) => {
       const names = [...fields.texts()];
       const [offsets, called, standing] = [fields.column(BigUint64Array), fields.column(Uint8Array), fields.column(Uint8Array)];
-      return names.map((name, i) => ({ name, offset: offsets[i]!, called: called[i] === 1, standing: STANDING[standing[i]!]! }));
+      const [pickles, places] = [fields.column(Uint32Array), fields.column(BigUint64Array)];
+      return names.map((name, i) => ({
+        name,
+        offset: offsets[i]!,
+        called: called[i] === 1,
+        standing: STANDING[standing[i]!]!,
+        pickle: pickles[i]!,
+        place: places[i]!,
+      }));
+    });
+  }
+
+  /** The pickles of the file, at most 1,000. */
+  pickles(): Pickle[] {
+    return unpack(insides(this).raw.pickles(), (fields) => {
+      const names = [...fields.texts()];
+      const [offsets, lengths, compressed] = [fields.column(BigUint64Array), fields.column(BigUint64Array), fields.column(Uint8Array)];
+      return names.map((name, i) => ({ name, offset: offsets[i]!, length: lengths[i]!, compressed: compressed[i] === 1 }));
+    });
+  }
+
+  /**
+   * Reads a pickle, by its number, from its bytes in the file: where its imports lead, and the
+   * operations around offsets in ascending order, with `count` before and after each.
+   */
+  pickle(number: number, stored: Uint8Array, offsets: readonly bigint[], count: number): Code {
+    return unpack(insides(this).raw.pickle(number, stored, new BigUint64Array(offsets), count), (fields) => {
+      const paths = [...fields.texts()];
+      const has = fields.column(Uint8Array);
+      const [numbers, places] = [fields.column(BigUint64Array), fields.column(BigUint64Array)];
+      const [names, args, faults] = [[...fields.texts()], [...fields.texts()], [...fields.texts()]];
+      return {
+        paths: paths.map((path, i) => (has[i] === 1 ? path : undefined)),
+        operations: names.map((name, i) => ({ number: numbers[i]!, offset: places[i]!, name, argument: args[i]!, fault: faults[i]! })),
+      };
+    });
+  }
+
+  /** The storages of a checkpoint of PyTorch; none for other formats. */
+  storages(): Storage[] {
+    return unpack(insides(this).raw.storages(), (fields) => {
+      const keys = [...fields.texts()];
+      const [offsets, stored, size, used] = [fields.column(BigUint64Array), fields.column(BigUint64Array), fields.column(BigUint64Array), fields.column(BigUint64Array)];
+      const [ends, tensors] = [fields.column(Uint32Array), fields.column(Uint32Array)];
+      return keys.map((key, i) => ({
+        key,
+        offset: offsets[i]!,
+        stored: stored[i]!,
+        size: size[i]!,
+        used: used[i]!,
+        tensors: tensors.slice(i === 0 ? 0 : ends[i - 1], ends[i]),
+      }));
     });
   }
 

@@ -19,8 +19,43 @@ test('a pickle that runs code says what, and the name leads to its byte', async 
   await expect(rows.first()).toContainText('posix.system');
   await expect(rows.first().locator('.standing')).toHaveText('not listed');
   await expect(rows.nth(1).locator('.standing')).toHaveText('listed');
+  await expect(rows.first().locator('.place')).toHaveText('callback');
+  await expect(rows.nth(1).locator('.place')).toHaveText('fc2.bias');
+  const operations = page.getByRole('table', { name: 'Operations of the pickle' });
+  const current = operations.locator('[aria-current=true]');
+  await expect(current).toContainText(['GLOBAL']);
+  await expect(current).toContainText(['posix system']);
   expect((await new AxeBuilder({ page }).include('.imports').analyze()).violations).toEqual([]);
-  await rows.first().getByRole('button').click();
+  await page.getByRole('button', { name: 'Operations around torch.FloatStorage' }).click();
+  await expect(current).toContainText(['torch FloatStorage']);
+  await page.getByLabel('Byte', { exact: true }).fill('1');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('.imports')).toContainText('No pickle has this byte.');
+  await rows.first().getByRole('button').first().click();
+  await expect(page.getByRole('tab', { name: 'Hex' })).toHaveAttribute('aria-selected', 'true');
+});
+
+test('a finding on a pickle leads to the operations around it', async ({ page }) => {
+  await openFiles(page, written({ 'x.pkl': Buffer.from('\x80\x02]q\0\xff.', 'latin1') }));
+  await page.getByRole('tab', { name: /^Imports/ }).click();
+  const operations = page.getByRole('table', { name: 'Operations of the pickle' }).locator('tbody tr');
+  await expect(operations.first()).toContainText('PROTO');
+  await page.getByLabel('Byte', { exact: true }).fill('5');
+  await page.keyboard.press('Enter');
+  await expect(operations.last()).toContainText('no operation has the byte 0xff');
+});
+
+test('storages name their tensors and lead to bytes', async ({ page }) => {
+  await openSample(page, 'pytorch');
+  await page.getByRole('tab', { name: /^Storages/ }).click();
+  const rows = page.getByRole('table', { name: 'Storages' }).locator('tbody tr');
+  await expect(rows).toHaveCount(4);
+  // Shared storages come first.
+  await expect(rows.first()).toContainText('model.fc1.weight_transposed');
+  expect((await new AxeBuilder({ page }).include('.storages').analyze()).violations).toEqual([]);
+  await rows.nth(1).getByRole('button').nth(1).click();
+  await expect(page.locator('.panel-name')).toHaveText('model.fc1.bias');
+  await rows.first().getByRole('button').first().click();
   await expect(page.getByRole('tab', { name: 'Hex' })).toHaveAttribute('aria-selected', 'true');
 });
 

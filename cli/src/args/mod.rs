@@ -287,6 +287,16 @@ pub(crate) struct InspectArgs {
     /// Print up to 64 KiB of the texts in a metadata list, instead of the first 256
     #[arg(long)]
     pub(crate) full: bool,
+    /// Print names as a tree of paths
+    #[arg(long, conflicts_with = "summary")]
+    pub(crate) tree: bool,
+    /// Print the operations of pickles around each finding and each import off the list, N before and
+    /// after (8 if N is not given)
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "8")]
+    pub(crate) opcodes: Option<usize>,
+    /// Print operations around this offset as well
+    #[arg(long, value_name = "OFFSET", requires = "opcodes")]
+    pub(crate) at: Vec<u64>,
     #[command(flatten)]
     pub(crate) remote: RemoteArgs,
     #[command(flatten)]

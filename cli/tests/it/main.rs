@@ -22,6 +22,7 @@ mod onnx;
 mod other;
 mod outputs;
 mod paths;
+mod pickles;
 mod policy;
 mod recipes;
 #[cfg(feature = "remote")]

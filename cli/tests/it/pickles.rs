@@ -1,3 +1,6 @@
+//! What the command says of pickles, and of checkpoints of PyTorch.
+
+use super::*;
 
 /// Every form of a type that makes NumPy load a pickle.
 #[test]
@@ -22,10 +25,69 @@ fn inspect_lists_what_a_pickle_imports() {
     let folder = Folder::new();
     folder.write("x.pkl", b"cposix\nsystem\n(S'id'\ntR.");
     let shown = run(&folder, &["inspect", "x.pkl"]);
-    let line = "imports of the pickle\n  not listed  called    posix.system  at 0\n";
+    let line =
+        "imports of the pickle\n  not listed  called    posix.system  at 0, the object itself\n";
     assert!(shown.out.contains(line), "{shown:?}");
     let globals = &run(&folder, &["inspect", "x.pkl", "--json"]).json()["globals"];
     assert_eq!(globals.as_array().map(Vec::len), Some(1));
     assert_eq!(globals[0]["called"], true);
     assert_eq!((&globals[0]["standing"], &globals[0]["offset"]), (&"not listed".into(), &0.into()));
+    assert_eq!(globals[0]["path"], "");
+}
+
+/// The path of the only name that a pickle imports.
+fn path_in(pickle: &[u8]) -> Value {
+    let folder = Folder::new();
+    folder.write("x.pkl", pickle);
+    run(&folder, &["inspect", "x.pkl", "--json"]).json()["globals"][0]["path"].clone()
+}
+
+#[test]
+fn path_of_an_import_leads_to_its_result() {
+    // {'a': {'b': [1, system('id')]}}
+    assert_eq!(path_in(b"(S'a'\n(S'b'\n(I1\ncposix\nsystem\n(S'id'\ntRldd."), "a.b.1");
+    // {'a': system}, {system: 1}
+    assert_eq!(path_in(b"(S'a'\ncposix\nsystem\nd."), "a");
+    assert_eq!(path_in(b"(cposix\nsystem\nI1\nd."), "#key");
+    // The result is taken off the stack.
+    assert_eq!(path_in(b"cposix\nsystem\n(S'id'\ntR0N."), Value::Null);
+}
+
+#[test]
+fn inspect_prints_operations_around_findings_and_offsets() {
+    let folder = Folder::new();
+    folder.write("x.pkl", b"\x80\x02}X\x01\0\0\0acposix\nsystem\n(X\x02\0\0\0idtRs.");
+    let shown = run(&folder, &["inspect", "x.pkl", "--opcodes=1"]);
+    let lines = "operations\n         3  BINUNICODE        \"a\"\n         \
+                 9  GLOBAL            posix system\n        23  MARK\n";
+    assert!(shown.out.contains(lines), "{shown:?}");
+    let args = ["inspect", "x.pkl", "--opcodes=0", "--at", "0", "--json"];
+    let found = run(&folder, &args).json();
+    let operations = &found["operations"][0]["operations"];
+    let names: Vec<_> = (0..2).map(|at| operations[at]["name"].clone()).collect();
+    assert_eq!(names, ["PROTO", "GLOBAL"], "{found}");
+    assert_eq!(operations[1]["number"], 3);
+}
+
+#[test]
+fn inspect_prints_operations_of_a_fault() {
+    let folder = Folder::new();
+    folder.write("x.pkl", b"\x80\x02]q\0\xFF.");
+    let shown = run(&folder, &["inspect", "x.pkl", "--opcodes=0"]);
+    let line = "operations\n         5  (none)  no operation has the byte 0xff\n";
+    assert!(shown.out.contains(line), "{shown:?}");
+}
+
+#[test]
+fn inspect_prints_storages_that_tensors_share() {
+    let folder = Folder::new();
+    folder.write("x.pt", &weighbridge_tests::samples::checkpoint());
+    let shown = run(&folder, &["inspect", "x.pt", "--tree"]);
+    assert_eq!(shown.code, 0, "{shown:?}");
+    assert!(shown.out.contains("  model\n    w        f32  [2, 3]"), "{shown:?}");
+    assert!(shown.out.contains("storages\n  0  24 bytes at "), "{shown:?}");
+    assert!(shown.out.contains("  model.w, model.row\n"), "{shown:?}");
+    let storage = &run(&folder, &["inspect", "x.pt", "--json"]).json()["storages"][0];
+    assert_eq!((&storage["size"], &storage["used"]), (&24.into(), &24.into()));
+    assert_eq!(storage["tensors"], serde_json::json!([0, 1]));
 }

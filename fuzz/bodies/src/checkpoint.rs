@@ -4,7 +4,7 @@
 use crate::damaged::{Damage, apply};
 use crate::facts;
 use arbitrary::Unstructured;
-use weighbridge::{Error, Goal, Model, Options, Poll, Profile, Session, Verdict};
+use weighbridge::{Error, Goal, Model, Options, PickleCode, Poll, Profile, Session, Verdict};
 use weighbridge_tests::fixtures::pytorch;
 
 /// Ranges that a check may ask for, per byte of the file, and for a file of any length.
@@ -25,10 +25,14 @@ pub fn damaged(input: &[u8]) {
     let pieces = said(Session::new(bytes.len() as u64, Options::new()), &bytes);
     assert_eq!(pieces, whole, "in pieces");
     facts::note(&format!("{whole:?}"));
+    operations(&bytes);
     let Ok(model) = Model::from_bytes(&bytes) else {
         assert_ne!(whole.0, Verdict::Valid, "a valid file opens");
         return;
     };
+    for storage in model.storages().unwrap_or_default() {
+        assert!(storage.used <= storage.size, "{storage:?}");
+    }
     for tensor in model.tensors() {
         let Ok(tensor) = tensor else {
             assert_ne!(whole.0, Verdict::Valid, "tensors of a valid file are listed");
@@ -44,6 +48,23 @@ pub fn damaged(input: &[u8]) {
             Err(Error::Unsupported(_) | Error::Memory(_)) => {}
             Err(error) => assert_ne!(whole.0, Verdict::Valid, "{}: {error}", tensor.name()),
         }
+    }
+}
+
+/// Lists the operations of each pickle, and where its imports lead.
+fn operations(bytes: &[u8]) {
+    let report = weighbridge::check(bytes).unwrap_or_else(|error| panic!("{error}"));
+    let Some(pickles) = report.pickles() else { return };
+    for part in pickles.parts() {
+        let from = part.offset() as usize;
+        let Some(code) = PickleCode::new(part, &bytes[from..from + part.len() as usize]) else {
+            continue;
+        };
+        let all = code.around(&[0], usize::MAX);
+        assert!(all.is_sorted_by(|one, next| one.number < next.number), "{all:?}");
+        let near = code.around(&[part.offset(), part.offset() + part.len() / 2], 1);
+        assert!(near.iter().filter(|it| it.fault.is_none()).count() <= 6, "{near:?}");
+        pickles.globals().iter().for_each(|global| drop(code.path(global).map(str::len)));
     }
 }
 

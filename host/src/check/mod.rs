@@ -9,7 +9,12 @@ pub(crate) mod entry_names;
 pub(crate) mod file_audit;
 pub(crate) mod finding;
 pub(crate) mod folders;
+#[cfg(feature = "pickles")]
+pub(crate) mod operations;
 pub(crate) mod options;
+#[cfg(feature = "pickles")]
+mod pickle_names;
+pub(crate) mod pickle_part;
 pub(crate) mod pickles;
 #[cfg(feature = "std")]
 pub(crate) mod pierced;

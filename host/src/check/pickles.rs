@@ -1,6 +1,7 @@
 //! What loading the pickles of a file would do, in one sentence.
 
 use crate::base::text::Text;
+use crate::check::pickle_part::PicklePart;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -21,6 +22,8 @@ pub struct Pickles {
     pub(crate) left: bool,
     /// Shared, because reports are copied.
     pub(crate) globals: Arc<Vec<Global>>,
+    /// Where the pickles are; the first ones.
+    pub(crate) parts: Arc<Vec<PicklePart>>,
     pub(crate) more_globals: bool,
 }
 
@@ -31,6 +34,10 @@ pub struct Global {
     pub(crate) offset: u64,
     pub(crate) standing: Standing,
     pub(crate) called: bool,
+    /// The offset among decoded bytes, in a compressed member.
+    pub(crate) decoded: Option<u64>,
+    /// The number of the pickle that imports it first.
+    pub(crate) part: u64,
 }
 
 #[cfg(feature = "serde")]
@@ -70,6 +77,28 @@ impl Global {
     /// ```
     pub fn offset(&self) -> u64 {
         self.offset
+    }
+
+    /// The offset of the first import among the decoded bytes, if its member is compressed.
+    ///
+    /// ```
+    /// let report = weighbridge::check(b"cposix\nsystem\n(S'true'\ntR.")?;
+    /// assert_eq!(report.pickles().unwrap().globals()[0].decoded_offset(), None);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn decoded_offset(&self) -> Option<u64> {
+        self.decoded
+    }
+
+    /// The number of the pickle that imports it first, among the [parts](Pickles::parts).
+    ///
+    /// ```
+    /// let report = weighbridge::check(b"cposix\nsystem\n(S'true'\ntR.")?;
+    /// assert_eq!(report.pickles().unwrap().globals()[0].part(), 0);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn part(&self) -> u64 {
+        self.part
     }
 
     /// Whether loading the pickle would call it, not only import it.
@@ -112,6 +141,18 @@ impl Pickles {
     /// ```
     pub fn count(&self) -> u64 {
         self.count
+    }
+
+    /// Where they are, in the order in which they were followed; at most 1,000.
+    ///
+    /// ```
+    /// let report = weighbridge::check(b"\x80\x02}.")?;
+    /// let [part] = report.pickles().unwrap().parts() else { panic!() };
+    /// assert_eq!((part.offset(), part.len(), part.name()), (0, 4, None));
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn parts(&self) -> &[PicklePart] {
+        &self.parts
     }
 
     /// What they import, in the order of the file, each name once; at most 1,000 names.

@@ -1,7 +1,7 @@
 //! Checks a file step by step, from its first bytes to the end of the audit.
 
 #[cfg(feature = "pytorch")]
-use crate::check::checkpoint::{Checkpoint, indices::IndexCheck};
+use crate::check::checkpoint::{Checkpoint, indices::IndexCheck, sums::SumCheck};
 use crate::check::diagnosis::Diagnosis;
 use crate::check::diagnosis::archive::Members;
 use crate::check::entry_names::Naming;
@@ -60,6 +60,9 @@ pub(crate) struct Check {
     /// The check of indices of sparse tensors.
     #[cfg(feature = "pytorch")]
     indices: IndexCheck,
+    /// The check of storages of which tensors use only parts.
+    #[cfg(feature = "pytorch")]
+    sums: SumCheck,
     /// The check of what reads and makes the values of a graph.
     #[cfg(feature = "onnx")]
     wiring: Wiring,
@@ -216,7 +219,10 @@ impl Check {
             }
             if goal == Goal::Payloads {
                 #[cfg(feature = "pytorch")]
-                self.indices.enter(source, &file, &mut self.collected)?;
+                {
+                    self.indices.enter(source, &file, &mut self.collected)?;
+                    self.sums.enter(source, &file, &mut self.collected)?;
+                }
                 self.tail.enter(source, &file, &mut self.collected)?;
                 // Without the standard library there are no files on this machine.
                 #[cfg(feature = "std")]

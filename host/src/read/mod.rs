@@ -20,5 +20,7 @@ pub(crate) mod parts;
 pub(crate) mod reading;
 #[cfg(feature = "idv")]
 pub(crate) mod rows;
+#[cfg(feature = "pytorch")]
+pub(crate) mod storages;
 pub(crate) mod tensor;
 pub(crate) mod values;

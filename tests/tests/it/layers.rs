@@ -53,7 +53,7 @@ const CLI: Layers = Layers {
     root: "cli/src",
     layers: &[
         "human jobs json outcome output partition progress",
-        "args journal show summary terminal walk",
+        "args journal pickles show summary terminal tree walk",
         "print",
         "extract rules stats",
         "check convert digest explain inspect",
@@ -81,6 +81,7 @@ const PYTHON: Layers = Layers {
     root: "python/src",
     layers: &[
         "errors html names text",
+        "pickles",
         "options report source",
         "convert session",
         "model several tensor view",

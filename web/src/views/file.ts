@@ -124,12 +124,20 @@ export class FileView {
     return this.#hex;
   }
 
-  /** Lists what the pickles of the file import, if it has any. */
-  async #imports(): Promise<void> {
-    const globals = await this.#file.api.globals(this.#file.id);
-    if (globals.length > 0) {
-      this.tabs.add({ id: 'imports', label: 'Imports', make: () => later('later', async () => new (await import('./imports.ts')).ImportsView(this.#file, globals)) });
+  /** Lists what the pickles of the file import, if it has any, and the storages of a checkpoint. */
+  async #pickles(): Promise<void> {
+    const file = this.#file;
+    const [globals, pickles] = [await file.api.globals(file.id), await file.api.pickles(file.id)];
+    if (pickles.length > 0) {
+      this.tabs.add({ id: 'imports', label: 'Imports', make: () => later('later', async () => new (await import('./imports.ts')).ImportsView(file, globals, pickles)) });
       this.tabs.badge('imports', count(globals.length));
+    }
+    if (pickles.length > 0 && !isForeign(file)) {
+      const storages = await file.api.storages(file.id);
+      if (storages.total > 0) {
+        this.tabs.add({ id: 'storages', label: 'Storages', make: () => later('later', async () => new (await import('./storages.ts')).StoragesView(file, storages)) });
+        this.tabs.badge('storages', count(storages.total));
+      }
     }
   }
 
@@ -139,7 +147,7 @@ export class FileView {
       return;
     }
     // A file that is gone is reported elsewhere.
-    void this.#imports().catch(() => undefined);
+    void this.#pickles().catch(() => undefined);
     this.tabs.badge('findings', count(verdict.fatal + verdict.violation + verdict.lint + verdict.unchecked));
     if (isForeign(this.#file) && !this.tabs.ids.includes('about')) {
       // There is nothing of a model to show.

@@ -1,6 +1,6 @@
 /** One document for several files: the shards of an index or the parts of a split GGUF. */
 
-import { load, settle, type Document, type Global, type Goal, type JointDocument, type Metadata, type Profile, type Texts, type Verdict } from 'weighbridge';
+import { type Code, type Document, type Global, type Goal, type JointDocument, load, type Metadata, type Pickle, type Profile, settle, type Storage, type Texts, type Verdict } from 'weighbridge';
 import type { Context } from './rpc.ts';
 import { SHARD } from '../names.ts';
 import { basesOf, concatenated, NotFound, type Source } from './sources.ts';
@@ -42,6 +42,10 @@ const APART = 2 ** 31;
 export interface Paper extends Omit<Document, 'find' | 'positionOf' | 'verdict'> {
   /** What the pickles of the file import; the first module follows none. */
   globals?(): Global[];
+  /** The pickles, the operations of one, and the storages of a checkpoint. */
+  pickles?(): Pickle[];
+  pickle?: JointDocument['pickle'];
+  storages?(): Storage[];
   /** Returns `undefined` if bytes are missing. */
   verdict(profile?: Profile): Verdict | undefined;
 }
@@ -89,13 +93,50 @@ export class Joined implements Paper {
   /** What the pickles of all files import, each name once. */
   globals(): Global[] {
     const all = new Map<string, Global>();
+    let before = 0;
     for (const { document, base } of this.#open) {
+      const pickles = document.pickles();
       for (const global of document.globals()) {
         const known = all.get(global.name);
-        all.set(global.name, known === undefined ? { ...global, offset: base + global.offset } : { ...known, called: known.called || global.called });
+        const place = pickles[global.pickle]?.compressed === true ? global.place : base + global.place;
+        const here = { ...global, offset: base + global.offset, place, pickle: before + global.pickle };
+        all.set(global.name, known === undefined ? here : { ...known, called: known.called || global.called });
       }
+      before += pickles.length;
     }
     return [...all.values()];
+  }
+
+  /** The pickles of all files. */
+  pickles(): Pickle[] {
+    return this.#open.flatMap(({ document, base, name: file }) => document.pickles().map((pickle) => ({ ...pickle, offset: base + pickle.offset, name: `${file}: ${pickle.name}` })));
+  }
+
+  /** A pickle of all files, by its number; paths are in the order of `globals()`. */
+  pickle(number: number, stored: Uint8Array, offsets: readonly bigint[], count: number): Code {
+    let own = number;
+    for (const { document, base } of this.#open) {
+      const pickles = document.pickles();
+      const pickle = pickles[own];
+      if (pickle !== undefined) {
+        const shift = pickle.compressed ? 0n : base;
+        const code = document.pickle(own, stored, offsets.map((offset) => offset - shift), count);
+        const paths = new Map(document.globals().map(({ name }, i) => [name, code.paths[i]]));
+        return {
+          paths: this.globals().map(({ name, pickle: of }) => (of === number ? paths.get(name) : undefined)),
+          operations: code.operations.map((operation) => ({ ...operation, offset: operation.offset + shift })),
+        };
+      }
+      own -= pickles.length;
+    }
+    return { paths: [], operations: [] };
+  }
+
+  /** The storages of all files. */
+  storages(): Storage[] {
+    return this.#parts.flatMap(({ document, base, first }) =>
+      document.storages().map((storage) => ({ ...storage, offset: base + storage.offset, tensors: storage.tensors.map((tensor) => tensor + first) })),
+    );
   }
 
   /** The files, as the page shows them. */

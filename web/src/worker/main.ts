@@ -9,6 +9,7 @@ import { EXPRESSION, serveExpression } from './expression.ts';
 import { GAUGE, serveGauge } from './gauge.ts';
 import * as jobs from './jobs.ts';
 import { FULL } from '../names.ts';
+import * as pickles from './pickles.ts';
 import { serve, type Context } from './rpc.ts';
 import type { Listing } from './repository.ts';
 import { everyFormat, library, session, start, stop } from './session.ts';
@@ -134,7 +135,7 @@ const summaries = later(['model', 'vocabulary', 'findTokens', 'foundTokens', 'to
 /** The functions that export many tensors. */
 const bulk = later(['npz', 'valuesCsv', 'channels', 'regions', 'safetensors', 'safetensorsPlan'], () => import('./bulk.ts'));
 
-const api = { ...tables, ...grouped, ...jobs, ...exports, ...swept, ...summaries, ...bulk, differences, sweep, open, glance, close, touch, parts, listing, settings, bytes, formats, memory };
+const api = { ...tables, ...grouped, ...pickles, ...jobs, ...exports, ...swept, ...summaries, ...bulk, differences, sweep, open, glance, close, touch, parts, listing, settings, bytes, formats, memory };
 
 const calls = Object.fromEntries(
   Object.entries(api).filter(([, value]) => typeof value === 'function'),

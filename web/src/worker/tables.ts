@@ -1,6 +1,6 @@
 /** Converts a document's packed tables to rows for the page. */
 
-import type { Global, Profile } from 'weighbridge';
+import type { Profile } from 'weighbridge';
 import type { Context } from './rpc.ts';
 import { session, type Session } from './session.ts';
 import { filterOf, prepareSearch, rankOf, sortOf, type Choice, type Order } from './select.ts';
@@ -12,10 +12,6 @@ const NONE = 0xffffffff;
 /** Type code for several types. */
 const MIXED = 0xffff;
 
-/** What the pickles of a file import. */
-export function globals(_: Context, id: number): Global[] {
-  return session(id).document.globals?.() ?? [];
-}
 
 /** The file of a set that contains a byte, and the offset in it. */
 export function local({ set }: Session, at: bigint): { at: bigint; file: string | undefined } {

@@ -4,6 +4,7 @@ mod buckets;
 mod faults;
 mod hub;
 mod server;
+mod torch;
 
 use super::*;
 use serde_json::json;

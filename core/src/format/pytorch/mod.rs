@@ -269,6 +269,12 @@ impl Header {
         self.index.storage(source, number)
     }
 
+    /// The number of the storage that a tensor is a view of; `None` if it has none.
+    pub fn storage_number(&self, source: &Source<'_>, tensor: u32) -> Option<u64> {
+        let item = self.index.item(source, tensor.into())?;
+        (item.storage < self.index.summary.storages).then_some(item.storage)
+    }
+
     /// Validates the local header of the cursor's member.
     fn compare(&self, r: &mut Reader<'_, '_>, c: &mut Cursor<State>) -> Result<(), Halt> {
         about::<Header>(r, c);

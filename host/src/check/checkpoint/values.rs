@@ -45,6 +45,8 @@ const _: () = assert!(size_of::<Value>() <= 32);
 #[derive(Debug)]
 pub(super) struct Made {
     pub(super) of: Known,
+    /// What is called.
+    pub(super) function: Id,
     /// The arguments; not always a tuple.
     pub(super) args: Id,
     pub(super) items: Vec<Id>,
@@ -359,13 +361,13 @@ impl Values {
         Some(())
     }
 
-    fn call(&self, of: Id, args: Id) -> Value {
-        let of = match self.get(of) {
+    fn call(&self, function: Id, args: Id) -> Value {
+        let of = match self.get(function) {
             Value::Global(known) => *known,
             _ => Known::Other,
         };
         let (items, pairs, state) = (Vec::new(), Vec::new(), None);
-        Value::Made(Box::new(Made { of, args, items, pairs, state }))
+        Value::Made(Box::new(Made { of, function, args, items, pairs, state }))
     }
 }
 

@@ -148,7 +148,8 @@ impl Follow {
         if self.is_tentative && stopped.is_none() && !imports.is_plausible {
             return None;
         }
-        results.count();
+        let end = self.part.bytes.span.end().unwrap_or(u64::MAX);
+        results.count(&self.part, self.start, stopped.unwrap_or(end));
         self.done += 1;
         let (is_joblib, is_cut) = (imports.is_joblib, self.part.is_cut);
         results.imports(&self.part, imports);

@@ -182,8 +182,13 @@ impl Results {
         self.report(general::PICKLE_UNCHECKED, part, at, 1, Some(message));
     }
 
-    pub(super) fn count(&mut self) {
+    /// Counts a pickle from `start` to `end`, and notes where it is.
+    pub(super) fn count(&mut self, part: &Part, start: u64, end: u64) {
         self.pickles.count += 1;
+        if (self.pickles.parts.len() as u64) < limits::FINDINGS_RULE {
+            let noted = part.pickle(start, end);
+            Arc::make_mut(&mut self.pickles.parts).push(noted);
+        }
     }
 
     fn report(&mut self, rule: Rule, part: &Part, at: u64, len: u32, message: Option<String>) {

@@ -35,6 +35,8 @@ impl Globals {
                     offset: import.at,
                     standing: import.standing,
                     called: false,
+                    decoded: None,
+                    part: 0,
                 });
                 entry
             }
@@ -62,6 +64,7 @@ impl Globals {
         known: &mut BTreeMap<Arc<str>, usize>,
     ) {
         pickles.more_globals |= self.is_cut;
+        let number = pickles.count.saturating_sub(1);
         let all = Arc::make_mut(&mut pickles.globals);
         for global in self.list {
             let next = all.len();
@@ -70,8 +73,8 @@ impl Globals {
                 known.called |= global.called;
             } else if (next as u64) < limits::FINDINGS_RULE {
                 known.insert(global.name.clone(), next);
-                let (offset, ..) = part.bytes.place(global.offset, 1);
-                all.push(Global { offset, ..global });
+                let (offset, _, decoded) = part.bytes.place(global.offset, 1);
+                all.push(Global { offset, decoded, part: number, ..global });
             } else {
                 pickles.more_globals = true;
             }

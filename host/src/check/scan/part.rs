@@ -1,6 +1,7 @@
 //! Parts of a file that may be pickles: the file itself, the members of an archive, the data of an
 //! array.
 
+use crate::check::pickle_part::PicklePart;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -20,6 +21,8 @@ struct Decoded {
     bytes: Arc<Vec<u8>>,
     /// The stream in the file.
     from: Span,
+    /// The stream was in decoded bytes itself.
+    is_nested: bool,
 }
 
 impl Bytes {
@@ -29,9 +32,10 @@ impl Bytes {
 
     /// All that was decoded from `from`, a span of these bytes.
     pub(super) fn decoded(&self, from: Span, bytes: Vec<u8>) -> Self {
+        let is_nested = self.decoded.is_some();
         let from = self.decoded.as_ref().map_or(from, |decoded| decoded.from);
         let span = Span::new(0, bytes.len() as u64);
-        Bytes { span, decoded: Some(Decoded { bytes: Arc::new(bytes), from }) }
+        Bytes { span, decoded: Some(Decoded { bytes: Arc::new(bytes), from, is_nested }) }
     }
 
     pub(super) fn is_decoded(&self) -> bool {
@@ -136,6 +140,15 @@ impl Part {
             is_cut: false,
             sequence: Sequence::Plain,
         }
+    }
+
+    /// The pickle of this part from `start` to `end`, offsets of its source.
+    pub(super) fn pickle(&self, start: u64, end: u64) -> PicklePart {
+        let (stored, decoded, is_nested) = match &self.bytes.decoded {
+            Some(decoded) => (decoded.from, Some(start), decoded.is_nested),
+            None => (Span::between(start, end), None, false),
+        };
+        PicklePart { name: self.name.clone(), stored, decoded, is_nested }
     }
 
     /// A member of this part with these bytes.
