@@ -15,7 +15,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
 mode=${1:-write}
 kept=tests/data/figures.tsv
-benches=(structure ztensor headers payload to_vec values)
+benches=(structure ztensor headers pytorch payload to_vec values)
 
 case $mode in
   write | check | add) ;;
@@ -74,6 +74,7 @@ if [ "$mode" = write ]; then
     echo "figures: ggml and its Python package are required" >&2
     exit 1
   }
+  scripts/peers.sh torch
   in_node
   in_page
   node scripts/figures.mjs write "$kept" "$WEIGHBRIDGE_FIGURES"

@@ -10,6 +10,8 @@
 #   scripts/peers.sh install   installs ggml and the Python packages, for other scripts
 #   scripts/peers.sh dequantise  how fast blocks of ggml are converted to f32, here and in
 #                              ggml's own code in C and in Python; needs both
+#   scripts/peers.sh torch     how fast a checkpoint of 10,000 tensors is validated, here and by
+#                              torch.load; PyTorch takes 540 MB and more
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
@@ -40,6 +42,11 @@ has() {
 pip_packages() {
   python3 -m venv venv
   venv/bin/python -m pip install --quiet gguf==0.19.0 safetensors==0.8.0 numpy sft-cli==0.2.2 netron==9.3.3
+}
+
+torch_packages() {
+  python3 -m venv torch
+  torch/bin/python -m pip install --quiet torch==2.15.0
 }
 
 onnx_packages() {
@@ -123,6 +130,30 @@ dequantise() {
     }' | tee -a "${WEIGHBRIDGE_FIGURES:-/dev/null}"
 }
 
+# torch_load: our code and theirs in turns; the fastest of all rounds of each counts. TORCH_PYTHON
+# may name an interpreter that has PyTorch.
+torch_load() {
+  local file=$work/many.pt theirs=${TORCH_PYTHON:-$work/torch/bin/python}
+  cargo build --quiet --release -p weighbridge-tests --example checkpoint
+  "$theirs" scripts/peers/torch_load.py "$file" save 10000
+  for _ in 1 2 3 4 5; do
+    "$target_dir/release/examples/checkpoint" "$file" 5
+    "$theirs" scripts/peers/torch_load.py "$file" 3
+  done | awk '
+    !($1 in least) || $2 < least[$1] { least[$1] = $2 }
+    END {
+      rows["index"] = "list"
+      rows["structure"] = "validate"
+      rows["data"] = "validate, with the data"
+      split("index structure data", all, " ")
+      for (i = 1; i <= 3; i++) {
+        ours = least[all[i]]
+        theirs = least["load"]
+        printf "pytorch\tPyTorch, 10000 small tensors: %s\t%.3g\t`torch.load(mmap=True)` 2.15\t%.4g\tms\t%.1f\n", rows[all[i]], ours, theirs, theirs / ours
+      }
+    }' | tee -a "${WEIGHBRIDGE_FIGURES:-/dev/null}"
+}
+
 case $verbose in
   npm)
     install npm npm_packages
@@ -138,6 +169,11 @@ case $verbose in
     install ggml ggml
     ! has ggml || install ggml-speed ggml_speed
     if has python && has ggml-speed; then dequantise; fi
+    exit
+    ;;
+  torch)
+    [ -n "${TORCH_PYTHON:-}" ] || install torch torch_packages
+    if [ -n "${TORCH_PYTHON:-}" ] || has torch; then torch_load; fi
     exit
     ;;
 esac

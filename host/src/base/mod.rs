@@ -1,6 +1,8 @@
 //! What every other layer uses: errors, texts, values, JSON, and small helpers.
 
 pub(crate) mod error;
+#[cfg(feature = "pytorch")]
+pub(crate) mod hash;
 #[cfg(all(feature = "serde", feature = "std"))]
 pub(crate) mod json;
 pub(crate) mod lock;

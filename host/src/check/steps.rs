@@ -132,11 +132,13 @@ impl Check {
                 #[cfg(feature = "pytorch")]
                 Step::Index => {
                     let index = match &mut self.checkpoint {
-                        Some(checkpoint) => checkpoint.step(source)?,
+                        Some(checkpoint) => checkpoint.step(source, &options.criteria)?,
                         None => None,
                     };
-                    self.checkpoint = None;
+                    let checkpoint = self.checkpoint.take();
                     if index.is_some() {
+                        let prior = checkpoint.map(Checkpoint::into_prior).unwrap_or_default();
+                        self.scan = Some(Box::new(Scan::after(prior)));
                         self.format = Some(Format::PyTorch);
                         self.is_indexed = true;
                     }

@@ -115,12 +115,12 @@ fn seconds(task: &mut dyn FnMut()) -> f64 {
 
 /// The processor time of this thread, which excludes other programs.
 #[cfg(unix)]
-fn now() -> Duration {
+pub(crate) fn now() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 #[cfg(not(unix))]
-fn now() -> Duration {
+pub(crate) fn now() -> Duration {
     std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default()
 }

@@ -208,7 +208,8 @@ impl Stack<'_, '_> {
     pub(super) fn recalls(&mut self, key: u64) -> Done {
         let at = usize::try_from(key).ok().and_then(|key| key.checked_add(1));
         let dense = at.and_then(|at| self.memory.memo.get(at)).copied().unwrap_or(Item::EMPTY);
-        let sparse = self.scan.sparse.iter().find(|(of, item)| *of == key && *item != Item::EMPTY);
+        let mut sparse = self.scan.sparse.iter().take_while(|(_, item)| *item != Item::EMPTY);
+        let sparse = sparse.find(|(of, _)| *of == key);
         match (dense, sparse) {
             (Item::Empty, None) => Err(PickleFault::Memo),
             (Item::Empty, Some((_, item))) => self.push(*item),

@@ -4,9 +4,12 @@ use super::draft::{Draft, Named};
 use super::object::{Place, Walk};
 use super::records::{self, Content};
 use super::values::Values;
+use crate::base::hash::hash;
+use crate::base::sort::sorted;
+use crate::check::criteria::Criteria;
 use crate::check::scan::part::Bytes;
 use crate::check::scan::zip::{Directory, Member};
-use alloc::collections::BTreeMap;
+use crate::check::scan::{Followed, Prior};
 use alloc::string::String;
 use alloc::vec::Vec;
 use weighbridge_core::format::pytorch::index::{Storage, Summary};
@@ -27,14 +30,20 @@ const SMALL_LEN: u64 = 64;
 #[derive(Debug, Default)]
 pub(crate) struct Archived {
     directory: Directory,
+    /// Nothing of the directory was left out.
+    is_whole: bool,
+    /// No two members have the same name.
+    is_distinct: bool,
     /// The folder of the first record, with its slash.
     top: String,
-    /// Members by name: the first of each.
-    by_name: BTreeMap<String, usize>,
+    /// Members in the order of the hashes of their names, and then of the names.
+    by_name: Vec<(u64, usize)>,
     pickle: Option<Content>,
     small: Vec<Option<Content>>,
     draft: Option<Draft>,
     storages: Vec<Storage>,
+    /// What a scan of the file need not find again.
+    prior: Prior,
     stage: Stage,
 }
 
@@ -52,13 +61,17 @@ enum Stage {
 }
 
 impl Archived {
-    pub(super) fn step(&mut self, file: &Source<'_>) -> Result<Option<Vec<u8>>, Absent> {
+    pub(super) fn step(
+        &mut self,
+        file: &Source<'_>,
+        criteria: &Criteria,
+    ) -> Result<Option<Vec<u8>>, Absent> {
         loop {
             let next = match self.stage {
                 Stage::Directory => self.directory(file)?,
                 Stage::Pickle => self.pickle(file)?,
                 Stage::Small(at) => self.small(at, file)?,
-                Stage::Object => self.object(),
+                Stage::Object => self.object(criteria),
                 Stage::Storages => self.storages(file)?,
                 Stage::Over => return Ok(self.finish(file.len())),
                 Stage::Damaged => {
@@ -72,12 +85,19 @@ impl Archived {
         }
     }
 
+    pub(super) fn into_prior(self) -> Prior {
+        let Archived { directory, prior, is_whole, .. } = self;
+        Prior { directory: is_whole.then_some(directory), ..prior }
+    }
+
     fn directory(&mut self, file: &Source<'_>) -> Result<Option<Stage>, Absent> {
         let bytes = whole(file);
         let head = file.get(Span::new(0, file.len().min(HEAD)))?;
         self.directory.read(&bytes, file, limits::PICKLE_MEMBERS)?;
         let Directory { members, is_cut, .. } = &mut self.directory;
+        let count = members.len();
         members.retain(|member| member.is_sure);
+        self.is_whole = members.len() == count;
         let object = members.iter().find_map(|member| {
             member.name.strip_suffix(OBJECT).filter(|top| top.is_empty() || top.ends_with('/'))
         });
@@ -92,22 +112,36 @@ impl Archived {
             return Ok((is_first && members.is_empty()).then_some(Stage::Damaged));
         };
         self.top = String::from(top);
-        for (at, member) in members.iter().enumerate() {
-            self.by_name.entry(member.name.clone()).or_insert(at);
-        }
+        let hashes: Vec<u64> = members.iter().map(|it| hash(it.name.as_bytes())).collect();
+        let key = |at: u32| hashes.get(at as usize).zip(members.get(at as usize));
+        let key = |at: u32| key(at).map(|(hash, member)| (*hash, &*member.name));
+        let order = sorted(members.len(), &mut |a, b| key(a) < key(b));
+        self.is_distinct = order.array_windows().all(|[a, b]| key(*a) != key(*b));
+        let hashed = |at: &u32| (hashes.get(*at as usize).copied().unwrap_or(0), *at as usize);
+        self.by_name = order.iter().map(hashed).collect();
         // Other kinds of archives keep more than tensors.
         let others = ["constants.pkl", "bytecode.pkl", ".data/extern_modules", "archive_format"];
         let is_other = others.into_iter().any(|name| self.member(name).is_some());
         // A pickle of this name alone may be of any program.
         let data = alloc::format!("{}data/", self.top);
-        let has_data = self.by_name.keys().any(|name| name.starts_with(&data));
+        let has_data = self.directory.members.iter().any(|it| it.name.starts_with(&data));
         let is_of_torch = has_data || self.member(SMALL[0]).is_some();
         Ok((is_of_torch && !is_other).then_some(Stage::Pickle))
     }
 
+    /// The first member of this name in the folder.
     fn member(&self, name: &str) -> Option<&Member> {
-        let name = alloc::format!("{}{name}", self.top);
-        self.by_name.get(&name).and_then(|at| self.directory.members.get(*at))
+        self.member_at(&[&self.top, name].concat())
+    }
+
+    fn member_at(&self, path: &str) -> Option<&Member> {
+        let wanted = hash(path.as_bytes());
+        let member = |at: usize| self.directory.members.get(at);
+        let is_before = |(hash, at): &(u64, usize)| {
+            *hash < wanted || *hash == wanted && member(*at).is_some_and(|it| &*it.name < path)
+        };
+        let (_, at) = self.by_name.get(self.by_name.partition_point(is_before))?;
+        member(*at).filter(|it| it.name == path)
     }
 
     fn pickle(&mut self, file: &Source<'_>) -> Result<Option<Stage>, Absent> {
@@ -127,7 +161,7 @@ impl Archived {
     }
 
     /// Follows the pickle.
-    fn object(&mut self) -> Option<Stage> {
+    fn object(&mut self, criteria: &Criteria) -> Option<Stage> {
         let pickle = self.pickle.as_ref()?;
         let place = Place { at: pickle.at, is_deflated: pickle.is_deflated };
         if pickle.bytes.is_empty() {
@@ -136,7 +170,10 @@ impl Archived {
             self.draft = Some(draft);
             return Some(Stage::Storages);
         }
-        let values = Values::of(&pickle.bytes, 0)?;
+        let mut followed = Followed::new(Span::new(pickle.at, pickle.bytes.len() as u64));
+        let values = Values::of(&pickle.bytes, 0, &mut |event| followed.event(event, criteria))?;
+        followed.stops(values.stopped);
+        self.prior.pickle = (!pickle.is_deflated).then_some(followed);
         let mut draft = Walk::new(&values, &pickle.bytes, place, false).run();
         records::pickle(&mut draft, &values, pickle, place);
         self.draft = Some(draft);
@@ -195,7 +232,8 @@ impl Archived {
         let is_big = records::byte_order(&mut draft, order.as_ref());
         records::version(&mut draft, version.as_ref());
         records::alignment(&mut draft, alignment.as_ref(), &self.storages);
-        records::names(&mut draft, &self.directory.members, &self.top, len);
+        let Archived { directory, is_distinct, top, .. } = &*self;
+        records::names(&mut draft, &directory.members, *is_distinct, top, len);
         if self.top.is_empty() {
             let at = self.pickle.as_ref().map_or(0, |pickle| pickle.at);
             draft.flaw(rules::R_TOP, Span::new(at, 1), None);

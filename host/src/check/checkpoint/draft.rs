@@ -1,6 +1,8 @@
 //! The index while it is being made.
 
+use crate::base::hash::hash;
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use weighbridge_core::format::pytorch::index::{
     Flaw, Indices, Item, Pair, Storage, Summary, WORDS,
@@ -14,7 +16,7 @@ pub(super) const NONE: u64 = u64::MAX;
 /// A storage as the pickle names it.
 #[derive(Debug)]
 pub(super) struct Named {
-    pub(super) key: Vec<u8>,
+    pub(super) key: Arc<[u8]>,
     /// The number of the type of its elements; `None` if it counts bytes of any type.
     pub(super) class: Option<u64>,
     /// Its number of elements, and of bytes.
@@ -40,7 +42,7 @@ pub(super) struct Draft {
     pub(super) flaws: Vec<Flaw>,
     pub(super) indices: Vec<Indices>,
     pub(super) storages: Vec<Named>,
-    keys: BTreeMap<Vec<u8>, usize>,
+    keys: BTreeMap<Arc<[u8]>, usize>,
     /// Names, texts and numbers.
     heap: Vec<u8>,
     /// Entries were left out.
@@ -73,7 +75,7 @@ impl Draft {
     /// Keeps the key of a storage, and returns where it is and its length.
     pub(super) fn key(&mut self, number: usize) -> (u64, u64) {
         let at = self.heap.len() as u64;
-        let key = self.storages.get(number).map_or(&[][..], |named| &named.key);
+        let key = self.storages.get(number).map_or(&[][..], |named| &*named.key);
         self.heap.extend_from_slice(key);
         (at, key.len() as u64)
     }
@@ -114,7 +116,9 @@ impl Draft {
         let mut seen = BTreeMap::new();
         let mut found = Vec::new();
         for (number, item) in items.iter().enumerate() {
-            let first = *seen.entry(name(item)).or_insert(number);
+            let name = name(item);
+            let key = (name.map(hash), name);
+            let first = *seen.entry(key).or_insert(number);
             if first != number {
                 found.push((first as u64, number as u64, Span::new(item.at, item.at_len)));
             }

@@ -19,6 +19,8 @@ mod tensor;
 mod torch_names;
 mod values;
 
+use crate::check::criteria::Criteria;
+use crate::check::scan::Prior;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use archive::Archived;
@@ -49,10 +51,22 @@ impl Checkpoint {
     ///
     /// # Errors
     /// The bytes that are missing; call again when they are available.
-    pub(crate) fn step(&mut self, file: &Source<'_>) -> Result<Option<Vec<u8>>, Absent> {
+    pub(crate) fn step(
+        &mut self,
+        file: &Source<'_>,
+        criteria: &Criteria,
+    ) -> Result<Option<Vec<u8>>, Absent> {
         match self {
-            Checkpoint::Archive(archive) => archive.step(file),
+            Checkpoint::Archive(archive) => archive.step(file, criteria),
             Checkpoint::Older(older) => older.step(file),
+        }
+    }
+
+    /// What a scan of the file need not find again.
+    pub(crate) fn into_prior(self) -> Prior {
+        match self {
+            Checkpoint::Archive(archive) => archive.into_prior(),
+            Checkpoint::Older(_) => Prior::default(),
         }
     }
 }

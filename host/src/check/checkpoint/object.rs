@@ -6,6 +6,7 @@
 use super::draft::Draft;
 use super::torch_names::Known;
 use super::values::{Id, Made, Value, Values};
+use crate::base::hash::hash;
 use alloc::collections::BTreeSet;
 use alloc::string::ToString as _;
 use alloc::vec;
@@ -47,6 +48,8 @@ pub(super) struct Walk<'a> {
     /// Persistent ids have the form of files before torch 1.6.
     pub(super) is_old: bool,
     pub(super) draft: Draft,
+    /// Extents and strides of the tensor at hand.
+    pub(super) numbers: Vec<u64>,
     seen: Vec<bool>,
     is_too_deep: bool,
     /// Bytes and entries that may still be looked at: the memo makes it cheap to refer to a long text
@@ -62,6 +65,14 @@ struct Frame {
     path: usize,
 }
 
+/// A key that can be compared.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Plain<'a> {
+    Text(&'a [u8]),
+    Number(i64),
+    None,
+}
+
 /// What leads to a value.
 #[derive(Clone, Copy)]
 enum Key {
@@ -75,7 +86,8 @@ impl<'a> Walk<'a> {
         let seen = vec![false; values.len()];
         let draft = Draft::default();
         let left = (bytes.len() as u64).saturating_mul(SPENT).saturating_add(SPENT_LEAST);
-        Walk { values, bytes, place, is_old, draft, seen, is_too_deep: false, left }
+        let numbers = Vec::new();
+        Walk { values, bytes, place, is_old, draft, numbers, seen, is_too_deep: false, left }
     }
 
     /// Whether this many bytes or entries may be looked at.
@@ -121,29 +133,24 @@ impl<'a> Walk<'a> {
     }
 
     fn push(&mut self, key: Key, path: &mut Vec<u8>) {
-        let text = match key {
-            Key::Same => return,
-            Key::Index(index) => index.to_string().into_bytes(),
+        match key {
+            Key::Same => {}
+            Key::Index(index) => extend(path, index.to_string().as_bytes()),
             Key::Of(id) => match self.values.get(id) {
                 Value::Text(..) => {
                     let text = self.text(id).unwrap_or_default();
-                    if !self.spend(text.len() + path.len()) {
-                        return;
+                    if self.spend(text.len() + path.len()) {
+                        extend(path, text);
                     }
-                    text.to_vec()
                 }
-                Value::Int(number) => number.to_string().into_bytes(),
-                Value::Float(number) => number.to_string().into_bytes(),
-                Value::Bool(true) => b"True".to_vec(),
-                Value::Bool(false) => b"False".to_vec(),
-                Value::None => b"None".to_vec(),
-                _ => b"#key".to_vec(),
+                Value::Int(number) => extend(path, number.to_string().as_bytes()),
+                Value::Float(number) => extend(path, number.to_string().as_bytes()),
+                Value::Bool(true) => extend(path, b"True"),
+                Value::Bool(false) => extend(path, b"False"),
+                Value::None => extend(path, b"None"),
+                _ => extend(path, b"#key"),
             },
-        };
-        if !path.is_empty() {
-            path.push(b'.');
         }
-        path.extend_from_slice(&text);
     }
 
     /// Lists a value, or opens it if it holds others.
@@ -171,7 +178,7 @@ impl<'a> Walk<'a> {
                 return self.pair(id, path, Pair::TEXT, text);
             }
             _ if core::mem::replace(&mut self.seen[id as usize], true) => return,
-            Value::Tuple(items) => listed(items),
+            Value::Tuple(items) => listed(values.items(*items)),
             Value::List(items) | Value::Set(items) => listed(items),
             Value::Dict(pairs) => {
                 self.keys(pairs);
@@ -236,7 +243,7 @@ impl<'a> Walk<'a> {
     fn two(&self, id: Id) -> Option<(Id, Id)> {
         let items: &[Id] = match self.values.get(id) {
             Value::List(items) => items,
-            Value::Tuple(items) => items,
+            Value::Tuple(items) => self.values.items(*items),
             _ => return None,
         };
         match items {
@@ -300,15 +307,15 @@ impl<'a> Walk<'a> {
                 continue;
             }
             // A number and a Boolean may be equal.
-            let plain: Option<(u8, Vec<u8>)> = match self.values.get(*key) {
-                Value::Text(..) => self.text(*key).map(|text| (0, text.to_vec())),
-                Value::Bool(value) => Some((1, i64::from(*value).to_le_bytes().to_vec())),
-                Value::Int(number) => Some((1, number.to_le_bytes().to_vec())),
+            let plain = match self.values.get(*key) {
+                Value::Text(..) => self.text(*key).map(|text| (hash(text), Plain::Text(text))),
+                Value::Bool(value) => Some((0, Plain::Number((*value).into()))),
+                Value::Int(number) => Some((0, Plain::Number(*number))),
                 #[allow(clippy::cast_possible_truncation, reason = "compared with the original")]
                 Value::Float(number) if (*number as i64) as f64 == *number => {
-                    Some((1, (*number as i64).to_le_bytes().to_vec()))
+                    Some((0, Plain::Number(*number as i64)))
                 }
-                Value::None => Some((2, Vec::new())),
+                Value::None => Some((0, Plain::None)),
                 _ => None,
             };
             if plain.is_some_and(|plain| !seen.insert(plain)) {
@@ -321,11 +328,23 @@ impl<'a> Walk<'a> {
     fn is_hashable(&self, id: Id, depth: usize) -> bool {
         match self.values.get(id) {
             Value::List(_) | Value::Dict(_) | Value::Set(_) => false,
-            Value::Tuple(items) if items.len() > ITEMS || depth > 1 => false,
-            Value::Tuple(items) => items.iter().all(|item| self.is_hashable(*item, depth + 1)),
+            Value::Tuple(items) => {
+                let items = self.values.items(*items);
+                items.len() <= ITEMS
+                    && depth <= 1
+                    && items.iter().all(|item| self.is_hashable(*item, depth + 1))
+            }
             _ => true,
         }
     }
+}
+
+/// Appends a key to a path.
+fn extend(path: &mut Vec<u8>, key: &[u8]) {
+    if !path.is_empty() {
+        path.push(b'.');
+    }
+    path.extend_from_slice(key);
 }
 
 fn listed(items: &[Id]) -> Vec<(Key, Id)> {

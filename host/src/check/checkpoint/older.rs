@@ -96,7 +96,7 @@ impl Older {
             *to = *end;
         }
         let pickles: Option<Vec<Values>> =
-            starts.iter().map(|from| Values::of(bytes, *from)).collect();
+            starts.iter().map(|from| Values::of(bytes, *from, &mut |_| {})).collect();
         let Some(pickles) = pickles else { return Ok(false) };
         let place = Place { at: 0, is_deflated: false };
         let mut draft = Walk::new(&pickles[OBJECT], bytes, place, true).run();

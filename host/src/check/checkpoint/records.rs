@@ -6,7 +6,6 @@ use super::values::Values;
 use crate::check::scan::part::Bytes;
 use crate::check::scan::zip::Member;
 use alloc::collections::BTreeMap;
-use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use weighbridge_core::codec::checksum::{Algorithm, Hasher};
@@ -166,8 +165,11 @@ fn number(text: &[u8]) -> Option<u64> {
 
 /// Reports records outside the folder of the first, names that readers take for one another, and
 /// storages that nothing refers to.
-pub(super) fn names(draft: &mut Draft, members: &[Member], top: &str, len: u64) {
-    let mut seen: BTreeMap<String, u64> = BTreeMap::new();
+pub(super) fn names(draft: &mut Draft, members: &[Member], is_distinct: bool, top: &str, len: u64) {
+    let mut names = members.iter().filter_map(|member| member.name.strip_prefix(top));
+    // Then no two are alike in lower case either.
+    let is_plain = is_distinct && names.all(is_lower);
+    let (mut seen, mut storage) = (BTreeMap::new(), 0);
     for member in members {
         let at = member.offset.min(len);
         let span = Span::new(at, (len - at).min(4));
@@ -175,7 +177,7 @@ pub(super) fn names(draft: &mut Draft, members: &[Member], top: &str, len: u64) 
             draft.flaw(rules::R_TOP, span, None);
             continue;
         };
-        if let Some(first) = seen.insert(name.to_lowercase(), member.offset) {
+        if !is_plain && let Some(first) = seen.insert(name.to_lowercase(), member.offset) {
             let flaw = draft.flaw(rules::R_TWICE, span, None);
             flaw.expected = first;
         }
@@ -183,8 +185,17 @@ pub(super) fn names(draft: &mut Draft, members: &[Member], top: &str, len: u64) 
             draft.flaw(rules::R_FOLDER, span, None).found = member.stored;
         }
         let key = name.strip_prefix("data/").filter(|key| !key.is_empty());
-        if key.is_some_and(|key| draft.storage_of(key.as_bytes()).is_none()) {
+        let Some(key) = key.map(str::as_bytes) else { continue };
+        // torch writes records in the order in which the pickle names storages.
+        if draft.storages.get(storage).is_some_and(|named| *named.key == *key) {
+            storage += 1;
+        } else if draft.storage_of(key).is_none() {
             draft.flaw(rules::R_UNUSED, span, None);
         }
     }
+}
+
+/// Whether a name is ASCII without capitals.
+fn is_lower(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase())
 }

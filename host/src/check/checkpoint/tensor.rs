@@ -261,7 +261,7 @@ impl Walk<'_> {
         let size = count.checked_mul(width).ok_or(rules::S_ID)?;
         let kind = (counts != Counts::Bytes).then_some(number);
         let at = self.place.of(values.place(id));
-        let key = self.text(*key).filter(|key| key.len() <= KEY).ok_or(rules::S_ID)?.to_vec();
+        let key = self.text(*key).filter(|key| key.len() <= KEY).ok_or(rules::S_ID)?.into();
         let named = Named { key, class: kind, count, size, at: at.offset };
         let (storage, fits) = self.draft.storage(named);
         if !fits {
@@ -298,9 +298,11 @@ impl Walk<'_> {
             }
             None => (NONE, of.dtype, 0),
         };
-        let size = self.extents(of.size)?;
-        let stride = self.extents(of.stride)?;
-        if size.len() != stride.len() {
+        self.numbers.clear();
+        self.extend(of.size)?;
+        let rank = self.numbers.len();
+        self.extend(of.stride)?;
+        if self.numbers.len() != rank * 2 {
             return Err(rules::T_RANK);
         }
         let first = match of.first.map(|first| self.values.get(first)) {
@@ -309,17 +311,24 @@ impl Walk<'_> {
             _ => return Err(rules::T_ARGUMENT),
         };
         let first = first.checked_add(shift).ok_or(rules::T_ARGUMENT)?;
-        let rank = size.len() as u64;
-        let dims = self.draft.numbers(size.into_iter().chain(stride));
+        let rank = rank as u64;
+        let dims = self.draft.numbers(self.numbers.iter().copied());
         let dtype = kind.unwrap_or(NONE);
         Ok(Item { dims, rank, dtype, storage, first, ..Item::default() })
     }
 
     /// A tuple of numbers from 0 on, or a `torch.Size` of one.
-    pub(super) fn extents(&self, id: Id) -> Result<Vec<u64>, Rule> {
+    pub(super) fn extents(&mut self, id: Id) -> Result<Vec<u64>, Rule> {
+        self.numbers.clear();
+        self.extend(id)?;
+        Ok(self.numbers.clone())
+    }
+
+    /// Adds such a tuple to the numbers of the tensor at hand.
+    fn extend(&mut self, id: Id) -> Result<(), Rule> {
         let values = self.values;
         let items = match values.get(id) {
-            Value::Tuple(items) => items,
+            Value::Tuple(items) => values.items(*items),
             Value::List(items) => items.as_slice(),
             Value::Made(made) if made.of == Known::Size => match values.tuple(made.args) {
                 Some([inner]) => values.tuple(*inner).ok_or(rules::T_ARGUMENT)?,
@@ -331,11 +340,11 @@ impl Walk<'_> {
         if items.len() as u64 > limits::CHECKPOINT_RANK * 2 {
             return Err(rules::T_RANK_LIMIT);
         }
-        let number = |id: &Id| match values.get(*id) {
-            Value::Int(number) => u64::try_from(*number).map_err(|_| rules::T_ARGUMENT),
-            _ => Err(rules::T_ARGUMENT),
-        };
-        items.iter().map(number).collect()
+        for id in items {
+            let Value::Int(number) = values.get(*id) else { return Err(rules::T_ARGUMENT) };
+            self.numbers.push(u64::try_from(*number).map_err(|_| rules::T_ARGUMENT)?);
+        }
+        Ok(())
     }
 
     /// Checks the state that is set on a tensor or a dictionary.
@@ -343,7 +352,7 @@ impl Walk<'_> {
         let values = self.values;
         let dicts: Vec<Id> = match values.get(state) {
             // The dictionary of the object, and that of its slots.
-            Value::Tuple(parts) => parts.iter().take(2).copied().collect(),
+            Value::Tuple(parts) => values.items(*parts).iter().take(2).copied().collect(),
             _ => [state].into(),
         };
         for dict in dicts {

@@ -27,7 +27,7 @@ pub(super) enum Value {
     /// A text, or the bytes that Python 2 writes for one.
     Text(Span, Spelling),
     Bytes,
-    Tuple(Box<[Id]>),
+    Tuple(Items),
     List(Vec<Id>),
     Dict(Vec<(Id, Id)>),
     Set(Vec<Id>),
@@ -40,6 +40,13 @@ pub(super) enum Value {
 }
 
 const _: () = assert!(size_of::<Value>() <= 32);
+
+/// The items of a tuple: where they begin among those of all tuples, and how many they are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Items {
+    from: u32,
+    count: u32,
+}
 
 /// The result of a call.
 #[derive(Debug)]
@@ -58,6 +65,8 @@ pub(super) struct Made {
 #[derive(Debug, Default)]
 pub(super) struct Values {
     all: Vec<Value>,
+    /// The items of all tuples.
+    items: Vec<Id>,
     /// The offset of the operation that made each.
     places: Vec<u64>,
     stack: Vec<Id>,
@@ -84,14 +93,24 @@ pub(super) struct Values {
     count: u64,
 }
 
+/// Most values for which memory is taken before they are found.
+const AHEAD: usize = 1 << 18;
+
 /// No entry of the memo.
 const ABSENT: Id = Id::MAX;
 
 impl Values {
-    /// Follows the pickle at the start of `bytes`. `None` if it has a fault or exceeds a limit; then
-    /// the scan of the file says which.
-    pub(super) fn of(bytes: &[u8], from: u64) -> Option<Values> {
+    /// Follows the pickle at `from` of `bytes`, and tells `imports` what it imports and calls. `None`
+    /// if it has a fault or exceeds a limit; then the scan of the file says which.
+    pub(super) fn of(
+        bytes: &[u8],
+        from: u64,
+        imports: &mut dyn FnMut(&PickleEvent),
+    ) -> Option<Values> {
         let mut values = Values::default();
+        // torch writes a value in six bytes.
+        let count = (bytes.len() / 6).min(AHEAD);
+        (values.all, values.places) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let mut memory = Memory::default();
         let source = Source::whole(bytes);
         let len = bytes.len() as u64;
@@ -99,9 +118,13 @@ impl Values {
         loop {
             let mut is_broken = false;
             let ended = scan.step(&source, memory.room(), &mut |event| {
-                is_broken |= matches!(event, PickleEvent::Fault { .. });
+                if let PickleEvent::Operation { .. } = event {
+                    values.look(&event, bytes);
+                } else {
+                    is_broken |= matches!(event, PickleEvent::Fault { .. });
+                    imports(&event);
+                }
                 values.event(&event);
-                values.look(&event, bytes);
             });
             match ended {
                 Ok(PickleEnd::Stopped(at)) if !is_broken => {
@@ -136,9 +159,15 @@ impl Values {
     /// The items of a tuple.
     pub(super) fn tuple(&self, id: Id) -> Option<&[Id]> {
         match self.get(id) {
-            Value::Tuple(items) => Some(items),
+            Value::Tuple(items) => Some(self.items(*items)),
             _ => None,
         }
+    }
+
+    /// The items of a tuple.
+    pub(super) fn items(&self, of: Items) -> &[Id] {
+        let rest = self.items.get(of.from as usize..).unwrap_or_default();
+        rest.get(..of.count as usize).unwrap_or_default()
     }
 
     fn event(&mut self, event: &PickleEvent) {
@@ -265,12 +294,15 @@ impl Values {
                 self.unusual.get_or_insert(at);
                 let mut items = self.unmark();
                 let of = (!items.is_empty()).then(|| items.remove(0))?;
-                let args = self.keep(Value::Tuple(items.into()), at);
+                let args = self.tuple_of(items.len());
+                self.items.extend_from_slice(&items);
+                let args = self.keep(args, at);
                 self.call(of, args)
             }
             (b'i', _) => {
                 self.unusual.get_or_insert(at);
-                let args = Value::Tuple(self.unmark().into());
+                let from = self.mark();
+                let args = self.tuple_from(from);
                 let args = self.keep(args, at);
                 let of = self.imported.take()?;
                 let of = self.keep(Value::Global(of), at);
@@ -282,12 +314,15 @@ impl Values {
                 Value::Global(self.imported.take()?)
             }
             (b'N', _) => Value::None,
-            (b')', _) => Value::Tuple(Box::new([])),
+            (b')', _) => self.tuple_of(0),
             (0x85..=0x87, _) => {
                 let from = self.stack.len().checked_sub(usize::from(op - 0x84))?;
-                Value::Tuple(self.stack.split_off(from).into())
+                self.tuple_from(from)
             }
-            (b't', _) => Value::Tuple(self.unmark().into()),
+            (b't', _) => {
+                let from = self.mark();
+                self.tuple_from(from)
+            }
             (b']', _) => Value::List(Vec::new()),
             (b'l', _) => Value::List(self.unmark()),
             (b'}', _) => Value::Dict(Vec::new()),
@@ -325,8 +360,27 @@ impl Values {
     }
 
     fn unmark(&mut self) -> Vec<Id> {
-        let mark = self.marks.pop().unwrap_or(0).min(self.stack.len());
+        let mark = self.mark();
         self.stack.split_off(mark)
+    }
+
+    /// Takes the last mark: where it lies on the stack.
+    fn mark(&mut self) -> usize {
+        self.marks.pop().unwrap_or(0).min(self.stack.len())
+    }
+
+    /// A tuple of what lies on the stack from a place on, which is taken off.
+    fn tuple_from(&mut self, from: usize) -> Value {
+        let tuple = self.tuple_of(self.stack.get(from..).unwrap_or_default().len());
+        self.items.extend_from_slice(self.stack.get(from..).unwrap_or_default());
+        self.stack.truncate(from);
+        tuple
+    }
+
+    /// A tuple of the next `count` items.
+    fn tuple_of(&self, count: usize) -> Value {
+        let [from, count] = [self.items.len(), count].map(|it| u32::try_from(it).unwrap_or(ABSENT));
+        Value::Tuple(Items { from, count })
     }
 
     fn memorise(&mut self, key: i64) -> Option<()> {

@@ -16,6 +16,38 @@ pub(in crate::check) const MAGIC: &[u8] = b"\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A
 /// The same in protocol 0.
 const MAGIC_TEXT: &[u8] = b"L119547037146038801333356L\n";
 
+/// A sound pickle that has been followed to its end: what it imports.
+#[derive(Debug)]
+pub(crate) struct Followed {
+    /// The part of the file that it begins.
+    span: Span,
+    end: u64,
+    imports: Imports,
+}
+
+impl Followed {
+    /// A pickle at the start of a part of the file.
+    pub(in crate::check) fn new(span: Span) -> Self {
+        Followed { span, end: span.offset, imports: Imports::default() }
+    }
+
+    /// Notes an event, whose offset counts from the start of the pickle.
+    pub(in crate::check) fn event(&mut self, event: &PickleEvent, criteria: &Criteria) {
+        self.imports.event(event, self.span.offset, criteria);
+    }
+
+    /// Notes how many bytes the pickle has.
+    pub(in crate::check) fn stops(&mut self, at: u64) {
+        self.end = self.span.offset.saturating_add(at);
+    }
+
+    /// Whether this is the pickle that a part begins with.
+    pub(super) fn is_of(&self, part: &Part) -> bool {
+        let is_alike = part.sequence == Sequence::Plain && !part.in_array;
+        is_alike && !part.bytes.is_decoded() && part.bytes.span == self.span
+    }
+}
+
 /// The pickles of one part.
 #[derive(Debug)]
 pub(super) struct Follow {
@@ -30,6 +62,8 @@ pub(super) struct Follow {
     item: Option<u64>,
     imports: Imports,
     fault: Option<(u64, alloc::string::String)>,
+    /// The first pickle, if it has been followed before.
+    known: Option<Followed>,
     /// Whether the bytes may be no pickle at all.
     is_tentative: bool,
     ready: bool,
@@ -49,8 +83,14 @@ impl Follow {
             imports: Imports::default(),
             fault: None,
             is_tentative: !is_certain,
+            known: None,
             ready: false,
         }
+    }
+
+    /// The pickles of a part that is one, the first of which may be known.
+    pub(super) fn knowing(part: Part, known: Option<Followed>) -> Self {
+        Follow { known, ..Follow::new(part, true) }
     }
 
     /// Follows them to the last. Returns how many bytes that took.
@@ -80,7 +120,11 @@ impl Follow {
             let is_sound = matches!(ended, PickleEnd::Stopped(_));
             // A line may have been searched for its end before the fault.
             let searched = if is_sound { 0 } else { span.len.min(limits::PICKLE_LINE) };
-            let spent = self.scan.position().saturating_sub(span.offset).saturating_add(searched);
+            let position = match ended {
+                PickleEnd::Stopped(at) => at,
+                _ => self.scan.position(),
+            };
+            let spent = position.saturating_sub(span.offset).saturating_add(searched);
             let Some(at) = self.settle(ended, results) else { return Ok(spent) };
             let next = match self.part.sequence {
                 Sequence::Plain if self.wanted.is_some_and(|wanted| self.done >= wanted) => None,
@@ -112,6 +156,10 @@ impl Follow {
         memory: &mut Memory,
         criteria: &Criteria,
     ) -> Result<PickleEnd, Absent> {
+        if let Some(known) = self.known.take() {
+            self.imports = known.imports;
+            return Ok(PickleEnd::Stopped(known.end));
+        }
         let Follow { part, scan, start, imports, fault, item, .. } = self;
         let source = part.bytes.source(file);
         if scan.position() == *start && scan.operations() == 0 {
@@ -119,16 +167,15 @@ impl Follow {
         }
         loop {
             let ended = scan.step(&source, memory.room(), &mut |event| match event {
-                PickleEvent::Import(import) => {
-                    *item = size_of_item(import.name.as_str()).or(*item);
-                    imports.add(&import, criteria);
-                }
-                PickleEvent::Call { number, .. } => imports.call(number),
-                PickleEvent::Kept { number, at } => imports.keep(number, at),
                 PickleEvent::Fault { at, fault: what } => {
                     fault.get_or_insert_with(|| (at, what.to_string()));
                 }
-                _ => {}
+                event => {
+                    if let PickleEvent::Import(import) = &event {
+                        *item = size_of_item(import.name.as_str()).or(*item);
+                    }
+                    imports.event(&event, 0, criteria);
+                }
             });
             match ended {
                 Ok(end) => return Ok(end),

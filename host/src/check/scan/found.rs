@@ -11,7 +11,7 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use weighbridge_core::pickle::{Import, PickleName, Standing};
+use weighbridge_core::pickle::{Import, PickleEvent, PickleName, Standing};
 use weighbridge_core::{EntryKind, Finding, Rule, Subject, general, limits};
 
 /// The modules of torch's layers. A package of torch imports them, or modules of its own in their
@@ -54,7 +54,19 @@ pub(super) struct Imports {
 }
 
 impl Imports {
-    pub(super) fn add(&mut self, import: &Import, criteria: &Criteria) {
+    /// Notes what is imported, called or kept. Offsets of the event count from `base`.
+    pub(super) fn event(&mut self, event: &PickleEvent, base: u64, criteria: &Criteria) {
+        match *event {
+            PickleEvent::Import(import) => {
+                self.add(&Import { at: import.at.saturating_add(base), ..import }, criteria);
+            }
+            PickleEvent::Call { number, .. } => self.call(number),
+            PickleEvent::Kept { number, at } => self.keep(number, at.saturating_add(base)),
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, import: &Import, criteria: &Criteria) {
         let (module, name) = (&import.module, &import.name);
         self.is_joblib |= module.as_str() == "joblib.numpy_pickle";
         self.is_plausible |= is_plausible(module) && is_plausible(name);
@@ -80,7 +92,7 @@ impl Imports {
         self.list.push(Pending { at, len, name, standing, called: false });
     }
 
-    pub(super) fn call(&mut self, number: u32) {
+    fn call(&mut self, number: u32) {
         self.globals.call(number);
         let named = self.list.get_mut(..self.named).unwrap_or_default();
         let found = named.binary_search_by_key(&Some(number), |it| it.name.as_ref().map(|it| it.0));
@@ -90,7 +102,7 @@ impl Imports {
     }
 
     /// Notes that a listed function becomes a value.
-    pub(super) fn keep(&mut self, number: u32, at: u64) {
+    fn keep(&mut self, number: u32, at: u64) {
         if (self.kept.len() as u64) < limits::FINDINGS_RULE {
             let found = self.functions.binary_search_by_key(&number, |(of, _)| *of);
             let name = found.ok().and_then(|at| self.functions.get(at)).map(|it| it.1.clone());

@@ -11,6 +11,7 @@ pub(crate) mod part;
 mod stage;
 pub(crate) mod zip;
 
+pub(crate) use follow::Followed;
 pub(crate) use found::OBJECTS;
 pub(crate) use found::Results;
 
@@ -21,6 +22,7 @@ use memory::Memory;
 use part::Part;
 use stage::{Next, Stage};
 use weighbridge_core::{Absent, Source, limits};
+use zip::Directory;
 
 /// The scan of one file. Between steps it is plain data.
 #[derive(Debug, Default)]
@@ -45,9 +47,25 @@ pub(super) struct Shared {
     most_decoded: u64,
     /// A limit was reached.
     over: bool,
+    prior: Prior,
+}
+
+/// What is known of a file before its scan.
+#[derive(Debug, Default)]
+pub(crate) struct Prior {
+    /// Its directory, if it is an archive.
+    pub(crate) directory: Option<Directory>,
+    /// A pickle in it that has been followed to its end.
+    pub(crate) pickle: Option<Followed>,
 }
 
 impl Scan {
+    /// A scan that does not find again what is known.
+    #[cfg(feature = "pytorch")]
+    pub(crate) fn after(prior: Prior) -> Self {
+        Scan { shared: Shared { prior, ..Shared::default() }, ..Scan::default() }
+    }
+
     /// Continues until all pickles have been followed.
     ///
     /// # Errors

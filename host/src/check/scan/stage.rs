@@ -138,7 +138,8 @@ fn head(part: &Part, file: &Source<'_>, shared: &mut Shared) -> Result<Next, Abs
         return Next::becomes(Stage::Follow(Box::new(Follow::new(array, true))));
     }
     if part.is_pickle || part.sequence != Sequence::Plain {
-        return Next::becomes(Stage::Follow(Box::new(Follow::new(part.clone(), true))));
+        let known = shared.prior.pickle.take_if(|known| known.is_of(part));
+        return Next::becomes(Stage::Follow(Box::new(Follow::knowing(part.clone(), known))));
     }
     let walk = PickleWalk::within(part.bytes.span);
     Next::becomes(Stage::Walk(part.clone(), Box::new(walk)))
@@ -156,7 +157,10 @@ fn zip(
     shared: &mut Shared,
 ) -> Result<Next, Absent> {
     if !directory.is_read {
-        directory.read(&part.bytes, file, limits::PICKLE_MEMBERS)?;
+        match shared.prior.directory.take_if(|_| part.depth == 0) {
+            Some(known) => *directory = known,
+            None => directory.read(&part.bytes, file, limits::PICKLE_MEMBERS)?,
+        }
         part.is_package |= directory.members.iter().any(|it| it.name.ends_with(PACKAGE));
         if directory.is_cut && !directory.members.is_empty() {
             let why = "the directory of the archive was not read to its end";

@@ -61,6 +61,8 @@ impl Directory {
             None => self.find(bytes, file)?,
         };
         self.places = Some(places.clone());
+        // Bytes may have been missing after the first place.
+        self.members.clear();
         for (at, size, shift) in places {
             let directory = bytes.get(file, at, size)?;
             self.list(directory, shift, most);

@@ -10,6 +10,9 @@ const SMALL_FILE: u64 = 64 << 10;
 /// The largest piece that may be needed: above the largest index region that the core accepts,
 /// and small enough for a container.
 const MOST_NEEDED: u64 = 512 << 20;
+/// A read that begins at most this far behind the last one continues it: a page costs no more
+/// than another read.
+const GAP: u64 = 4 << 10;
 /// Most windows that one query uses, such as a value, its key and its entry.
 const AT_ONCE: usize = 4;
 
@@ -255,9 +258,9 @@ impl Parts {
         let Windows { granule, kept, count, wanted, ahead } = self.limits;
         // A caller that asks again after a piece gets the same answer.
         if self.needed != needed {
-            let last = self.blocks.last();
-            let follows =
-                last.is_some_and(|last| last.at < needed.offset && needed.offset <= last.end());
+            let follows = self.blocks.last().is_some_and(|last| {
+                last.at < needed.offset && needed.offset <= last.end().saturating_add(GAP)
+            });
             self.ahead = if follows { self.ahead.saturating_mul(2).min(ahead) } else { granule };
             self.needed = needed;
         }

@@ -120,6 +120,32 @@ fn sequential_reads_grow() {
     assert!(parts.supplied < (1 << 20) + 8 * Windows::CHEAP.granule);
 }
 
+/// The headers of a ZIP archive of short members, for example.
+#[test]
+fn reads_with_short_gaps_grow() {
+    for (step, most) in [(300, 12), (3000, 12), (5000, 210)] {
+        let mut parts = parts(1 << 20, Windows::CHEAP);
+        let mut fetches = 0;
+        for at in (0..parts.len - 30).step_by(step) {
+            if run(&parts, at) < 30 {
+                fetch(&mut parts, absent(at, 30, 30));
+                fetches += 1;
+            }
+        }
+        assert!(fetches <= most, "{fetches} reads, one each {step} bytes");
+    }
+}
+
+/// Payloads are not read for the sake of what lies between them.
+#[test]
+fn reads_with_long_gaps_stay_short() {
+    let mut parts = parts(1 << 30, Windows::CHEAP);
+    for at in (0..1 << 30).step_by(8 << 10) {
+        fetch(&mut parts, absent(at, 30, 30));
+    }
+    assert!(parts.supplied <= (1 << 30) / (8 << 10) * Windows::CHEAP.granule);
+}
+
 #[test]
 fn memory_stays_bounded() {
     let mut parts = parts(1 << 30, Windows::CHEAP);
