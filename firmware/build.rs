@@ -6,7 +6,7 @@ fn main() {
     let link = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("link");
     println!("cargo::rerun-if-changed={}", link.display());
     println!("cargo::rustc-link-search={}", link.display());
-    let (mut gates, mut images) = (vec!["size", "panic"], vec!["check", "model"]);
+    let (mut gates, mut images) = (vec!["calls", "size", "panic"], vec!["check", "model"]);
     // Cargo knows the other images only if their features are enabled.
     if std::env::var_os("CARGO_FEATURE_SPI").is_some() {
         images.push("spi");

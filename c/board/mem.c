@@ -2,6 +2,8 @@
  * sizes can be compared. Loops must not become calls of the same functions. */
 #include <stddef.h>
 
+#define SAME_AS(function) __attribute__((alias(#function)))
+
 void *memmove(void *to, const void *from, size_t len) {
   unsigned char *a = to;
   const unsigned char *b = from;
@@ -27,19 +29,19 @@ int memcmp(const void *x, const void *y, size_t len) {
   return 0;
 }
 
-void *memcpy(void *to, const void *from, size_t len) { return memmove(to, from, len); }
-int bcmp(const void *x, const void *y, size_t len) { return memcmp(x, y, len); }
+void *memcpy(void *to, const void *from, size_t len) SAME_AS(memmove);
+int bcmp(const void *x, const void *y, size_t len) SAME_AS(memcmp);
 
 /* The names of the ARM run-time ABI, whose memset has other arguments. */
-void __aeabi_memcpy(void *to, const void *from, size_t len) { memmove(to, from, len); }
-void __aeabi_memcpy4(void *to, const void *from, size_t len) { memmove(to, from, len); }
-void __aeabi_memcpy8(void *to, const void *from, size_t len) { memmove(to, from, len); }
-void __aeabi_memmove(void *to, const void *from, size_t len) { memmove(to, from, len); }
-void __aeabi_memmove4(void *to, const void *from, size_t len) { memmove(to, from, len); }
-void __aeabi_memmove8(void *to, const void *from, size_t len) { memmove(to, from, len); }
+void *__aeabi_memcpy(void *to, const void *from, size_t len) SAME_AS(memmove);
+void *__aeabi_memcpy4(void *to, const void *from, size_t len) SAME_AS(memmove);
+void *__aeabi_memcpy8(void *to, const void *from, size_t len) SAME_AS(memmove);
+void *__aeabi_memmove(void *to, const void *from, size_t len) SAME_AS(memmove);
+void *__aeabi_memmove4(void *to, const void *from, size_t len) SAME_AS(memmove);
+void *__aeabi_memmove8(void *to, const void *from, size_t len) SAME_AS(memmove);
 void __aeabi_memset(void *to, size_t len, int byte) { memset(to, byte, len); }
-void __aeabi_memset4(void *to, size_t len, int byte) { memset(to, byte, len); }
-void __aeabi_memset8(void *to, size_t len, int byte) { memset(to, byte, len); }
+void __aeabi_memset4(void *to, size_t len, int byte) SAME_AS(__aeabi_memset);
+void __aeabi_memset8(void *to, size_t len, int byte) SAME_AS(__aeabi_memset);
 void __aeabi_memclr(void *to, size_t len) { memset(to, 0, len); }
-void __aeabi_memclr4(void *to, size_t len) { memset(to, 0, len); }
-void __aeabi_memclr8(void *to, size_t len) { memset(to, 0, len); }
+void __aeabi_memclr4(void *to, size_t len) SAME_AS(__aeabi_memclr);
+void __aeabi_memclr8(void *to, size_t len) SAME_AS(__aeabi_memclr);

@@ -330,7 +330,7 @@ wb_code wb_find_id(const wb_file *file, uint8_t id, wb_tensor *tensor);
 
 /* Copies the rank extents of a tensor, outermost first. Returns WB_OK, WB_ROOM if there are
  * more than room, of which the first ones were copied, or WB_NOT_FOUND if the file does not
- * state them.
+ * state them; a broken tensor may have some that cannot be read.
  *
  * Requires: file is from wb_open, and its memory still there. tensor is from the same file.
  * extents has room writable items. */

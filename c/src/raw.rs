@@ -2,7 +2,7 @@
 //! caller's pointers into references and slices, and calls safe code.
 
 use crate::ids;
-use crate::reader::{self, Doubt, Held, Sink};
+use crate::reader::{self, Doubt, Held};
 use crate::types::{Code, Cursor, File, Finding, Findings, Slot, Tensor};
 use core::ffi::{c_char, c_void};
 use core::mem::MaybeUninit;
@@ -10,16 +10,12 @@ use core::ptr;
 use core::slice;
 use weighbridge_core::{self as core_, Name, NameEncoding};
 
-/// What an opaque `File` holds.
+/// What an opaque `File` holds: nothing while the tag is another.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct Open {
     tag: u32,
-    mode: u32,
-    data: *const u8,
-    len: usize,
-    doubt: Doubt,
-    file: core_::File,
+    held: Held<'static>,
 }
 
 /// What an opaque `Cursor` holds: nothing while the tag is another.
@@ -63,19 +59,21 @@ pub unsafe extern "C" fn wb_open(
         return Code::Argument;
     }
     // SAFETY: the caller's promise; checked for null above.
-    let source = reader::source(unsafe { bytes(data, len) }, mode);
-    // SAFETY: the caller's promise.
-    let mut sink = unsafe { sink(findings) };
-    // Not open, should opening fail.
-    // SAFETY: writable by the caller's promise, and all of a `File` may be uninitialised.
-    unsafe { ptr::write(file.cast::<u32>(), 0) };
-    let opened = match reader::open(&source, mode, &mut sink) {
-        Ok(opened) => opened,
-        Err(code) => return code,
-    };
-    let open = Open { tag: TAG, mode, data, len, doubt: sink.doubt, file: opened };
-    // SAFETY: as above; an `Open` fits, in size and alignment.
-    unsafe { ptr::write(file.cast::<Open>(), open) };
+    let (data, array) = unsafe { (bytes(data, len), Array::new(findings)) };
+    let place = file.cast::<Open>();
+    // SAFETY: writable by the caller's promise, and an `Open` fits, in size and alignment. Each field
+    // is written before it is borrowed; the tag last, because until then no file is open.
+    unsafe {
+        (&raw mut (*place).tag).write(0);
+        (&raw mut (*place).held.source).write(reader::source(data, mode));
+        (&raw mut (*place).held.doubt).write(Doubt::default());
+        let (source, doubt) = (&(*place).held.source, &mut (*place).held.doubt);
+        match reader::open(source, mode, array, doubt) {
+            Ok(opened) => (&raw mut (*place).held.file).write(opened),
+            Err(code) => return code,
+        }
+        (&raw mut (*place).tag).write(TAG);
+    }
     Code::Ok
 }
 
@@ -101,17 +99,15 @@ pub unsafe extern "C" fn wb_check(
     if !is_slice(slots, slot_count) {
         return Code::Argument;
     }
-    // SAFETY: the caller's promise; the items need not be initialised, and `Slot` has the size of
-    // one of the core.
-    let slots: &mut [MaybeUninit<core_::Slot>] = unsafe { places(slots.cast(), slot_count) };
-    for slot in &mut *slots {
-        slot.write(core_::Slot::EMPTY);
-    }
-    // SAFETY: just initialised.
-    let slots = unsafe { slice::from_raw_parts_mut(slots.as_mut_ptr().cast(), slot_count) };
+    // SAFETY: the caller's promise. `Slot` has the size of one of the core, which is a few numbers:
+    // zeros are a value of it.
+    let slots = unsafe {
+        let slots: &mut [MaybeUninit<core_::Slot>] = places(slots.cast(), slot_count);
+        ptr::write_bytes(slots.as_mut_ptr(), 0, slot_count);
+        slice::from_raw_parts_mut(slots.as_mut_ptr().cast(), slot_count)
+    };
     // SAFETY: the caller's promise.
-    let mut sink = unsafe { sink(findings) };
-    reader::check(&held, slots, &mut sink)
+    reader::check(held, slots, unsafe { Array::new(findings) })
 }
 
 /// The next tensor. Begin with a `cursor` of zeros. Returns `WB_OK`, `WB_END`, or `WB_INVALID` if
@@ -128,22 +124,21 @@ pub unsafe extern "C" fn wb_next(
 ) -> Code {
     // SAFETY: the caller's promise.
     let Some(held) = (unsafe { held(file) }) else { return Code::Argument };
-    if cursor.is_null() || tensor.is_null() {
+    // SAFETY: the caller's promise.
+    let Some(tensor) = (unsafe { place(tensor) }) else { return Code::Argument };
+    if cursor.is_null() {
         return Code::Argument;
     }
-    let place = cursor.cast::<Position>();
-    // SAFETY: the caller's promise. Only the tag is read before it is known to be set.
-    let mut position = unsafe {
-        match ptr::read(&raw const (*place).tag) {
-            TAG => ptr::read(place),
-            _ => Position { tag: TAG, cursor: core_::Cursor::default() },
+    let position = cursor.cast::<Position>();
+    // SAFETY: the caller's promise: readable and writable, and a `Position` fits, in size and
+    // alignment. Only the tag is read before it is known to be set.
+    let position = unsafe {
+        if ptr::read(&raw const (*position).tag) != TAG {
+            ptr::write(position, Position { tag: TAG, cursor: core_::Cursor::default() });
         }
+        &mut *position
     };
-    let next = reader::next(&held, &mut position.cursor);
-    // SAFETY: writable by the caller's promise; a `Position` fits, in size and alignment.
-    unsafe { ptr::write(place, position) };
-    // SAFETY: writable by the caller's promise.
-    unsafe { put(tensor, next) }
+    reader::next(held, &mut position.cursor, tensor)
 }
 
 /// The first tensor whose name is the `len` bytes at `name`. In STB, whose tensors have numbers, the
@@ -160,14 +155,7 @@ pub unsafe extern "C" fn wb_find_bytes(
     tensor: *mut Tensor,
 ) -> Code {
     // SAFETY: the caller's promise.
-    let Some(held) = (unsafe { held(file) }) else { return Code::Argument };
-    if tensor.is_null() || !is_slice(name, len) {
-        return Code::Argument;
-    }
-    // SAFETY: the caller's promise; checked for null above.
-    let name = Name::new(unsafe { bytes(name.cast(), len) }, NameEncoding::Plain);
-    // SAFETY: writable by the caller's promise.
-    unsafe { put(tensor, reader::find(&held, &name)) }
+    unsafe { find(file, name.cast(), len, NameEncoding::Plain, tensor) }
 }
 
 /// The first tensor with this number as its name, as tensors in STB have. Returns `WB_OK`,
@@ -177,20 +165,13 @@ pub unsafe extern "C" fn wb_find_bytes(
 /// `file` is from `wb_open`, and its memory still there. `tensor` is writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wb_find_id(file: *const File, id: u8, tensor: *mut Tensor) -> Code {
-    // SAFETY: the caller's promise.
-    let Some(held) = (unsafe { held(file) }) else { return Code::Argument };
-    if tensor.is_null() {
-        return Code::Argument;
-    }
-    let name = [id];
-    let found = reader::find(&held, &Name::new(&name, NameEncoding::Number));
-    // SAFETY: writable by the caller's promise.
-    unsafe { put(tensor, found) }
+    // SAFETY: the caller's promise, and `id` is readable.
+    unsafe { find(file, &raw const id, 1, NameEncoding::Number, tensor) }
 }
 
 /// Copies the `rank` extents of a tensor, outermost first. Returns `WB_OK`, `WB_ROOM` if there are
 /// more than `room`, of which the first ones were copied, or `WB_NOT_FOUND` if the file does not
-/// state them.
+/// state them; a broken tensor may have some that cannot be read.
 ///
 /// # Safety
 /// `file` is from `wb_open`, and its memory still there. `tensor` is from the same file. `extents`
@@ -208,7 +189,7 @@ pub unsafe extern "C" fn wb_shape(
         _ => return Code::Argument,
     };
     // SAFETY: the caller's promise; checked for null above.
-    reader::shape(&held, tensor, unsafe { places(extents, room) })
+    reader::shape(held, tensor, unsafe { places(extents, room) })
 }
 
 /// Copies the name of a tensor and a zero. Returns `WB_OK`, or `WB_ROOM` if it is longer than `room`
@@ -230,7 +211,7 @@ pub unsafe extern "C" fn wb_name(
         _ => return Code::Argument,
     };
     // SAFETY: the caller's promise; checked for null above.
-    reader::name(&held, tensor, unsafe { places(text.cast(), room) })
+    reader::name(held, tensor, unsafe { places(text.cast(), room) })
 }
 
 /// The format of an open file, a `wb_format`; 0 if it is not open.
@@ -240,7 +221,7 @@ pub unsafe extern "C" fn wb_name(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wb_format_of(file: *const File) -> u32 {
     // SAFETY: the caller's promise.
-    unsafe { held(file) }.map_or(0, |held| held.file.format() as u32)
+    unsafe { held(file) }.map_or(0, reader::format_of)
 }
 
 /// Number of tensors that the file declares; a broken file may have fewer.
@@ -253,7 +234,7 @@ pub unsafe extern "C" fn wb_count(file: *const File) -> u64 {
     #[allow(clippy::indexing_slicing, reason = "the gate must find it")]
     core::hint::black_box([0_u8; 2][core::hint::black_box(1)]);
     // SAFETY: the caller's promise.
-    unsafe { held(file) }.map_or(0, |held| held.file.tensor_count())
+    unsafe { held(file) }.map_or(0, reader::count)
 }
 
 /// The id of a rule, such as `T-SIZE`: documentation and the command `weighbridge explain` use it.
@@ -263,6 +244,28 @@ pub extern "C" fn wb_rule_id(rule: u16) -> *const c_char {
     match ids::id(rule) {
         [] => c"".as_ptr(),
         id => id.as_ptr().cast(),
+    }
+}
+
+/// Finds a tensor by the `len` bytes at `name`; one copy for every kind of name.
+///
+/// # Safety
+/// `file` and `tensor` are as for `wb_find_bytes`, and `name` has `len` readable bytes.
+unsafe fn find(
+    file: *const File,
+    name: *const u8,
+    len: usize,
+    encoding: NameEncoding,
+    tensor: *mut Tensor,
+) -> Code {
+    // SAFETY: the caller's promise.
+    match unsafe { (held(file), place(tensor)) } {
+        (Some(held), Some(tensor)) if is_slice(name, len) => {
+            // SAFETY: the caller's promise; checked for null above.
+            let name = Name::new(unsafe { bytes(name, len) }, encoding);
+            reader::find(held, &name, tensor)
+        }
+        _ => Code::Argument,
     }
 }
 
@@ -301,52 +304,58 @@ unsafe fn places<'a, T>(data: *mut T, len: usize) -> &'a mut [MaybeUninit<T>] {
 ///
 /// # Safety
 /// `file` is null, or all of it is readable; if its tag is set, it is from `wb_open`.
-unsafe fn held<'a>(file: *const File) -> Option<Held<'a>> {
+unsafe fn held<'a>(file: *const File) -> Option<&'a Held<'a>> {
     if file.is_null() || !file.is_aligned() {
         return None;
     }
     let open = file.cast::<Open>();
     // SAFETY: the caller's promise. Only the tag is read before it is known to be set.
-    unsafe {
-        if ptr::read(&raw const (*open).tag) != TAG {
-            return None;
-        }
-        let Open { mode, data, len, doubt, file, .. } = ptr::read(open);
-        Some(Held { source: reader::source(bytes(data, len), mode), file, doubt })
+    unsafe { (ptr::read(&raw const (*open).tag) == TAG).then(|| &(*open).held) }
+}
+
+/// A place for a tensor, if it is not null.
+///
+/// # Safety
+/// `tensor` is null, or writable, and nothing else accesses it during `'a`.
+unsafe fn place<'a>(tensor: *mut Tensor) -> Option<&'a mut MaybeUninit<Tensor>> {
+    // SAFETY: the caller's promise; the tensor need not be initialised.
+    unsafe { tensor.cast::<MaybeUninit<Tensor>>().as_mut() }
+}
+
+/// The caller's array of findings, if there is one.
+#[derive(Debug)]
+pub(crate) struct Array<'a>(Option<&'a mut Findings>);
+
+impl<'a> Array<'a> {
+    /// The array that `findings` describes.
+    ///
+    /// # Safety
+    /// `findings` is null, or points to initialised findings with `room` writable items, and nothing
+    /// else accesses them during `'a`.
+    unsafe fn new(findings: *mut Findings) -> Array<'a> {
+        // SAFETY: the caller's promise.
+        Array(unsafe { findings.as_mut() })
     }
-}
 
-/// The caller's array of findings.
-///
-/// # Safety
-/// `findings` is null, or points to initialised findings with `room` writable items.
-unsafe fn sink<'a>(findings: *mut Findings) -> Sink<'a> {
-    // SAFETY: the caller's promise.
-    let head = unsafe { findings.as_mut() };
-    let (items, room) = match &head {
-        Some(head) => (head.items, usize::try_from(head.room).unwrap_or(0)),
-        None => (ptr::null_mut(), 0),
-    };
-    let items: &mut [MaybeUninit<Finding>] = match is_slice(items, room) {
-        // SAFETY: the caller's promise; checked for null.
-        true => unsafe { places(items, room) },
-        false => &mut [],
-    };
-    Sink { head, items, doubt: Doubt::None }
-}
-
-/// Stores the tensor, if any.
-///
-/// # Safety
-/// `tensor` is writable.
-unsafe fn put(tensor: *mut Tensor, result: Result<Tensor, Code>) -> Code {
-    match result {
-        Ok(found) => {
-            // SAFETY: the caller's promise.
-            unsafe { ptr::write(tensor, found) };
-            Code::Ok
+    /// Counts a finding, and keeps it if there is room.
+    pub(crate) fn add(&mut self, finding: Finding) {
+        let Some(head) = self.0.as_mut() else { return };
+        let severity = finding.severity;
+        if head.count < head.room && !head.items.is_null() {
+            let n = usize::try_from(head.count).unwrap_or(0);
+            // SAFETY: the promise of `new`; item number `n` is one of `room`.
+            unsafe { ptr::write(head.items.add(n), finding) };
         }
-        Err(code) => code,
+        head.count = head.count.saturating_add(1);
+        head.unchecked = head.unchecked.saturating_add((severity == 0).into());
+        head.worst = head.worst.max(severity.into());
+    }
+
+    /// Notes how many slots a complete check takes.
+    pub(crate) fn need(&mut self, slots: u32) {
+        if let Some(head) = self.0.as_mut() {
+            head.slots_needed = head.slots_needed.max(slots);
+        }
     }
 }
 

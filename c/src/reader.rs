@@ -1,6 +1,7 @@
 //! What the functions of the interface do, in safe code.
 
-use crate::types::{Code, Finding, Findings, REGION, Tensor};
+use crate::raw::Array;
+use crate::types::{Code, Finding, REGION, Tensor};
 use core::mem::MaybeUninit;
 #[cfg(feature = "names")]
 use weighbridge_core::MappedAudit as Audit;
@@ -11,7 +12,7 @@ use weighbridge_core::{
     Severity, Slot, Source, Status, Stop,
 };
 
-/// What a finding says about the verdict; the higher, the worse.
+/// What findings say about the verdict; the higher, the worse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Doubt {
     /// No finding, or lints.
@@ -24,47 +25,29 @@ pub(crate) enum Doubt {
 }
 
 impl Doubt {
+    fn of(severity: Severity) -> Doubt {
+        match severity {
+            Severity::Unchecked => Doubt::Unchecked,
+            Severity::Lint => Doubt::None,
+            Severity::Violation | Severity::Fatal => Doubt::Invalid,
+        }
+    }
+
+    /// That of a file that cannot be read further: at least one finding says why.
+    fn of_stopped(self) -> Doubt {
+        match self {
+            Doubt::None => Doubt::Invalid,
+            doubt => doubt,
+        }
+    }
+
     /// The verdict on a file with these findings.
-    pub(crate) fn code(self) -> Code {
+    fn code(self) -> Code {
         match self {
             Doubt::None => Code::Ok,
             Doubt::Unchecked => Code::Unchecked,
             Doubt::Invalid => Code::Invalid,
         }
-    }
-}
-
-/// Receives findings, and keeps the first ones.
-#[derive(Debug)]
-pub(crate) struct Sink<'a> {
-    pub(crate) head: Option<&'a mut Findings>,
-    pub(crate) items: &'a mut [MaybeUninit<Finding>],
-    pub(crate) doubt: Doubt,
-}
-
-impl Sink<'_> {
-    // Called from several places that report: one copy.
-    #[inline(never)]
-    fn take(&mut self, finding: core_::Finding) {
-        let severity = finding.severity();
-        self.doubt = self.doubt.max(match severity {
-            Severity::Unchecked => Doubt::Unchecked,
-            Severity::Lint => Doubt::None,
-            Severity::Violation | Severity::Fatal => Doubt::Invalid,
-        });
-        let Some(head) = self.head.as_mut() else { return };
-        if let Some(place) = usize::try_from(head.count).ok().and_then(|n| self.items.get_mut(n)) {
-            place.write(Finding {
-                offset: finding.offset,
-                entry: finding.entry,
-                rule: finding.rule.code(),
-                severity: severity as u8,
-                kind: finding.kind as u8,
-            });
-        }
-        head.count = head.count.saturating_add(1);
-        head.unchecked = head.unchecked.saturating_add((severity == Severity::Unchecked).into());
-        head.worst = head.worst.max(severity as u32);
     }
 }
 
@@ -75,6 +58,23 @@ pub(crate) struct Held<'a> {
     pub(crate) file: core_::File,
     /// That of the findings of opening.
     pub(crate) doubt: Doubt,
+}
+
+/// Receives findings: notes what they say about the verdict, and adds them to the caller's array.
+///
+/// One closure for every function, because each would be another copy.
+fn sink<'a>(array: &'a mut Array<'_>, doubt: &'a mut Doubt) -> impl FnMut(core_::Finding) + 'a {
+    move |finding| {
+        let severity = finding.severity();
+        *doubt = (*doubt).max(Doubt::of(severity));
+        array.add(Finding {
+            offset: finding.offset,
+            entry: finding.entry,
+            rule: finding.rule.code(),
+            severity: severity as u8,
+            kind: finding.kind as u8,
+        });
+    }
 }
 
 /// The bytes as a source: a region or a whole file, as `mode` says.
@@ -89,66 +89,70 @@ pub(crate) fn source(bytes: &[u8], mode: u32) -> Source<'_> {
 pub(crate) fn open(
     source: &Source<'_>,
     mode: u32,
-    sink: &mut Sink<'_>,
+    mut array: Array<'_>,
+    doubt: &mut Doubt,
 ) -> Result<core_::File, Code> {
     let format = match mode & !REGION {
         0 => None,
-        code => Some(format(code).ok_or(Code::Argument)?),
+        code => {
+            let format = u16::try_from(code).ok().and_then(Format::from_code);
+            Some(format.filter(|format| format.is_available()).ok_or(Code::Argument)?)
+        }
     };
-    let opened = Opening::of(format).step(source, &mut |finding| sink.take(finding));
-    opened.map_err(|_| stopped(sink))
-}
-
-/// The verdict on a file that cannot be read further: at least one finding says why.
-fn stopped(sink: &Sink<'_>) -> Code {
-    match sink.doubt {
-        Doubt::None => Code::Invalid,
-        doubt => doubt.code(),
-    }
-}
-
-fn format(code: u32) -> Option<Format> {
-    Format::ALL.iter().copied().find(|format| *format as u32 == code && format.is_available())
+    let opened = Opening::of(format).step(source, &mut sink(&mut array, doubt));
+    opened.map_err(|_| doubt.of_stopped().code())
 }
 
 /// Checks the structure of the file.
-pub(crate) fn check(held: &Held<'_>, slots: &mut [Slot], sink: &mut Sink<'_>) -> Code {
+pub(crate) fn check(held: &Held<'_>, slots: &mut [Slot], mut array: Array<'_>) -> Code {
     #[cfg(feature = "names")]
     let audit = Some(Audit::new(held.file));
     #[cfg(not(feature = "names"))]
     let audit = Audit::new(held.file);
     let Some(mut audit) = audit else { return Code::Argument };
-    sink.doubt = sink.doubt.max(held.doubt);
-    loop {
-        match audit.step(&held.source, slots, &mut |finding| sink.take(finding)) {
-            Ok(()) => return sink.doubt.code(),
+    let (mut doubt, mut slots_needed) = (held.doubt, 0);
+    let mut report = sink(&mut array, &mut doubt);
+    let complete = loop {
+        match audit.step(&held.source, slots, &mut report) {
+            Ok(()) => break true,
             Err(Stop::NeedSlots { needed }) => {
-                if let Some(head) = sink.head.as_mut() {
-                    head.slots_needed = head.slots_needed.max(needed);
-                }
-                audit.skip(&mut |finding| sink.take(finding));
+                slots_needed = needed.max(slots_needed);
+                audit.skip(&mut report);
             }
-            Err(_) => return stopped(sink),
+            Err(_) => break false,
         }
+    };
+    drop(report);
+    array.need(slots_needed);
+    if complete { doubt.code() } else { doubt.of_stopped().code() }
+}
+
+/// The format of the file.
+pub(crate) fn format_of(held: &Held<'_>) -> u32 {
+    held.file.format() as u32
+}
+
+/// Number of tensors that the file declares.
+pub(crate) fn count(held: &Held<'_>) -> u64 {
+    held.file.tensor_count()
+}
+
+/// Stores the next tensor.
+pub(crate) fn next(held: &Held<'_>, cursor: &mut Cursor, place: &mut MaybeUninit<Tensor>) -> Code {
+    match &held.file.next_tensor(&held.source, cursor, &mut |_| {}) {
+        Ok(Some(entry)) => view(&held.source, &entry.tensor, place),
+        Ok(None) => Code::End,
+        Err(_) => Code::Invalid,
     }
 }
 
-/// The next tensor.
-pub(crate) fn next(held: &Held<'_>, cursor: &mut Cursor) -> Result<Tensor, Code> {
-    match held.file.next_tensor(&held.source, cursor, &mut |_| {}) {
-        Ok(Some(entry)) => Ok(view(&held.source, &entry.tensor)),
-        Ok(None) => Err(Code::End),
-        Err(_) => Err(Code::Invalid),
-    }
-}
-
-/// The first tensor with this name.
-pub(crate) fn find(held: &Held<'_>, name: &Name<'_>) -> Result<Tensor, Code> {
+/// Stores the first tensor with this name.
+pub(crate) fn find(held: &Held<'_>, name: &Name<'_>, place: &mut MaybeUninit<Tensor>) -> Code {
     // Examined where it is returned: a tensor is large for a small stack.
     match &held.file.find(&held.source, name, &mut Cursor::default()) {
-        Ok(Some(tensor)) => Ok(view(&held.source, tensor)),
-        Ok(None) => Err(Code::NotFound),
-        Err(_) => Err(Code::Invalid),
+        Ok(Some(tensor)) => view(&held.source, tensor, place),
+        Ok(None) => Code::NotFound,
+        Err(_) => Code::Invalid,
     }
 }
 
@@ -191,7 +195,12 @@ pub(crate) fn shape(held: &Held<'_>, tensor: &Tensor, extents: &mut [MaybeUninit
         lead: leads.then_some(tensor.shape_lead),
         encoding,
     };
-    let Ok(dims) = at.read(&held.source) else { return Code::Argument };
+    // Otherwise the memory has changed, or this is no tensor of the file.
+    let unread = match tensor.status == Status::Broken as u8 {
+        true => Code::NotFound,
+        false => Code::Argument,
+    };
+    let Ok(dims) = at.read(&held.source) else { return unread };
     let mut places = extents.iter_mut();
     let mut left = tensor.rank;
     for extent in dims {
@@ -199,15 +208,19 @@ pub(crate) fn shape(held: &Held<'_>, tensor: &Tensor, extents: &mut [MaybeUninit
         place.write(extent);
         left = left.saturating_sub(1);
     }
-    // Fewer extents than the rank: the memory has changed, or this is no tensor of the file.
-    if left == 0 { Code::Ok } else { Code::Argument }
+    // There may be fewer extents than the rank.
+    if left == 0 { Code::Ok } else { unread }
 }
 
-/// The tensor as C sees it.
-fn view(source: &Source<'_>, tensor: &core_::Tensor) -> Tensor {
-    let data = tensor.raw().and_then(|span| source.get(span).ok());
-    let DimsAt { offset, len, lead, encoding, .. } = tensor.dims;
-    Tensor {
+/// Stores the tensor as C sees it.
+fn view(source: &Source<'_>, tensor: &core_::Tensor, place: &mut MaybeUninit<Tensor>) -> Code {
+    // An empty tensor may lie past the end, where there is no place for a pointer.
+    let data = tensor
+        .raw()
+        .filter(|span| span.offset <= source.len())
+        .and_then(|span| source.run(span.offset).get(..usize::try_from(span.len).ok()?));
+    let DimsAt { offset, len, rank, lead, encoding } = tensor.dims;
+    place.write(Tensor {
         data: data.map_or(core::ptr::null(), <[u8]>::as_ptr),
         len: data.map_or(0, <[u8]>::len),
         elements: tensor.elements,
@@ -216,7 +229,7 @@ fn view(source: &Source<'_>, tensor: &core_::Tensor) -> Tensor {
         shape_lead: lead.unwrap_or(0),
         name_len: tensor.name.len,
         shape_len: len,
-        rank: u32::try_from(tensor.dims.rank()).unwrap_or(u32::MAX),
+        rank: rank.saturating_add(lead.is_some().into()),
         index: tensor.index,
         dtype: tensor.dtype as u8,
         status: tensor.status as u8,
@@ -232,7 +245,8 @@ fn view(source: &Source<'_>, tensor: &core_::Tensor) -> Tensor {
         name_encoding: tensor.name.encoding as u8,
         shape_encoding: encoding as u8,
         shape_leads: lead.is_some().into(),
-    }
+    });
+    Code::Ok
 }
 
 /// The inverse of `as u8`.

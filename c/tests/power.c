@@ -84,6 +84,18 @@ static void change_weight(uint8_t *bytes, uint32_t len) {
   bytes[tensor.data - bytes] ^= 1;
 }
 
+/* Numbers the model of the first slot, as a device does after as many replacements. */
+static void set_sequence(flash *self, uint32_t number) {
+  uint8_t *trailer = self->bytes + SLOT - SLOTS_TRAILER;
+  for (int i = 0; i < 4; i++) {
+    trailer[4 + i] = (uint8_t)(number >> (8 * i));
+  }
+  number = slots_crc32c(trailer, 16);
+  for (int i = 0; i < 4; i++) {
+    trailer[16 + i] = (uint8_t)(number >> (8 * i));
+  }
+}
+
 int main(int argc, char **argv) {
   static uint8_t old_file[SLOT], new_file[SLOT];
   static flash start, now;
@@ -123,11 +135,22 @@ int main(int argc, char **argv) {
     expect(slots_current(&with, &model) == 0, "no model", cut);
     expect(holds(&model, old_file, len) || holds(&model, new_file, len), "half a model", cut);
     news += holds(&model, new_file, len);
-    /* After the cut, another attempt succeeds. */
+    /* The next attempt is cut too, anywhere; the one after it succeeds. */
+    now.steps_left = (long)(now.random >> 8) % steps;
+    expect(replace(&now, new_file, len) != WB_OK, "the second cut was not seen", cut);
+    expect(slots_current(&with, &model) == 0, "no model after two cuts", cut);
+    expect(holds(&model, old_file, len) || holds(&model, new_file, len), "half a model after two cuts", cut);
     now.steps_left = 1L << 30;
-    expect(replace(&now, new_file, len) == WB_OK, "the second attempt is refused", cut);
+    expect(replace(&now, new_file, len) == WB_OK, "the last attempt is refused", cut);
     expect(slots_current(&with, &model) == 0 && holds(&model, new_file, len), "not the new model", cut);
   }
+
+  /* The number of models wraps around, and the newer one is still known. */
+  now = start;
+  set_sequence(&now, UINT32_MAX);
+  expect(replace(&now, new_file, len) == WB_OK, "the model after the last number is refused", -1);
+  expect(slots_current(&with, &model) == 0 && holds(&model, new_file, len), "the old model came back", -1);
+  expect(model.sequence == 0, "the number did not wrap around", -1);
 
   /* A file that breaks a rule never becomes current, and a worn weight is noticed. */
   now = start;

@@ -75,7 +75,8 @@ macro_rules! declare {
                 match self { $(Format::$name => $code,)* }
             }
 
-            pub(crate) const fn from_code(code: u16) -> Option<Format> {
+            /// The format with this number within a rule, which is also `self as u8`.
+            pub const fn from_code(code: u16) -> Option<Format> {
                 match code {
                     $($code => Some(Format::$name),)*
                     _ => None,

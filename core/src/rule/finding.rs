@@ -111,6 +111,12 @@ pub struct Finding {
 const _: () = assert!(size_of::<Finding>() == 40);
 
 impl Finding {
+    /// A finding on the file as a whole, without a place.
+    pub(crate) const fn on_file(rule: Rule) -> Self {
+        let Subject { kind, entry, part } = Subject::FILE;
+        Finding { offset: 0, expected: 0, found: 0, len: 0, entry, part, rule, kind }
+    }
+
     /// The severity of the rule.
     pub const fn severity(&self) -> Severity {
         self.rule.severity()

@@ -11,15 +11,15 @@ use weighbridge_tests::mlp::{Mlp, POINTS, class};
 const FOLDER: &str = "WEIGHBRIDGE_C_BOARDS";
 
 /// A machine of QEMU.
-struct Board {
-    name: &'static str,
+pub(crate) struct Board {
+    pub(crate) name: &'static str,
     qemu: &'static str,
     machine: &'static [&'static str],
     /// Where the loader puts files, if there is room.
     files_at: Option<&'static str>,
 }
 
-const BOARDS: [Board; 3] = [
+pub(crate) const BOARDS: [Board; 3] = [
     Board {
         name: "m4",
         qemu: "qemu-system-arm",
@@ -41,9 +41,14 @@ impl Board {
     }
 
     /// Runs a program; returns its output and whether it succeeded.
-    fn run(&self, program: &Path, records: Option<&Path>) -> (String, bool) {
+    pub(crate) fn run(
+        &self,
+        program: &Path,
+        records: Option<&Path>,
+        options: &[&str],
+    ) -> (String, bool) {
         let mut qemu = Command::new(self.qemu);
-        qemu.args(self.machine);
+        qemu.args(self.machine).args(options);
         qemu.args(["-nographic", "-monitor", "none", "-serial", "none"]);
         qemu.args(["-semihosting-config", "enable=on,target=native"]);
         if let (Some(records), Some(at)) = (records, self.files_at) {
@@ -75,7 +80,7 @@ fn model_in_c_equals_host_bit_for_bit() {
     }
     for board in boards() {
         for (name, _) in model.files() {
-            let run = board.run(&board.folder().join(format!("model-{name}")), None);
+            let run = board.run(&board.folder().join(format!("model-{name}")), None, &[]);
             assert_eq!(run, (expected.clone(), true), "{} {name}", board.name);
         }
     }
@@ -84,7 +89,7 @@ fn model_in_c_equals_host_bit_for_bit() {
 #[test]
 fn truncated_model_is_refused_in_c() {
     for board in boards() {
-        let (output, success) = board.run(&board.folder().join("model-cut"), None);
+        let (output, success) = board.run(&board.folder().join("model-cut"), None, &[]);
         assert_eq!(output, "refused: H-FSIZE at offset 0x00000018\n", "{}", board.name);
         assert!(!success, "{}", board.name);
     }
@@ -94,7 +99,7 @@ fn truncated_model_is_refused_in_c() {
 fn list_in_cpp_has_every_tensor() {
     let names = ["hidden.bias", "hidden.weight", "output.bias", "output.weight"];
     for board in boards() {
-        let (output, success) = board.run(&board.folder().join("list"), None);
+        let (output, success) = board.run(&board.folder().join("list"), None, &[]);
         let mut lines: Vec<_> = output.lines().collect();
         lines.sort_unstable();
         assert_eq!(lines, names.map(|name| format!("{name} f32 in place")), "{}", board.name);
@@ -122,7 +127,7 @@ fn on_boards(cases: &[Case]) {
             let name = format!("weighbridge-c-{}-{}", std::process::id(), board.name);
             let place = std::env::temp_dir().join(format!("{name}-{:p}", &records));
             std::fs::write(&place, records).unwrap();
-            let (output, success) = board.run(&board.folder().join("survey"), Some(&place));
+            let (output, success) = board.run(&board.folder().join("survey"), Some(&place), &[]);
             std::fs::remove_file(place).unwrap();
             crate::compare(&rest[..taken], &output);
             assert!(success, "{}", board.name);

@@ -7,6 +7,8 @@ mod rig;
 
 mod boards;
 mod cases;
+#[cfg(feature = "deep")]
+mod cost;
 mod expected;
 
 use cases::Case;
@@ -17,26 +19,33 @@ use weighbridge_tests::facts::IN_PART;
 /// The program of a host, with the sanitizers of the C compiler.
 const HOST: &str = "WEIGHBRIDGE_C_HOST";
 
+/// The program that mutates files, and ends at the first promise of the interface that is broken.
+const FUZZ: &str = "WEIGHBRIDGE_C_FUZZ";
+
+/// How many mutated files are tried.
+const RUNS: u32 = if cfg!(feature = "deep") { 500_000 } else { 10_000 };
+
 /// Runs the program of the host on all cases.
 fn on_host(cases: &[Case]) {
     let program = rig::image(HOST);
     for part in cases.chunks(500) {
-        let mut records = Vec::new();
-        for case in part {
-            records.extend(case.record());
-        }
-        let name = format!("weighbridge-c-{}-{:p}", std::process::id(), &records);
-        let place = std::env::temp_dir().join(name);
-        std::fs::write(&place, records).unwrap();
-        let output = run(&program, &place);
-        std::fs::remove_file(place).unwrap();
-        compare(part, &output);
+        compare(part, &run(&program, part, &[]));
     }
 }
 
-/// The output of a program, which must end well: a sanitizer ends it otherwise.
-fn run(program: &Path, records: &Path) -> String {
-    let output = Command::new(program).arg(records).output().unwrap();
+/// The output of a program on these cases; it must end well, and a sanitizer ends it otherwise.
+fn run(program: &Path, cases: &[Case], arguments: &[&str]) -> String {
+    let mut records = Vec::new();
+    for case in cases {
+        records.extend(case.record());
+    }
+    let folder = std::env::temp_dir();
+    let name = format!("weighbridge-c-{}-{:p}", std::process::id(), &records);
+    let place = folder.join(name);
+    std::fs::write(&place, records).unwrap();
+    let mut command = Command::new(program);
+    let output = command.arg(&place).args(arguments).current_dir(&folder).output().unwrap();
+    std::fs::remove_file(place).unwrap();
     let complaints = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && complaints.is_empty(), "{}: {complaints}", output.status);
     String::from_utf8(output.stdout).unwrap()
@@ -83,4 +92,11 @@ fn c_verdicts_of_corpus_equal_core() {
 fn c_verdicts_of_regions_equal_core() {
     let cases: Vec<Case> = cases::fixtures().into_iter().map(Case::as_region).collect();
     on_host(&cases);
+}
+
+#[test]
+fn c_promises_hold_for_mutated_files() {
+    let cases = [cases::fixtures(), cases::seeds()].concat();
+    let output = run(&rig::image(FUZZ), &cases, &[&RUNS.to_string()]);
+    assert_eq!(output, format!("{RUNS} runs over {} files\n", cases.len()));
 }

@@ -178,12 +178,14 @@ pub(super) fn entry<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> Result
 pub(super) fn flag_overlong(r: &mut Reader<'_, '_>) {
     let at = r.overlong.at;
     if at != 0 {
+        let (mut len, mut value) = (0, 0);
         let run = r.source().run(wide(at));
-        let (rest, value) = match bincode_uint(run) {
-            Ok(number) if DETAILS => number,
-            _ => (run, 0),
-        };
-        let len = widen(run.len().wrapping_sub(rest.len()));
+        // Without details nothing is decoded: the decoder would stay in a reader that has no other
+        // use for it.
+        if DETAILS && let Ok((rest, number)) = bincode_uint(run) {
+            len = widen(run.len().wrapping_sub(rest.len()));
+            value = number;
+        }
         r.flag(rules::V4, wide(at), len, 0, value);
     }
 }
