@@ -12,7 +12,8 @@ use crate::terminal::{self, Held};
 use std::io::{self, Write};
 use weighbridge::remote::shown;
 use weighbridge::{
-    Error, Goal, Model, Options, Particulars, Pickles, Report, Status, Tensor, Text, Unchecked,
+    Error, Goal, Model, Operator, Options, Particulars, Pickles, Report, Status, Tensor, Text,
+    Unchecked,
 };
 
 /// Maximum number of texts shown per list: a model's vocabulary has 100,000 and more.
@@ -120,6 +121,8 @@ fn inspect(
             found.write(model, args, &mut list)?;
         }
         list.end()?;
+        let operators = model.as_ref().map(Model::operators).transpose()?.unwrap_or_default();
+        object.optional("operators", Some(operators).filter(|all| !all.is_empty()))?;
         let whole = model.as_ref().filter(|_| args.summary).map(Model::summary);
         object.optional("summary", whole.transpose()?)?;
         object.optional("read", at.traffic())?;
@@ -135,7 +138,10 @@ fn inspect(
         }
         match &model {
             Some(model) if args.summary => summary::show(out, &model.summary()?)?,
-            Some(model) => found.show(model, args, out)?,
+            Some(model) => {
+                found.show(model, args, out)?;
+                operators(out, &model.operators()?)?;
+            }
             None => {}
         }
         if let Some(read) = at.traffic() {
@@ -163,6 +169,19 @@ fn globals(out: &mut dyn Write, pickles: &Pickles) -> io::Result<()> {
     }
     if pickles.has_more_globals() {
         writeln!(out, "  and more names")?;
+    }
+    Ok(())
+}
+
+/// What the model computes.
+fn operators(out: &mut dyn Write, all: &[Operator]) -> io::Result<()> {
+    if all.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{}", bold("operators"))?;
+    for Operator { name, custom, version, count, .. } in all {
+        let kind = if *custom { ", custom" } else { "" };
+        writeln!(out, "  {count:6} × {}, version {version}{kind}", Text::from(name.as_str()))?;
     }
     Ok(())
 }
