@@ -47,6 +47,11 @@ onnx_packages() {
   onnx/bin/python -m pip install --quiet onnx==1.23.2 onnxruntime==1.32.0 ztensor==2.1.2 numpy
 }
 
+litert_packages() {
+  python3 -m venv litert
+  litert/bin/python -m pip install --quiet ai-edge-litert==2.3.0 numpy
+}
+
 npm_packages() {
   npm install --no-save --no-audit --no-fund --loglevel=error \
     @huggingface/gguf@0.4.6 @huggingface/hub@2.17.5 hyllama@0.2.2 zstddec@0.3.4
@@ -142,6 +147,7 @@ cargo run --quiet -p weighbridge-tests --example fixtures -- "$work/files" --lis
 cargo build --quiet -p weighbridge-tests --example peers
 install python pip_packages
 install onnx onnx_packages
+install litert litert_packages
 install npm npm_packages
 install zt cargo install --quiet ztensor-cli --version 2.1.1 --root .
 install ggml ggml
@@ -204,10 +210,16 @@ tables() {
   ! has onnx || row onnx '`onnx.checker` 1.23' "${reads[@]}" onnx-check
   ! has onnx || row onnx '`onnx.checker` 1.23, `full_check`' "${reads[@]}" onnx-full-check
   ! has onnx || row onnx '`onnxruntime` 1.32' "${reads[@]}" onnxruntime
+
+  reads=("$work/litert/bin/python" "$here/scripts/peers/read.py")
+  printf '\n| %-36s | %-10s | %-10s |\n' 'TensorFlow Lite' 'malformed, refused' 'valid, accepted'
+  echo '|---|---|---|'
+  row tflite Weighbridge "${ours[@]}" tflite
+  ! has litert || row tflite '`ai-edge-litert` 2.3' "${reads[@]}" litert
 }
 tables | tee "$work/tables"
 # The page in docs/ has every reader, so it is written only if all are installed.
-if has python && has onnx && has npm && has zt && has ggml && [ -z "$verbose" ]; then
+if has python && has onnx && has litert && has npm && has zt && has ggml && [ -z "$verbose" ]; then
   {
     sed '/^| /,$d' docs/peers.md
     cat "$work/tables"

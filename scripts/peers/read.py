@@ -36,6 +36,12 @@ elif PEER.startswith("onnx"):
             onnx.load(path)
         else:
             onnx.checker.check_model(path, full_check=PEER == "onnx-full-check")
+elif PEER == "litert":
+    from ai_edge_litert.interpreter import Interpreter
+
+    def read(path):
+        """Builds the interpreter and reserves its memory; runs nothing."""
+        Interpreter(model_path=path).allocate_tensors()
 elif PEER == "ztensor":
     import ztensor
 
