@@ -28,6 +28,8 @@ all=$(printf '%s,' $formats)
 # The formats not meant for large models, together, and the formats of models.
 five=stb,oinf,bintensors,ztensor,idv
 seven=$five,gguf,safetensors
+# Those with one verifier of flatbuffers.
+flatbuffers=executorch,tflite
 size_tool=$(command -v llvm-size || command -v size)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -53,6 +55,7 @@ features_of() {
   case $1 in
     five) echo "$five" ;;
     seven) echo "$seven" ;;
+    flatbuffers) echo "$flatbuffers" ;;
     all) echo "$all" ;;
     *) echo "$1" ;;
   esac
@@ -152,10 +155,10 @@ deep() {
   panics opt-s stb "STB alone, whose tensors have no names"
   panics opt-3 "${all}spi" "every format"
   panics opt-3 stb "STB alone, whose tensors have no names"
-  sizes $formats five seven all zstd
+  sizes $formats five seven flatbuffers all zstd
   in_qemu $formats
   echo "firmware: bytes of code and constants with windows, details and payloads"
-  for reader in $formats five seven all; do
+  for reader in $formats five seven flatbuffers all; do
     build release "$(features_of "$reader"),full" size
     printf '  %-12s %6d\n' "$reader" "$(size_of "$image")"
   done
@@ -186,7 +189,7 @@ write() {
     END { exit failed }' "$work/code" "$work/deepest" "$budgets" >"$work/budgets"
   cp "$work/budgets" "$budgets"
   # The tables: in one a row per reader, in the other a column per reader.
-  local titles='stb STB,oinf OINF,bintensors BinTensors,ztensor zTensor,idv IDV,safetensors safetensors,gguf GGUF,npy NPY,tflite TensorFlow Lite,zstd zstd,five the first five,seven the first seven,all all nine'
+  local titles='stb STB,oinf OINF,bintensors BinTensors,ztensor zTensor,idv IDV,safetensors safetensors,gguf GGUF,npy NPY,tflite TensorFlow Lite,executorch ExecuTorch,flatbuffers both formats of flatbuffers,zstd zstd,five the first five,seven the first seven,all all ten'
   for text in ../docs/firmware.md ../README.md; do
     awk -F '|' -v OFS='|' -v titles="$titles" '
       function trimmed(text) { gsub(/^ +| +$/, "", text); return text }
@@ -225,9 +228,9 @@ target_ready "$triple"
 echo "firmware: $target_note, in $(pwd)"
 case $mode in
   deep) deep ;;
-  sizes) sizes ${only:-$formats five seven all zstd} ;;
+  sizes) sizes ${only:-$formats five seven flatbuffers all zstd} ;;
   write)
-    sizes $formats five seven all zstd
+    sizes $formats five seven flatbuffers all zstd
     in_qemu $formats
     write
     ;;

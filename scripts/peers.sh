@@ -59,6 +59,11 @@ pytorch_packages() {
   pytorch/bin/python -m pip install --quiet torch==2.15.0 picklescan==1.0.5 modelscan==0.8.8 fickling==0.1.12 numpy
 }
 
+litert_packages() {
+  python3 -m venv litert
+  litert/bin/python -m pip install --quiet ai-edge-litert==2.3.0 numpy
+}
+
 npm_packages() {
   npm install --no-save --no-audit --no-fund --loglevel=error \
     @huggingface/gguf@0.4.6 @huggingface/hub@2.17.5 hyllama@0.2.2 zstddec@0.3.4
@@ -184,6 +189,7 @@ cargo build --quiet -p weighbridge-tests --example peers
 install python pip_packages
 install onnx onnx_packages
 install pytorch pytorch_packages
+install litert litert_packages
 install npm npm_packages
 install zt cargo install --quiet ztensor-cli --version 2.1.1 --root .
 install ggml ggml
@@ -280,6 +286,12 @@ tables() {
   ! has onnx || row onnx '`onnx.checker` 1.23, `full_check`' "${reads[@]}" onnx-full-check
   ! has onnx || row onnx '`onnxruntime` 1.32' "${reads[@]}" onnxruntime
 
+  reads=("$work/litert/bin/python" "$here/scripts/peers/read.py")
+  printf '\n| %-36s | %-10s | %-10s |\n' 'TensorFlow Lite' 'malformed, refused' 'valid, accepted'
+  echo '|---|---|---|'
+  row tflite Weighbridge "${ours[@]}" tflite
+  ! has litert || row tflite '`ai-edge-litert` 2.3' "${reads[@]}" litert
+
   reads=("$work/pytorch/bin/python" "$here/scripts/peers/read.py")
   printf '\n| %-36s | %-10s | %-10s |\n' 'PyTorch' 'malformed or unsafe, refused' 'valid, accepted'
   echo '|---|---|---|'
@@ -300,7 +312,7 @@ tables() {
 }
 tables | tee "$work/tables"
 # The page in docs/ has every reader, so it is written only if all are installed.
-if has python && has onnx && has pytorch && has npm && has zt && has ggml && [ -s "$work/corpus" ] && [ -z "$verbose" ]; then
+if has python && has onnx && has pytorch && has litert && has npm && has zt && has ggml && [ -s "$work/corpus" ] && [ -z "$verbose" ]; then
   {
     sed '/^| /,$d' docs/peers.md
     cat "$work/tables"

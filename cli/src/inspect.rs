@@ -14,7 +14,7 @@ use crate::tree::Tree;
 use std::io::{self, Write};
 use weighbridge::remote::shown;
 use weighbridge::{
-    Error, Goal, Model, Options, Particulars, Report, Status, Tensor, Text, Unchecked,
+    Error, Goal, Model, Operator, Options, Particulars, Report, Status, Tensor, Text, Unchecked,
 };
 
 /// Maximum number of texts shown per list: a model's vocabulary has 100,000 and more.
@@ -129,6 +129,8 @@ fn inspect(
         list.end()?;
         let storages = model.as_ref().map(Model::storages).transpose()?;
         object.optional("storages", storages.filter(|it| !it.is_empty()))?;
+        let operators = model.as_ref().map(Model::operators).transpose()?.unwrap_or_default();
+        object.optional("operators", Some(operators).filter(|all| !all.is_empty()))?;
         let whole = model.as_ref().filter(|_| args.summary).map(Model::summary);
         object.optional("summary", whole.transpose()?)?;
         object.optional("read", at.traffic())?;
@@ -148,6 +150,7 @@ fn inspect(
             Some(model) => {
                 found.show(model, args, out)?;
                 pickles::show_storages::<Stopped>(model, out)?;
+                operators(out, &model.operators()?)?;
             }
             None => {}
         }
@@ -162,6 +165,19 @@ fn inspect(
         model.verify_unchanged()?;
     }
     *outcome = human::verdict(&report, profile, &found.left).into();
+    Ok(())
+}
+
+/// What the model computes.
+fn operators(out: &mut dyn Write, all: &[Operator]) -> io::Result<()> {
+    if all.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{}", bold("operators"))?;
+    for Operator { name, custom, version, count, .. } in all {
+        let kind = if *custom { ", custom" } else { "" };
+        writeln!(out, "  {count:6} × {}, version {version}{kind}", Text::from(name.as_str()))?;
+    }
     Ok(())
 }
 

@@ -135,6 +135,8 @@ pub use read::items::Items;
 pub use read::metadata::Meta;
 pub use read::model::Model;
 pub use read::npy::Npy;
+#[cfg(feature = "tflite")]
+pub use read::operators::Operator;
 pub use read::particulars::{Particulars, Quantization};
 #[cfg(feature = "std")]
 pub use read::parts::{Parts, Placed};

@@ -72,6 +72,12 @@ elif PEER == "fickling":
         found = scan_zip_archive(path).values() if is_archive else [scan_file(path)]
         if not all(it.is_safe for it in found):
             raise ValueError(path)
+elif PEER == "litert":
+    from ai_edge_litert.interpreter import Interpreter
+
+    def read(path):
+        """Builds the interpreter and reserves its memory; runs nothing."""
+        Interpreter(model_path=path).allocate_tensors()
 elif PEER == "ztensor":
     import ztensor
 

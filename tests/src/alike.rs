@@ -1,6 +1,6 @@
 //! The same tensors in every format, to compare their costs.
 
-use crate::encode::{bintensors, gguf, idv, oinf, safetensors, stb, tflite, ztensor};
+use crate::encode::{bintensors, executorch, gguf, idv, oinf, safetensors, stb, tflite, ztensor};
 
 /// Files with `count` tensors `f32 [4, 4]` each (a column `f32 [16]` of one row in a data view; STB
 /// allows at most 256), in writer order: pairs of format and file.
@@ -64,4 +64,19 @@ pub fn tflite(count: u8) -> Vec<u8> {
     let mut buffers = vec![tflite::buffer(&[])];
     buffers.extend((0..count).map(|_| tflite::buffer(&data)));
     tflite::encode(&tflite::constants(&tensors, &buffers)).bytes
+}
+
+/// The same tensors as the constants of an ExecuTorch program.
+pub fn executorch(count: u8) -> Vec<u8> {
+    let data: Vec<u8> = (0..16_u8).flat_map(|i| f32::from(i).to_le_bytes()).collect();
+    let constants: Vec<_> =
+        (0..count).map(|i| (format!("layers.{i:03}.weight"), vec![4, 4], data.clone())).collect();
+    executorch::encode_program(&executorch::with_constants(
+        &constants,
+        &executorch::Method {
+            outputs: (0..count).map(i32::from).collect(),
+            ..executorch::Method::default()
+        },
+    ))
+    .bytes
 }

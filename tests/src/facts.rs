@@ -11,13 +11,22 @@ pub fn is_for_hosts(finding: &Finding) -> bool {
 }
 
 /// Formats of which a reader of mapped flash leaves some rules to hosts, and says so.
-pub const IN_PART: [&str; 1] = ["tflite"];
+pub const IN_PART: [&str; 2] = ["executorch", "tflite"];
 
 /// Whether a reader of mapped flash leaves this rule of a format [`IN_PART`] to hosts: lints but that
 /// of alignment, whatever compares parts or names, and what a runtime on a board does not read.
 pub fn is_left_out(finding: &Finding) -> bool {
-    const LEFT: [&str; 8] =
-        ["F-OVERLAP", "M-TWICE", "O-CYCLE", "Q-BLOCK", "Q-CUSTOM", "Q-SELF", "Q-SHAPE", "Q-TENSOR"];
+    const LEFT: [&str; 9] = [
+        "F-OVERLAP",
+        "M-TWICE",
+        "N-TWICE",
+        "O-CYCLE",
+        "Q-BLOCK",
+        "Q-CUSTOM",
+        "Q-SELF",
+        "Q-SHAPE",
+        "Q-TENSOR",
+    ];
     let id = finding.rule.id();
     let family = ["E-", "X-", "Z-"].iter().any(|family| id.starts_with(family));
     let lint = finding.severity() <= Severity::Lint && id != "B-ALIGN";
@@ -25,9 +34,19 @@ pub fn is_left_out(finding: &Finding) -> bool {
 }
 
 /// Whether such a reader may report a finding of a host, or may not: the axis is that of scales in
-/// the tensor itself, or of those in another; and only opened files are audited.
+/// the tensor itself, or of those in another; the number of values is below that of any operator, or
+/// of this one; and only opened files are audited.
 pub fn is_uncertain(finding: &Finding) -> bool {
-    finding.rule.id() == "Q-AXIS"
+    ["I-COUNT", "Q-AXIS"].contains(&finding.rule.id())
+}
+
+/// Whether such a reader refuses to open a file in which a host finds this, or opens one that a host
+/// refuses: it finds segments by addition only if all are inside, and the values of unions in its audit.
+pub fn opens_otherwise(finding: &Finding) -> bool {
+    const OTHERWISE: [&str; 5] = ["F-UNION-VALUE", "H-BASE", "H-DATA", "H-INSIDE", "S-RANGE"];
+    finding.severity() == Severity::Fatal
+        && finding.rule.format() == Some(Format::ExecuTorch)
+        && OTHERWISE.contains(&finding.rule.id())
 }
 
 /// All facts about a file, one per line.
@@ -101,6 +120,7 @@ fn particular(text: &mut String, source: &Source<'_>, file: &File, tensor: &Tens
         File::Oinf(h) => line(text, &(h.dtype_code(s, t), h.quantization(s, t))),
         File::Safetensors(h) => line(text, &h.dtype_text(s, t).map(|name| name.to_string())),
         File::Stb(h) => line(text, &(h.id(s, t), h.dtype_code(s, t), h.shape_table_index(s, t))),
+        File::Tflite(h) => line(text, &h.quantization(s, t)),
         File::ZTensor(h) => {
             for field in ["name", "dtype", "encoding", "layout", "data_endianness", "checksum"] {
                 line(text, &h.text(s, t, field).map(|text| text.map(|text| text.to_string())));

@@ -5,7 +5,7 @@
 //! produces the same bits.
 
 use crate::encode::flatbuffer::Table;
-use crate::encode::{bintensors, oinf, stb, tflite, ztensor};
+use crate::encode::{bintensors, executorch, oinf, stb, tflite, ztensor};
 
 /// Number of inputs.
 pub const INPUTS: usize = 2;
@@ -150,6 +150,7 @@ impl Mlp {
         vec![
             ("mlp.bt", bintensors::File { metadata: None, tensors: bin_tensors }.encode()),
             ("mlp.oinf", model.encode().bytes),
+            ("mlp.pte", self.executorch()),
             ("mlp.stb", stb::Stb::new(stb_tensors).encode()),
             ("mlp.tflite", self.tflite()),
             ("mlp.zt", ztensor::File::of(z_tensors).encode()),
@@ -158,6 +159,39 @@ impl Mlp {
 }
 
 impl Mlp {
+    /// The model with its three calls, as ExecuTorch runs it.
+    fn executorch(&self) -> Vec<u8> {
+        let (inputs, hidden, outputs) = (INPUTS as i32, HIDDEN as i32, OUTPUTS as i32);
+        let constants = self.tensors().map(|(name, shape, data)| {
+            (name.to_owned(), shape.iter().map(|extent| *extent as i32).collect(), data)
+        });
+        let planned =
+            |sizes: &[i32], offset| executorch::of_tensor(executorch::planned(sizes, 1, offset));
+        // After the constants: input, sums, their ReLU, output.
+        let method = executorch::Method {
+            values: vec![
+                planned(&[1, inputs], 0),
+                planned(&[1, hidden], 16),
+                planned(&[1, hidden], 80),
+                planned(&[1, outputs], 144),
+            ],
+            inputs: vec![4],
+            outputs: vec![7],
+            operators: vec![
+                executorch::operator("aten::linear", "out"),
+                executorch::operator("aten::relu", "out"),
+            ],
+            // Input, weight and bias, then the output, once as what is returned.
+            instructions: vec![
+                executorch::call(1, 0, &[4, 1, 0, 5, 5]),
+                executorch::call(1, 1, &[5, 6, 6]),
+                executorch::call(1, 0, &[6, 3, 2, 7, 7]),
+            ],
+            memory: 160,
+        };
+        executorch::encode_program(&executorch::with_constants(&constants, &method)).bytes
+    }
+
     /// The model with its two operators, as TensorFlow Lite runs it.
     fn tflite(&self) -> Vec<u8> {
         let (inputs, hidden, outputs) = (INPUTS as i32, HIDDEN as i32, OUTPUTS as i32);

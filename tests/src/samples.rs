@@ -4,7 +4,7 @@ use crate::encode::idv::{self, Cell, Codec, Number};
 use crate::encode::pickle::Pickle;
 use crate::encode::pytorch::{Checkpoint, View, floats};
 use crate::encode::safetensors::{File, Tensor};
-use crate::encode::{gguf, npy, ztensor};
+use crate::encode::{gguf, npy, tflite, ztensor};
 
 fn file(tensor: Tensor) -> Vec<u8> {
     let metadata = vec![("format".to_owned(), "pt".to_owned())];
@@ -30,6 +30,11 @@ pub fn aligned() -> Vec<u8> {
 pub fn unsorted() -> Vec<u8> {
     let tensors = ["c", "a", "b"].map(|name| Tensor::new(name, "U8", &[1])).into();
     File { metadata: None, tensors }.encode()
+}
+
+/// A TensorFlow Lite model of one operator, which adds a constant `w` to its input.
+pub fn graph() -> Vec<u8> {
+    tflite::encode(&tflite::sample()).bytes
 }
 
 /// A zTensor file with one tensor `z` of 1,000 zeros in f32, compressed with zstd.

@@ -225,3 +225,38 @@ fn shared_blocks_are_shown_within_bound() {
     assert!((40..=120).contains(&few), "{few} of 200 columns");
     assert!(why.iter().any(|why| why.as_str().is_some_and(|why| why.contains("decode"))));
 }
+
+/// A model of TensorFlow Lite: a constant with a scale for each of three columns, and a custom
+/// operator beside the one of the sample.
+#[test]
+fn inspect_of_graph_counts_operators_and_shows_scales() {
+    use weighbridge_tests::encode::flatbuffer::Table;
+    use weighbridge_tests::encode::tflite::{self, model};
+    let mut graph = tflite::sample();
+    let scales = Table::new().floats(2, &[0.5, 0.25, 2.0]).longs(3, &[0, 7, -3]).int(6, 1);
+    graph.list(model::CODES).push(tflite::code(32, 2).text(1, "Resampler"));
+    graph.list(model::BUFFERS)[1] = tflite::buffer(&[1, 2, 3]);
+    let main = &mut graph.list(model::SUBGRAPHS)[0];
+    main.list(0)[1].change(|tensor| tensor.byte(1, 9).table(4, scales));
+    main.list(3).push(tflite::operator(1, &[2], &[3]));
+    main.list(0).push(tflite::tensor("z", &[1, 3], 0));
+    let folder = Folder::new();
+    folder.write("a.tflite", &tflite::encode(&graph).bytes);
+
+    let json = run(&folder, &["inspect", "a.tflite", "--json"]).json();
+    let expected = json!([
+        {"name": "ADD", "custom": false, "version": 1, "count": 1},
+        {"name": "Resampler", "custom": true, "version": 2, "count": 1},
+    ]);
+    assert_eq!(json["operators"], expected);
+    let quantization = json!({
+        "scheme": "asymmetric", "axis": 1, "scales": [0.5, 0.25, 2.0], "zero_points": [0, 7, -3],
+    });
+    assert_eq!(json["tensors"][1]["quantization"], quantization);
+    assert_eq!(json["tensors"][0]["quantization"], json!(null));
+
+    let text = run(&folder, &["inspect", "a.tflite"]).out;
+    assert!(text.contains("1 × ADD, version 1\n"), "{text}");
+    assert!(text.contains("1 × Resampler, version 2, custom\n"), "{text}");
+    assert!(text.contains("quantized"), "{text}");
+}

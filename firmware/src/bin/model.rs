@@ -20,6 +20,8 @@ use weighbridge_firmware::mlp::{INPUTS, Mlp, OUTPUTS, TENSORS};
 const MODELS: &[(&str, &[u8])] = &[
     #[cfg(feature = "bintensors")]
     ("bintensors", include_aligned!(8, "../../models/mlp.bt")),
+    #[cfg(feature = "executorch")]
+    ("executorch", include_aligned!(16, "../../models/mlp.pte")),
     #[cfg(feature = "oinf")]
     ("oinf", include_aligned!(8, "../../models/mlp.oinf")),
     #[cfg(feature = "stb")]
@@ -30,9 +32,9 @@ const MODELS: &[(&str, &[u8])] = &[
     ("ztensor", include_aligned!(64, "../../models/mlp.zt")),
 ];
 
-/// Working storage for the audit and the index: the models have up to seven tensors
-/// and fewer than 100 parts.
-static mut SLOTS: [Slot; 100] = [Slot::EMPTY; 100];
+/// Working storage for the audit and the index: the models have up to eight tensors
+/// and fewer than 200 parts.
+static mut SLOTS: [Slot; 200] = [Slot::EMPTY; 200];
 
 #[entry]
 fn main() -> ! {

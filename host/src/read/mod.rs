@@ -13,6 +13,8 @@ pub(crate) mod metadata;
 pub(crate) mod model;
 pub(crate) mod npy;
 pub(crate) mod opening;
+#[cfg(feature = "tflite")]
+pub(crate) mod operators;
 pub(crate) mod particulars;
 #[cfg(feature = "std")]
 pub(crate) mod parts;

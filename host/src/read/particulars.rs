@@ -88,12 +88,12 @@ impl Particulars {
     }
 
     /// Number of bytes of the particulars that other tensors may share.
-    pub(crate) fn shared(file: &File, tensor: &Tensor) -> u64 {
-        match (file, tensor) {
-            #[cfg(feature = "oinf")]
-            (File::Oinf(header), tensor) => header.quantization_span(tensor).len,
-            _ => 0,
-        }
+    pub(crate) fn shared(&self) -> u64 {
+        let lists = self.quantization.as_ref().map(|it| {
+            let points = it.zero_points.as_ref().map_or(0, Vec::len);
+            it.scales.len().saturating_add(points).saturating_mul(4)
+        });
+        u64::try_from(lists.unwrap_or(0)).unwrap_or(u64::MAX)
     }
 
     /// The particulars, if what they consist of lies inside the file.
@@ -152,6 +152,12 @@ impl Particulars {
                     it.dtype = Some(format!("key<{},{count}>", stored.name()));
                 }
             }
+            #[cfg(feature = "tflite")]
+            File::Tflite(header) if shared => {
+                if let Some(found) = header.quantization(source, tensor)? {
+                    it.quantization = Some(Quantization::of_tflite(source, &found)?);
+                }
+            }
             #[cfg(feature = "ztensor")]
             File::ZTensor(header) => {
                 let checksum = header.text(source, tensor, "checksum")?;
@@ -180,19 +186,49 @@ fn spelling(name: weighbridge_core::Name<'_>) -> Value {
     Value::from(&*Text::from(name).lossy())
 }
 
-#[cfg(feature = "oinf")]
+/// The items of a list, `N` bytes each, as many as fit into [`MOST`] bytes.
+#[cfg(any(feature = "oinf", feature = "tflite"))]
+fn items<'a, const N: usize>(source: &Source<'a>, span: Span) -> Result<&'a [[u8; N]], Stop> {
+    Ok(bytes(source, span, MOST)?.as_chunks().0)
+}
+
+#[cfg(any(feature = "oinf", feature = "tflite"))]
+fn floats(source: &Source<'_>, span: Span) -> Result<Vec<f32>, Stop> {
+    Ok(items(source, span)?.iter().map(|scale| f32::from_le_bytes(*scale)).collect())
+}
+
 impl Quantization {
+    #[cfg(feature = "oinf")]
     fn of(
         source: &Source<'_>,
         it: &weighbridge_core::format::oinf::Quantization,
     ) -> Result<Self, Stop> {
-        let list = |span: Span| Ok::<_, Stop>(bytes(source, span, MOST)?.as_chunks().0.iter());
-        let points = list(it.zero_points)?.map(|point| i32::from_le_bytes(*point));
+        let points = items(source, it.zero_points)?.iter().map(|point| i32::from_le_bytes(*point));
         Ok(Quantization {
             symmetric: it.symmetric,
             axis: it.axis,
-            scales: list(it.scales)?.map(|scale| f32::from_le_bytes(*scale)).collect(),
+            scales: floats(source, it.scales)?,
             zero_points: (!it.zero_points.is_empty()).then(|| points.collect()),
+            truncated: it.scales.len.max(it.zero_points.len) > MOST,
+        })
+    }
+
+    /// Zero points that do not fit into 32 bits, which break a rule, are the nearest that do.
+    #[cfg(feature = "tflite")]
+    fn of_tflite(
+        source: &Source<'_>,
+        it: &weighbridge_core::format::tflite::Quantization,
+    ) -> Result<Self, Stop> {
+        let points = items(source, it.zero_points)?.iter().map(|point| {
+            let point = i64::from_le_bytes(*point);
+            i32::try_from(point).unwrap_or(if point < 0 { i32::MIN } else { i32::MAX })
+        });
+        let points: Vec<i32> = points.collect();
+        Ok(Quantization {
+            symmetric: points.iter().all(|point| *point == 0),
+            axis: it.axis.map(u64::from),
+            scales: floats(source, it.scales)?,
+            zero_points: (!points.is_empty()).then_some(points),
             truncated: it.scales.len.max(it.zero_points.len) > MOST,
         })
     }

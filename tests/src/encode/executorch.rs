@@ -256,3 +256,46 @@ pub fn of_constants(list: &[(u8, Vec<i32>)]) -> Parts {
         .table(program::CONSTANTS, Table::new().int(0, 0).longs(1, &offsets));
     Parts { root, segments: vec![data] }
 }
+
+/// What a program does with its constants. Values are numbered after these.
+#[derive(Clone, Debug, Default)]
+pub struct Method {
+    /// Further values.
+    pub values: Vec<Table>,
+    /// Values that are given from outside.
+    pub inputs: Vec<i32>,
+    /// Values that are returned.
+    pub outputs: Vec<i32>,
+    /// The operators.
+    pub operators: Vec<Table>,
+    /// The instructions.
+    pub instructions: Vec<Table>,
+    /// Bytes of the planned memory buffer.
+    pub memory: i64,
+}
+
+/// A program with these constants, floats with name, extents and bytes.
+pub fn with_constants(constants: &[(String, Vec<i32>, Vec<u8>)], method: &Method) -> Parts {
+    let (mut values, mut data, mut offsets) = (Vec::new(), Vec::new(), vec![0]);
+    for (number, (name, sizes, bytes)) in (1..).zip(constants) {
+        data.resize(data.len().next_multiple_of(16), 0);
+        offsets.push(data.len() as i64);
+        data.extend(bytes);
+        let name = Table::new().text(1, name.as_str());
+        values.push(of_tensor(tensor(sizes, number).table(9, name)));
+    }
+    values.extend(method.values.iter().cloned());
+    let method = Table::new()
+        .text(plan::NAME, "forward")
+        .tables(plan::VALUES, &values)
+        .ints(plan::INPUTS, &method.inputs)
+        .ints(plan::OUTPUTS, &method.outputs)
+        .tables(plan::CHAINS, &[chain(&method.instructions)])
+        .tables(plan::OPERATORS, &method.operators)
+        .longs(plan::SIZES, &[0, method.memory]);
+    let root = Table::new()
+        .int(0, 0)
+        .tables(program::PLANS, &[method])
+        .table(program::CONSTANTS, Table::new().int(0, 0).longs(1, &offsets));
+    Parts { root, segments: vec![data] }
+}

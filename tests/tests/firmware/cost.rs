@@ -39,8 +39,10 @@ fn measure() -> Vec<(&'static str, Cost)> {
         }));
         (format, cost)
     };
-    let files = alike::files(TENSORS).into_iter().chain([("tflite", alike::tflite(TENSORS))]);
-    files.map(cost).collect()
+    let mut files = alike::files(TENSORS);
+    files.push(("tflite", alike::tflite(TENSORS)));
+    files.push(("executorch", alike::executorch(TENSORS)));
+    files.into_iter().map(cost).collect()
 }
 
 /// The sizes that an image reports when given an empty file.

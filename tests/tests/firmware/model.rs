@@ -28,7 +28,7 @@ fn given(program: &str, file: &[u8]) -> Run {
 fn outputs_equal_host_bit_for_bit() {
     let model = Mlp::trained();
     let run = run(&image("WEIGHBRIDGE_MODEL"), &[], &[]);
-    let formats = ["bintensors", "oinf", "stb", "tflite", "ztensor"];
+    let formats = ["bintensors", "executorch", "oinf", "stb", "tflite", "ztensor"];
     let expected: String = formats.iter().map(|format| expected(format, &model)).collect();
     assert_eq!(run.output, expected);
     assert!(run.success);
@@ -92,7 +92,8 @@ fn other_model_is_refused() {
 fn model_in_unmapped_flash_is_checked_and_copied() {
     let model = Mlp::trained();
     // A flatbuffer needs a slot for each of its objects, more than this board has room for.
-    for (name, bytes) in model.files().into_iter().filter(|(name, _)| *name != "mlp.tflite") {
+    let is_flatbuffer = |name: &str| ["mlp.pte", "mlp.tflite"].contains(&name);
+    for (name, bytes) in model.files().into_iter().filter(|(name, _)| !is_flatbuffer(name)) {
         let run = given("WEIGHBRIDGE_SPI", &bytes);
         assert_eq!(run.output, expected("copied", &model), "{name}");
         assert!(run.success, "{name}");

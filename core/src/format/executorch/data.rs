@@ -1,13 +1,14 @@
 //! Listing of tensor data: each key with its segment.
 
 use super::open::place_of;
-use super::place::Data;
-use super::tensor::{Broken, Form, finish, put, read_name};
-use super::{Cursor, Header, State, rules};
+use super::place::{Data, put};
+use super::segment::{Found, Segments};
+use super::tensor::{Form, read_name};
+use super::{Cursor, Header, State, rules, types};
 use crate::format::flatbuffer::reads::{Reads, Vector};
 use crate::format::flatbuffer::shape::Shape;
 use crate::input::Span;
-use crate::model::{DType, Tensor, dims::Packed};
+use crate::model::{DType, Status, Tensor, dims::Packed};
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
@@ -28,13 +29,12 @@ pub(super) fn next(
         false => reads.item(header.named, c.index)?,
     };
     let key = reads.vector(&table, 0)?;
-    let number = reads.scalar(&table, 1, 4, 0)?;
+    let number = reads.small(&table, 1, 4)?;
     let form = match reads.inner(&table, 2)? {
         Some(layout) => Some(Form::read(&mut reads, layout, [0, 1, 2])?),
         None => None,
     };
-    let segment = header.segments.read(&mut reads, number.value)?;
-    let span = segment.as_ref().and_then(|segment| header.span_of(reads.r, segment));
+    let segment = Segments::find(header, &mut reads, number.value)?;
     let shape = match &form {
         Some(form) => form.extents(r, shape)?,
         None => *shape,
@@ -49,21 +49,20 @@ pub(super) fn next(
         dims: shape.dims(form.as_ref().map_or(Vector::NONE, Form::listed)),
         ..Tensor::default()
     };
-    let place = place_of(number, 4, table.span());
-    let data = match (segment, span) {
-        (None, _) => {
-            let (expected, found) = (header.segments.list.count.into(), number.value);
-            Data::Wrong(Broken { rule: rules::N_SEGMENT, span: place, expected, found })
-        }
-        (Some(_), None) => Data::Lost,
-        (Some(_), Some(span)) => Data::Exactly(span),
+    let place = place_of(number.at(), 4, table.span());
+    let (rule, count, found) = (rules::N_SEGMENT, header.segments.list.count, number.value.into());
+    let data = match segment {
+        Found::None => Data::Wrong { rule, place, count, found },
+        Found::Lost => Data::Lost,
+        Found::At(span) => Data::Exactly(span),
     };
-    let found = match form {
-        Some(form) => form.check(r, &shape, &mut tensor),
-        None => blob(span, &mut tensor),
+    let (bytes, width) = match form {
+        Some(form) => (form.check(r, &shape, &mut tensor), types::width(form.code.value)),
+        None => (Some(blob(segment.span(), &mut tensor)), 1),
     };
-    let found = found.and_then(|bytes| put(r, data, bytes, &mut tensor));
-    finish(r, found, &mut tensor);
+    if bytes.and_then(|bytes| put(r, data, bytes, width, &mut tensor)).is_none() {
+        tensor.status = Status::Broken;
+    }
     c.state.memo.clear();
     c.state.shape = Shape::START;
     c.index = c.index.wrapping_add(1);
@@ -71,10 +70,10 @@ pub(super) fn next(
 }
 
 /// Data without a type.
-fn blob(span: Option<Span>, tensor: &mut Tensor) -> Result<u64, Broken> {
+fn blob(span: Option<Span>, tensor: &mut Tensor) -> u64 {
     let len = span.map_or(0, |span| span.len);
     tensor.dtype = DType::U8;
     tensor.dims = Packed::of(len).dims();
     tensor.elements = len;
-    Ok(len)
+    len
 }

@@ -1,7 +1,8 @@
 //! The start of the file: identifier, and the header that says where segments are.
 
 use super::rules;
-use crate::format::flatbuffer::reads::get;
+use crate::base::build::WINDOWS;
+use crate::format::flatbuffer::reads::{Memo, Reads, get};
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
@@ -43,9 +44,15 @@ const DATA: u64 = 40;
 const BARE: u32 = 8;
 
 impl Head {
+    /// What the file is: on a board a program, because tensor data is for hosts.
+    #[inline(always)]
+    pub(super) fn kind(&self) -> Kind {
+        if WINDOWS { self.kind } else { Kind::Program }
+    }
+
     /// Offset of the number that says where segments begin; 0 if there is no header.
     pub(super) fn base_at(&self) -> u64 {
-        match self.kind {
+        match self.kind() {
             _ if self.len == BARE => 0,
             Kind::Program => 24,
             Kind::Data => 32,
@@ -64,8 +71,41 @@ fn short_of(end: u64) -> u32 {
     u32::try_from(end).unwrap_or(u32::MAX)
 }
 
+/// Reads the start of a program in memory, where a number past the end is 0. Its length and its
+/// identifier are checked with the root of the flatbuffer.
+fn of_program(r: &mut Reader<'_, '_>) -> Result<Head, Halt> {
+    let len = r.source().len();
+    let mut memo = Memo::NONE;
+    let mut reads = Reads::new(r, &mut memo);
+    let mut head = Head { kind: Kind::Program, len: BARE, end: short_of(len), base: 0, size: 0 };
+    if reads.number(8, 4)? != u32::from_le_bytes(*b"eh00").into() {
+        return Ok(head);
+    }
+    let length = reads.number(12, 4)?;
+    let program = reads.number(16, 8)?;
+    head.base = reads.number(24, 8)?;
+    if length >= SIZED {
+        head.size = reads.number(32, 8)?;
+    }
+    let end = length.wrapping_add(8);
+    (head.len, head.end) = (short_of(end), short_of(program));
+    let (rule, at) = if len < LENGTH || end > len {
+        (rules::F_SHORT, 0)
+    } else if length < OLD {
+        (rules::H_LENGTH, 12)
+    } else if program > len {
+        (rules::H_PROGRAM, 16)
+    } else {
+        return Ok(head);
+    };
+    refuse(r, rule, Span::new(at, 4), 0, 0)
+}
+
 /// Reads the start.
 pub(super) fn read(r: &mut Reader<'_, '_>) -> Result<Head, Halt> {
+    if !WINDOWS {
+        return of_program(r);
+    }
     let len = r.source().len();
     let short = |r: &mut Reader<'_, '_>, needed| {
         r.flag(rules::F_SHORT, 0, len, needed, len);
@@ -78,7 +118,7 @@ pub(super) fn read(r: &mut Reader<'_, '_>) -> Result<Head, Halt> {
     let start = get(r, Span::new(0, has))?;
     let kind = match start.get(4..8) {
         Some(b"ET12") => Kind::Program,
-        Some(b"FT01") => Kind::Data,
+        Some(b"FT01") if WINDOWS => Kind::Data,
         _ => return refuse(r, rules::F_IDENTIFIER, Span::new(4, 4), 0, 0),
     };
     let magic = start.get(8..12);

@@ -1,12 +1,12 @@
 //! Metadata: methods, named data, delegates and operators.
 
-use super::head::Kind;
 use super::open::place_of;
 use super::place::{count_of, inside};
+use super::segment::{Found, Segments};
 use super::tensor::{name_at, read_name};
-use super::{Cursor, Header, Place, enter, field, operators, rules};
-use crate::base::{limits::EXECUTORCH_TEXT, utf8};
-use crate::format::flatbuffer::reads::{Reads, Table, Vector, get};
+use super::{Cursor, Header, Place, enter, field, library, rules, types};
+use crate::base::{build::WINDOWS, limits::EXECUTORCH_TEXT, utf8};
+use crate::format::flatbuffer::reads::{Reads, Small, Table, Vector, get};
 use crate::input::Span;
 use crate::model::{DType, Metadata, NameAt, Value, dims::Packed};
 use crate::parse::Reader;
@@ -43,6 +43,9 @@ pub(super) fn next(
     r: &mut Reader<'_, '_>,
     c: &mut Cursor,
 ) -> Result<Option<Metadata>, Halt> {
+    if !WINDOWS {
+        return of_program(header, r, c);
+    }
     let entry = loop {
         let named = c.index.checked_sub(header.plans.count);
         let part = c.state.part;
@@ -68,6 +71,31 @@ pub(super) fn next(
             _ => operator(r, c)?,
         };
     };
+    if c.state.part > NAMED {
+        c.state.place.passed = c.state.place.passed.saturating_add(1);
+    }
+    Ok(Some(listed(c, entry)))
+}
+
+/// The next entry of a program in memory: a method, or named data. The audit validates the others.
+fn of_program(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+) -> Result<Option<Metadata>, Halt> {
+    let entry = match c.index.checked_sub(header.plans.count) {
+        None => method(header, r, c)?,
+        Some(named) if named < header.named.count => data(header, r, c)?,
+        _ => {
+            c.finish();
+            return Ok(None);
+        }
+    };
+    Ok(Some(listed(c, entry)))
+}
+
+/// The entry at the cursor, which moves past it.
+fn listed(c: &mut Cursor, entry: Entry) -> Metadata {
     let Entry { table, key, tag, stored } = entry;
     let metadata = Metadata {
         kind: EntryKind::Metadata,
@@ -79,11 +107,8 @@ pub(super) fn next(
         ..Metadata::default()
     };
     c.state.memo.clear();
-    if c.state.part > NAMED {
-        c.state.place.passed = c.state.place.passed.saturating_add(1);
-    }
     c.index = c.index.wrapping_add(1);
-    Ok(Some(metadata))
+    metadata
 }
 
 /// The value of an entry.
@@ -119,23 +144,22 @@ fn data(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Entry
     let mut reads = Reads::new(r, &mut c.state.memo);
     let table = reads.item(header.named, index)?;
     let key = reads.vector(&table, 0)?;
-    let number = reads.scalar(&table, 1, 4, 0)?;
-    let segment = header.segments.read(&mut reads, number.value)?;
-    let span = segment.as_ref().and_then(|segment| header.span_of(reads.r, segment));
+    let number = reads.small(&table, 1, 4)?;
+    let segment = Segments::find(header, &mut reads, number.value)?;
     r.about(EntryKind::Metadata, c.index);
     // Otherwise a listing of tensors reports what is wrong.
-    let is_program = header.kind == Kind::Program;
+    let is_program = header.is_program();
     match is_program {
         true => read_name(r, key)?,
         false => r.quietly(|r| read_name(r, key))?,
     };
     if is_program {
         r.check(key.count > 0, rules::N_KEY, table.span(), 1, 0);
-        let place = place_of(number, 4, table.span());
+        let place = place_of(number.at(), 4, table.span());
         let count = header.segments.list.count.into();
-        r.check(segment.is_some(), rules::N_SEGMENT, place, count, number.value);
+        r.check(segment.exists(), rules::N_SEGMENT, place, count, number.value.into());
     }
-    let stored = span.unwrap_or(Span::new(table.at(), 0));
+    let stored = segment.span().unwrap_or(Span::new(table.at(), 0));
     Ok(Entry { table, key, tag: tag::BYTES, stored })
 }
 
@@ -145,48 +169,69 @@ fn delegate(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<E
     let mut reads = Reads::new(r, &mut c.state.memo);
     let table = reads.item(place.list, place.passed)?;
     let key = reads.vector(&table, 0)?;
-    let processed = reads.inner(&table, 1)?;
-    let (mut location, mut number, mut whole) = (None, None, table.span());
-    // How many there are to choose from, and the bytes of this one.
-    let (mut count, mut span, mut exists) = (0, None, false);
-    if let Some(processed) = processed {
-        whole = processed.span();
-        let kind = reads.scalar(&processed, 0, 1, 0)?;
-        let index = reads.scalar(&processed, 1, 4, 0)?;
-        (location, number) = (Some(kind), Some(index));
-        if kind.value == 0 {
-            count = header.inline.count;
-            let index = u32::try_from(index.value).ok().filter(|index| *index < count);
-            if let Some(index) = index {
-                let data = reads.item(header.inline, index)?;
-                let bytes = reads.vector(&data, 0)?.span(1);
-                span = inside(reads.r, bytes);
-            }
-            exists = index.is_some();
-        } else if kind.value == 1 {
-            count = header.segments.list.count;
-            let segment = header.segments.read(&mut reads, index.value)?;
-            span = segment.as_ref().and_then(|own| header.span_of(reads.r, own));
-            exists = segment.is_some();
-        }
-    }
+    let processed = match reads.inner(&table, 1)? {
+        Some(processed) => Some(Processed::read(header, &mut reads, processed)?),
+        None => None,
+    };
     r.about(EntryKind::Metadata, c.index);
     read_name(r, key)?;
     r.check(key.count > 0, rules::D_ID, table.span(), 1, 0);
-    if let (Some(location), Some(number)) = (location, number) {
-        let found = super::types::signed(location.value);
-        let known = location.value < 2;
-        r.check(known, rules::D_LOCATION, place_of(location, 1, whole), 1, found);
-        let at = place_of(number, 4, whole);
-        r.check(exists || !known, rules::D_INDEX, at, count.into(), number.value);
-    } else {
-        r.flag(rules::D_DATA, whole.offset, whole.len, 1, 0);
-    }
+    let span = match processed {
+        Some(processed) => processed.check(r),
+        None => {
+            r.flag(rules::D_DATA, table.at(), 4, 1, 0);
+            None
+        }
+    };
     let stored = span.unwrap_or(Span::new(table.at(), 0));
     if span.is_some() {
         r.flag(rules::D_UNCHECKED, table.at(), 4, 0, stored.len);
     }
     Ok(Entry { table, key, tag: tag::BYTES, stored })
+}
+
+/// Where the data of a delegate is.
+struct Processed {
+    table: Table,
+    location: Small,
+    index: Small,
+    /// How many there are to choose from, and the bytes of this one.
+    count: u32,
+    data: Found,
+}
+
+impl Processed {
+    fn read(
+        header: &Header,
+        reads: &mut Reads<'_, '_, '_, '_>,
+        table: Table,
+    ) -> Result<Processed, Halt> {
+        let location = reads.small(&table, 0, 1)?;
+        let index = reads.small(&table, 1, 4)?;
+        let (count, data) = match location.value {
+            0 if index.value < header.inline.count => {
+                let data = reads.item(header.inline, index.value)?;
+                let bytes = reads.vector(&data, 0)?.span(1);
+                (header.inline.count, inside(reads.r, bytes).map_or(Found::Lost, Found::At))
+            }
+            0 => (header.inline.count, Found::None),
+            1 => (header.segments.list.count, Segments::find(header, reads, index.value)?),
+            _ => (0, Found::None),
+        };
+        Ok(Processed { table, location, index, count, data })
+    }
+
+    /// Checks location and index; returns the bytes, if they are in the file.
+    fn check(&self, r: &mut Reader<'_, '_>) -> Option<Span> {
+        let (location, index, whole) = (self.location, self.index, self.table.span());
+        let known = location.value < 2;
+        let place = place_of(location.at(), 1, whole);
+        r.check(known, rules::D_LOCATION, place, 1, types::signed(location.value));
+        let place = place_of(index.at(), 4, whole);
+        let exists = self.data.exists() || !known;
+        r.check(exists, rules::D_INDEX, place, self.count.into(), index.value.into());
+        self.data.span()
+    }
 }
 
 /// An operator: its name and its overload.
@@ -206,7 +251,7 @@ fn operator(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Entry, Halt> {
     read_name(r, key)?;
     let name = key.span(1);
     // The name is resident, because it has just been read.
-    let known = name.len <= EXECUTORCH_TEXT && operators::is_known(get(r, name)?);
+    let known = name.len <= EXECUTORCH_TEXT && library::is_known(get(r, name)?);
     r.check(short, rules::N_TEXT, count_of(overload), EXECUTORCH_TEXT, text.len);
     r.check(sound == 1, rules::N_UTF8, text, 0, 0);
     r.check(key.count > 0, rules::O_NAME, table.span(), 1, 0);

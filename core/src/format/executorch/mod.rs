@@ -29,23 +29,23 @@
 pub mod rules;
 
 mod audit;
-mod call;
+#[cfg(feature = "windows")]
 mod data;
 mod head;
+mod library;
 mod meta;
 mod open;
-mod operators;
 mod parts;
 mod place;
-mod plan;
 mod schema;
 mod segment;
 mod tensor;
 mod types;
 
+use crate::base::build::WINDOWS;
 use crate::format::Container;
 use crate::format::flatbuffer::Kept;
-use crate::format::flatbuffer::reads::{self, Memo, Reads, Vector};
+use crate::format::flatbuffer::reads::{Memo, Reads, Vector};
 use crate::format::flatbuffer::shape::Shape;
 use crate::model::{Metadata, Region, Tensor, Value, Version};
 use crate::parse::{self, Reader};
@@ -145,14 +145,14 @@ mod field {
 
 /// Kinds of values.
 mod kind {
-    pub(super) const NULL: u64 = 1;
-    pub(super) const INT: u64 = 2;
-    pub(super) const BOOL: u64 = 3;
-    pub(super) const TENSOR: u64 = 5;
-    pub(super) const TEXT: u64 = 6;
-    pub(super) const INTS: u64 = 7;
-    pub(super) const TENSORS: u64 = 10;
-    pub(super) const OPTIONAL_TENSORS: u64 = 11;
+    pub(super) const NULL: u32 = 1;
+    pub(super) const INT: u32 = 2;
+    pub(super) const BOOL: u32 = 3;
+    pub(super) const TENSOR: u32 = 5;
+    pub(super) const TEXT: u32 = 6;
+    pub(super) const INTS: u32 = 7;
+    pub(super) const TENSORS: u32 = 10;
+    pub(super) const OPTIONAL_TENSORS: u32 = 11;
 }
 
 impl Container for Header {
@@ -160,7 +160,7 @@ impl Container for Header {
 
     fn detect(head: &[u8], _: u64) -> bool {
         matches!(head, [_, _, _, _, b'E', b'T', b'1', b'2', ..])
-            || matches!(head, [_, _, _, _, b'F', b'T', b'0', b'1', ..])
+            || WINDOWS && matches!(head, [_, _, _, _, b'F', b'T', b'0', b'1', ..])
     }
 
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
@@ -191,10 +191,11 @@ impl Container for Header {
     }
 
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
-        match self.head().kind {
-            Kind::Program => tensor::next(self, r, c),
-            Kind::Data => data::next(self, r, c),
+        #[cfg(feature = "windows")]
+        if !self.is_program() {
+            return data::next(self, r, c);
         }
+        tensor::next(self, r, c)
     }
 
     /// The objects of the flatbuffer, then the data of tensors, delegates and keys. Objects may be
@@ -205,7 +206,7 @@ impl Container for Header {
 
     /// Continues the validation of everything that listing leaves out.
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        reads::steps(r, c, |r, c| audit::step(self, r, c))
+        audit::audit(self, r, c)
     }
 }
 
@@ -218,7 +219,7 @@ impl Header {
 
     /// Whether the file is a program, and not tensor data.
     pub const fn is_program(&self) -> bool {
-        matches!(self.kind, Kind::Program)
+        !WINDOWS || matches!(self.kind, Kind::Program)
     }
 
     /// Number of methods.

@@ -2,11 +2,11 @@
 
 use super::head::{self, Head, Kind, refuse};
 use super::schema::{self, table};
-use super::segment::{self, Segments};
+use super::segment::{self, Checked, Segments};
 use super::{Cursor, Header, rules};
-use crate::base::wide;
-use crate::format::flatbuffer::reads::{Memo, Reads, Scalar, Vector};
-use crate::format::flatbuffer::{self, Extent, Fault, Object, Prefix, Schema, Walk};
+use crate::base::{build::WINDOWS, wide};
+use crate::format::flatbuffer::reads::{Memo, Reads, Small, Vector};
+use crate::format::flatbuffer::{self, Extent, Fault, Object, Prefix, Rules, Schema, Walk};
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, Rule, Severity};
@@ -18,13 +18,8 @@ pub(super) struct Scan {
     pub(super) walk: Walk,
     head: Option<Head>,
     header: Option<Header>,
-    /// The root; 0 before it was found.
-    root: u64,
-    tensors: u32,
-    operators: u32,
-    delegates: u32,
-    /// The first fatal fault.
-    broken: Option<Rule>,
+    counts: Counts,
+    segments: Checked,
     /// A part to be returned next.
     pub(super) pending: Option<Span>,
 }
@@ -34,18 +29,31 @@ impl Scan {
         walk: Walk::NONE,
         head: None,
         header: None,
-        root: 0,
-        tensors: 0,
-        operators: 0,
-        delegates: 0,
-        broken: None,
+        counts: Counts::START,
+        segments: Checked::START,
         pending: None,
     };
 }
 
+/// What verifying has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Counts {
+    /// The root; 0 before it was found.
+    root: u64,
+    tensors: u32,
+    operators: u32,
+    delegates: u32,
+    /// The first fatal fault.
+    broken: Option<Rule>,
+}
+
+impl Counts {
+    const START: Counts = Counts { root: 0, tensors: 0, operators: 0, delegates: 0, broken: None };
+}
+
 /// The tables of a kind of file.
 pub(super) fn schema_of(head: &Head) -> &'static Schema {
-    match head.kind {
+    match head.kind() {
         Kind::Program => &schema::PROGRAM,
         Kind::Data => &schema::DATA,
     }
@@ -72,6 +80,9 @@ const SEGMENTS: u8 = 4;
 /// Verifies the flatbuffer, and finds its vectors.
 pub(super) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
     r.about(EntryKind::File, 0);
+    if !WINDOWS {
+        return at_once(r, &mut c.state.memo);
+    }
     let mut local = Scan::START;
     let scan = c.state.scan.of(&mut local);
     if c.phase == HEAD {
@@ -84,17 +95,17 @@ pub(super) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Hal
         c.phase = OBJECTS;
     }
     if c.phase == OBJECTS {
-        verify(r, scan, schema_of(&head))?;
+        verify(r, &mut scan.walk, &mut scan.counts, schema_of(&head))?;
         c.phase = FIND;
     }
-    if let Some(rule) = scan.broken {
+    if let Some(rule) = scan.counts.broken {
         return Err(Halt::refused(rule));
     }
     if c.phase == FIND {
         let memo = &mut c.state.memo;
-        let header = match head.kind {
-            Kind::Program => program(r, memo, scan, head)?,
-            Kind::Data => data(r, memo, scan, head)?,
+        let header = match head.kind() {
+            Kind::Program => program(r, memo, &scan.counts, head)?,
+            Kind::Data => data(r, memo, &scan.counts, head)?,
         };
         memo.clear();
         scan.header = Some(header);
@@ -104,12 +115,29 @@ pub(super) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Hal
     let Some(mut header) = scan.header else {
         return Err(Halt::refused(rules::F_SHORT));
     };
-    segment::check_all(r, c, &mut header)?;
+    segment::check_all(r, &mut c.state.memo, &mut scan.segments, &mut header)?;
+    Ok(header)
+}
+
+/// The same for a program in memory.
+fn at_once(r: &mut Reader<'_, '_>, memo: &mut Memo) -> Result<Header, Halt> {
+    let head = head::read(r)?;
+    let mut counts = Counts::START;
+    let mut objects = walk(r, &head)?;
+    verify(r, &mut objects, &mut counts, schema_of(&head))?;
+    let mut header = program(r, memo, &counts, head)?;
+    let mut checked = Checked::START;
+    segment::check_all(r, memo, &mut checked, &mut header)?;
     Ok(header)
 }
 
 /// Verifies every object, and counts.
-fn verify(r: &mut Reader<'_, '_>, scan: &mut Scan, schema: &Schema) -> Result<(), Halt> {
+fn verify(
+    r: &mut Reader<'_, '_>,
+    walk: &mut Walk,
+    counts: &mut Counts,
+    schema: &Schema,
+) -> Result<(), Halt> {
     let fatal = Cell::new(None);
     let rule = |fault: Fault| {
         let rule = rules::structure(fault);
@@ -118,42 +146,47 @@ fn verify(r: &mut Reader<'_, '_>, scan: &mut Scan, schema: &Schema) -> Result<()
         }
         rule
     };
-    let is_program = schema.identifier == schema::PROGRAM.identifier;
+    // A walk through memory ends at a fatal fault.
+    let rule: Rules<'_> = if WINDOWS { &rule } else { &rules::structure };
+    let is_program = !WINDOWS || schema.identifier == schema::PROGRAM.identifier;
     loop {
-        let found = scan.walk.next(r, schema, &rule);
-        scan.broken = scan.broken.or(fatal.get());
+        let found = walk.next(r, schema, rule);
+        if WINDOWS {
+            counts.broken = counts.broken.or(fatal.get());
+        }
         let Some(object) = found? else { return Ok(()) };
         let Object::Table { number, place, .. } = object else { continue };
         let count = match number {
             0 => {
-                scan.root = place.span().offset;
+                counts.root = place.span().offset;
                 continue;
             }
-            table::TENSOR if is_program => &mut scan.tensors,
-            table::OPERATOR if is_program => &mut scan.operators,
-            table::DELEGATE if is_program => &mut scan.delegates,
-            schema::data::NAMED if !is_program => &mut scan.tensors,
+            table::TENSOR if is_program => &mut counts.tensors,
+            table::OPERATOR if is_program => &mut counts.operators,
+            table::DELEGATE if is_program => &mut counts.delegates,
+            schema::data::NAMED if !is_program => &mut counts.tensors,
             _ => continue,
         };
         *count = count.saturating_add(1);
     }
 }
 
-/// Where a scalar is, or its table if it is absent.
-pub(super) fn place_of(scalar: Scalar, width: u8, table: Span) -> Span {
-    if scalar.at == 0 { table } else { Span::new(scalar.at, width.into()) }
+/// Where a number is, or its table if `at` is 0: it is absent. A board names the table.
+#[inline(always)]
+pub(super) fn place_of(at: u64, width: u8, table: Span) -> Span {
+    if !WINDOWS || at == 0 { table } else { Span::new(at, width.into()) }
 }
 
 /// Reads the root of a program.
 fn program(
     r: &mut Reader<'_, '_>,
     memo: &mut Memo,
-    scan: &Scan,
+    counts: &Counts,
     head: Head,
 ) -> Result<Header, Halt> {
     let mut reads = Reads::new(r, memo);
-    let root = reads.table(scan.root)?;
-    let version = reads.scalar(&root, 0, 4, 0)?;
+    let root = reads.table(counts.root)?;
+    let version = reads.small(&root, 0, 4)?;
     let mut vectors = [Vector::NONE; 6];
     for (vector, field) in vectors.iter_mut().zip([1, 2, 3, 4, 6, 7]) {
         *vector = reads.vector(&root, field)?;
@@ -161,9 +194,9 @@ fn program(
     let [plans, buffers, inline, segments, mutable, named] = vectors;
     let (mut constant, mut constant_at, mut offsets) = (0, 0, Vector::NONE);
     if let Some(table) = reads.inner(&root, 5)? {
-        let index = reads.scalar(&table, 0, 4, 0)?;
-        constant = u32::try_from(index.value).unwrap_or(u32::MAX);
-        let place = place_of(index, 4, table.span()).offset;
+        let index = reads.small(&table, 0, 4)?;
+        constant = index.value;
+        let place = place_of(index.at(), 4, table.span()).offset;
         constant_at = u32::try_from(place).unwrap_or(0);
         offsets = reads.vector(&table, 1)?;
     }
@@ -191,17 +224,22 @@ fn program(
         offsets,
         mutable,
         named,
-        tensors: scan.tensors,
-        operators: scan.operators,
-        delegates: scan.delegates,
+        tensors: counts.tensors,
+        operators: counts.operators,
+        delegates: counts.delegates,
     })
 }
 
 /// Reads the root of tensor data.
-fn data(r: &mut Reader<'_, '_>, memo: &mut Memo, scan: &Scan, head: Head) -> Result<Header, Halt> {
+fn data(
+    r: &mut Reader<'_, '_>,
+    memo: &mut Memo,
+    counts: &Counts,
+    head: Head,
+) -> Result<Header, Halt> {
     let mut reads = Reads::new(r, memo);
-    let root = reads.table(scan.root)?;
-    let version = reads.scalar(&root, 0, 4, 0)?;
+    let root = reads.table(counts.root)?;
+    let version = reads.small(&root, 0, 4)?;
     let segments = reads.vector(&root, 1)?;
     let named = reads.vector(&root, 2)?;
     let whole = root.span();
@@ -227,13 +265,13 @@ fn data(r: &mut Reader<'_, '_>, memo: &mut Memo, scan: &Scan, head: Head) -> Res
         offsets: Vector::NONE,
         mutable: Vector::NONE,
         named,
-        tensors: scan.tensors,
+        tensors: counts.tensors,
         operators: 0,
         delegates: 0,
     })
 }
 
-fn check_version(r: &mut Reader<'_, '_>, version: Scalar, whole: Span) {
-    let place = place_of(version, 4, whole);
-    r.check(version.value == 0, rules::P_VERSION, place, 0, version.value);
+fn check_version(r: &mut Reader<'_, '_>, version: Small, whole: Span) {
+    let place = place_of(version.at(), 4, whole);
+    r.check(version.value == 0, rules::P_VERSION, place, 0, version.value.into());
 }

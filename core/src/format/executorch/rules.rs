@@ -303,7 +303,7 @@ rules! { Format::ExecuTorch.code();
         "program.fbs, Operator.name",
         why "the runtime crashes when it looks for a kernel";
     O_UNKNOWN = "O-UNKNOWN", Unchecked, Silent,
-        "the operator is of no library that comes with the runtime; how it is called was not checked",
+        "how the operator is called was not checked: it is of no library that this reader knows",
         "program.fbs, Operator: uniquely identified by its name and overload",
         why "a kernel is code that the program expects from its host";
     D_ID = "D-ID", Fatal, Implied,

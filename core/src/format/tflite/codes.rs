@@ -8,14 +8,17 @@ use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
 
+/// The field with the name of a custom operator.
+pub(super) const NAME: u8 = 1;
+
 /// An operator code.
 pub(super) struct Code {
     /// The number of the operator: the larger of two fields.
     pub(super) number: i32,
     /// Length of the name of a custom operator.
     named: u32,
-    version: i32,
-    table: Table,
+    pub(super) version: i32,
+    pub(super) table: Table,
 }
 
 /// Reads operator code `index`, which exists.
@@ -25,9 +28,9 @@ pub(super) fn read(
     index: u32,
 ) -> Result<Code, Halt> {
     let table = reads.item(header.list(list::CODES), index)?;
-    let old = reads.scalar(&table, 0, 1, 0)?.value;
+    let old = reads.value(&table, 0, 1)?;
     let old = i32::from(u8::try_from(old).unwrap_or(0).cast_signed());
-    let named = reads.vector(&table, 1)?.count;
+    let named = reads.vector(&table, NAME)?.count;
     let version = reads.int(&table, 2, 1)?;
     let new = reads.int(&table, 3, 0)?;
     Ok(Code { number: old.max(new), named, version, table })

@@ -18,6 +18,18 @@ const VERSION: u64 = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Scan {
     pub(super) walk: Walk,
+    counts: Counts,
+    /// A part to be returned next.
+    pub(super) pending: Option<Span>,
+}
+
+impl Scan {
+    pub(super) const START: Scan = Scan { walk: Walk::NONE, counts: Counts::START, pending: None };
+}
+
+/// What verifying has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Counts {
     /// The model; 0 before it was found.
     model: u64,
     tensors: u32,
@@ -25,20 +37,10 @@ pub(super) struct Scan {
     custom: u32,
     /// The first fatal fault.
     broken: Option<Rule>,
-    /// A part to be returned next.
-    pub(super) pending: Option<Span>,
 }
 
-impl Scan {
-    pub(super) const START: Scan = Scan {
-        walk: Walk::NONE,
-        model: 0,
-        tensors: 0,
-        operators: 0,
-        custom: 0,
-        broken: None,
-        pending: None,
-    };
+impl Counts {
+    const START: Counts = Counts { model: 0, tensors: 0, operators: 0, custom: 0, broken: None };
 }
 
 /// A walk over the model.
@@ -56,6 +58,11 @@ pub(super) fn is_data(walk: &Walk) -> bool {
 /// Verifies the flatbuffer, and finds the vectors of the model.
 pub(super) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
     r.about(EntryKind::File, 0);
+    if !WINDOWS {
+        let (mut objects, mut counts) = (walk(r)?, Counts::START);
+        verify(r, &mut objects, &mut counts)?;
+        return find(r, &mut c.state.memo, &counts);
+    }
     let mut local = Scan::START;
     let scan = c.state.scan.of(&mut local);
     if c.phase == 0 {
@@ -63,17 +70,17 @@ pub(super) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Hal
         c.phase = 1;
     }
     if c.phase == 1 {
-        verify(r, scan)?;
+        verify(r, &mut scan.walk, &mut scan.counts)?;
         c.phase = 2;
     }
-    if WINDOWS && let Some(rule) = scan.broken {
+    if let Some(rule) = scan.counts.broken {
         return Err(Halt::refused(rule));
     }
-    find(r, &mut c.state.memo, scan)
+    find(r, &mut c.state.memo, &scan.counts)
 }
 
 /// Verifies every object, and counts.
-fn verify(r: &mut Reader<'_, '_>, scan: &mut Scan) -> Result<(), Halt> {
+fn verify(r: &mut Reader<'_, '_>, walk: &mut Walk, counts: &mut Counts) -> Result<(), Halt> {
     let fatal = Cell::new(None);
     let rule = |fault: Fault| {
         let rule = rules::structure(fault);
@@ -85,21 +92,21 @@ fn verify(r: &mut Reader<'_, '_>, scan: &mut Scan) -> Result<(), Halt> {
     // A walk through memory ends at a fatal fault.
     let rule: Rules<'_> = if WINDOWS { &rule } else { &rules::structure };
     loop {
-        let found = scan.walk.next(r, &schema::MODEL, rule);
+        let found = walk.next(r, &schema::MODEL, rule);
         if WINDOWS {
-            scan.broken = scan.broken.or(fatal.get());
+            counts.broken = counts.broken.or(fatal.get());
         }
-        let top = scan.walk.path().last();
+        let top = walk.path().last();
         match found? {
             Some(Object::Table { number, place, .. }) => match number {
-                0 => scan.model = place.span().offset,
-                table::TENSOR => scan.tensors = scan.tensors.saturating_add(1),
-                table::OPERATOR => scan.operators = scan.operators.saturating_add(1),
+                0 => counts.model = place.span().offset,
+                table::TENSOR => counts.tensors = counts.tensors.saturating_add(1),
+                table::OPERATOR => counts.operators = counts.operators.saturating_add(1),
                 _ => {}
             },
             Some(Object::String(_)) => {
                 let custom = top.is_some_and(|top| top.number() == table::OPERATOR_CODE);
-                scan.custom = scan.custom.saturating_add(custom.into());
+                counts.custom = counts.custom.saturating_add(custom.into());
             }
             Some(Object::Vector(_)) => {}
             None => return Ok(()),
@@ -108,15 +115,15 @@ fn verify(r: &mut Reader<'_, '_>, scan: &mut Scan) -> Result<(), Halt> {
 }
 
 /// Reads the model.
-fn find(r: &mut Reader<'_, '_>, memo: &mut Memo, scan: &Scan) -> Result<Header, Halt> {
+fn find(r: &mut Reader<'_, '_>, memo: &mut Memo, counts: &Counts) -> Result<Header, Halt> {
     let mut reads = Reads::new(r, memo);
-    let model = reads.table(scan.model)?;
+    let model = reads.table(counts.model)?;
     let version = reads.scalar(&model, 0, 4, 0)?;
     let mut header = Header {
         lists: [Vector::NONE; list::FIELDS.len()],
-        tensors: scan.tensors,
-        operators: scan.operators,
-        custom: scan.custom,
+        tensors: counts.tensors,
+        operators: counts.operators,
+        custom: counts.custom,
     };
     for (list, field) in header.lists.iter_mut().zip(list::FIELDS) {
         *list = reads.vector(&model, field)?;

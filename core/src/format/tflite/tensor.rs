@@ -125,7 +125,7 @@ impl Fields {
         let buffer = reads.small(&table, 2, 4)?;
         let sparse = reads.field(&table, 6)? != 0;
         let external = reads.small(&table, 10, 4)?;
-        let variable = reads.scalar(&table, 5, 1, 0)?.value != 0;
+        let variable = reads.value(&table, 5, 1)? != 0;
         let stored = stored(header, reads, buffer.value)?;
         Ok(Fields { table, shape, code, buffer, sparse, external, variable, stored })
     }
@@ -222,8 +222,7 @@ pub(super) fn read_name(r: &mut Reader<'_, '_>, text: Vector, rule: Rule) -> Res
 /// The same for a text that is resident.
 fn name(r: &mut Reader<'_, '_>, text: Vector, rule: Rule) -> NameAt {
     let span = text.span(1);
-    // In memory, a text of any length is read.
-    if WINDOWS && span.len > TFLITE_TEXT {
+    if span.len > TFLITE_TEXT {
         r.flag(rules::T_TEXT, span.offset, span.len, TFLITE_TEXT, span.len);
         return NameAt::default();
     }

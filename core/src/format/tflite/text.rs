@@ -54,7 +54,7 @@ pub(super) fn next(
         let at = if at == 0 { Span::new(place.offset, 0) } else { Span::new(at, 4) };
         (tag, stored) = (tag::SUBGRAPH, at);
     }
-    let long = WINDOWS && u64::from(key.count) > TFLITE_TEXT;
+    let long = u64::from(key.count) > TFLITE_TEXT;
     let metadata = Metadata {
         kind: EntryKind::Metadata,
         index: c.index,

@@ -238,10 +238,10 @@ impl<'m, 'a> Tensor<'m, 'a> {
     pub fn particulars(&self) -> Result<Particulars, Error> {
         let Model { access, file, .. } = self.model;
         let shared = access.room() > 0;
-        if shared {
-            access.show(Particulars::shared(file, &self.tensor));
-        }
-        access.ask_or_end(|source| Particulars::read(source, file, &self.tensor, shared))
+        let found =
+            access.ask_or_end(|source| Particulars::read(source, file, &self.tensor, shared))?;
+        access.show(found.shared());
+        Ok(found)
     }
 
     /// Checks the data of this tensor alone, to its last byte. Returns the faults found, and

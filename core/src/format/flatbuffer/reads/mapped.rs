@@ -118,6 +118,12 @@ impl<'m, 'w, 'r, 'a> Reads<'m, 'w, 'r, 'a> {
         Ok(Small { value: u32::try_from(value).unwrap_or(0), at: word(at) })
     }
 
+    /// The same without its place.
+    #[inline(always)]
+    pub(crate) fn value(&mut self, table: &Table, index: u8, width: u8) -> Result<u32, Halt> {
+        Ok(value(self.r.source(), table.0, index, width))
+    }
+
     /// A signed number of four bytes.
     #[inline(always)]
     pub(crate) fn int(&mut self, table: &Table, index: u8, default: i32) -> Result<i32, Halt> {
@@ -212,6 +218,14 @@ fn vector(source: &Source<'_>, table: Word, index: u8) -> Vector {
 fn item(source: &Source<'_>, at: u32, index: u32) -> Word {
     let at = word(u64::from(at)).wrapping_add(word(index.wrapping_mul(4).into()));
     follow(source, at)
+}
+
+#[inline(never)]
+fn value(source: &Source<'_>, table: Word, index: u8, width: u8) -> u32 {
+    match field(source, table, index) {
+        0 => 0,
+        at => small(source, at, width),
+    }
 }
 
 #[inline(never)]

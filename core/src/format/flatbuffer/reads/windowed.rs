@@ -137,6 +137,11 @@ impl<'m, 'w, 'r, 'a> Reads<'m, 'w, 'r, 'a> {
         Ok(Small { value: u32::try_from(value).unwrap_or(0), at: word(at) })
     }
 
+    /// The same without its place.
+    pub(crate) fn value(&mut self, table: &Table, index: u8, width: u8) -> Result<u32, Halt> {
+        Ok(self.small(table, index, width)?.value)
+    }
+
     /// A signed number of four bytes.
     pub(crate) fn int(&mut self, table: &Table, index: u8, default: i32) -> Result<i32, Halt> {
         let default = default.cast_unsigned().into();

@@ -196,7 +196,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
         let mut reads = self.reads();
         let scales = reads.vector(table, 2)?;
         let zero_points = reads.vector(table, 3)?;
-        let kind = reads.scalar(table, 4, 1, 0)?.value;
+        let kind = reads.value(table, 4, 1)?;
         let axis = reads.int(table, 6, 0)?;
         ready(reads.r, scales, 4)?;
         ready(reads.r, zero_points, 8)?;
@@ -289,7 +289,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
     fn operator(&mut self, table: &Table) -> Result<(), Halt> {
         let (header, tensors) = (self.header, self.tensors.count);
         let mut reads = self.reads();
-        let code = reads.scalar(table, 0, 4, 0)?.value;
+        let code = reads.value(table, 0, 4)?;
         let inputs = reads.vector(table, 1)?;
         let outputs = reads.vector(table, 2)?;
         let mutating = reads.vector(table, 7)?;
@@ -300,7 +300,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
         // The lists are read again for other tensors, everything else once.
         if self.base == 0 {
             let mut checked = |holds: bool, rule: Rule| self.r.check(holds, rule, place, 0, 0);
-            checked(code < header.list(list::CODES).count.into(), rules::O_CODE);
+            checked(code < header.list(list::CODES).count, rules::O_CODE);
             checked(outputs.is_present(), rules::O_NO_OUTPUTS);
             checked(mutating.count == 0 || mutating.count == inputs.count, rules::O_MUTATING);
             let end = offset.checked_add(size).filter(|end| *end <= self.r.source().len());
@@ -357,7 +357,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
         let count = self.header.list(list::SUBGRAPHS).count;
         for call in &CALLS {
             let mut reads = self.reads();
-            if reads.scalar(table, call.union, 1, 0)?.value != call.kind.into() {
+            if reads.value(table, call.union, 1)? != call.kind.into() {
                 continue;
             }
             let Some(options) = reads.inner(table, call.union.wrapping_add(1))? else { continue };
@@ -379,7 +379,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
         let header = self.header;
         let mut reads = self.reads();
         let table = reads.item(header.list(list::SIGNATURES), index)?;
-        let subgraph = u32::try_from(reads.scalar(&table, 4, 4, 0)?.value).unwrap_or(u32::MAX);
+        let subgraph = reads.value(&table, 4, 4)?;
         if subgraph >= header.list(list::SUBGRAPHS).count {
             // Reported with the metadata.
             return Ok(());
@@ -394,10 +394,10 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
             for name in 0..names.count {
                 let mut reads = self.reads();
                 let name = reads.item(names, name)?;
-                let tensor = reads.scalar(&name, 1, 4, 0)?.value;
-                let own = |item: &[u8; 4]| u64::from(u32::from_le_bytes(*item)) == tensor;
+                let tensor = reads.value(&name, 1, 4)?;
+                let own = |item: &[u8; 4]| u32::from_le_bytes(*item) == tensor;
                 if !items.iter().any(own) {
-                    self.flag(rules::K_TENSOR, name.span(), 0, tensor);
+                    self.flag(rules::K_TENSOR, name.span(), 0, tensor.into());
                 }
             }
         }

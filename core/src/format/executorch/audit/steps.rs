@@ -1,19 +1,23 @@
-//! The audit: everything that needs more than a tensor or an entry of metadata. It runs in phases;
-//! this file has what they share, and the bytes outside the flatbuffer.
+//! The audit of files in windows. It runs in phases; this file has what they share, and the bytes
+//! outside the flatbuffer.
 
-use super::head::Kind;
-use super::open::place_of;
-use super::{Cursor, Header, plan, rules};
-use crate::base::{build::WINDOWS, widen};
-use crate::format::flatbuffer::reads::{Reads, Vector, offsets, some};
+mod call;
+mod operators;
+mod plan;
+
+use super::{LEAST, MOST, instruction};
+use crate::base::widen;
+use crate::format::executorch::open::place_of;
+use crate::format::executorch::segment::Segments;
+use crate::format::executorch::{Cursor, Header, rules};
+use crate::format::flatbuffer::reads::{self, Reads, Vector, offsets, some};
 use crate::input::Span;
 use crate::parse::Reader;
-use crate::rule::general::{COVERAGE_UNCHECKED, NAMES_UNCHECKED};
 use crate::rule::{EntryKind, Halt};
 
 /// Where the audit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Run {
+pub(in crate::format::executorch) struct Run {
     /// Number of the current entry: a segment, a method, a list of offsets.
     pub(super) entry: u32,
     /// The current step within it.
@@ -25,11 +29,13 @@ pub(super) struct Run {
     pub(super) part: u32,
     pub(super) instruction: u32,
     /// The current method.
-    pub(super) plan: plan::Plan,
+    plan: plan::Plan,
     /// The instructions of the current chain.
     pub(super) instructions: Vector,
     /// Kind of the current list of values.
-    pub(super) kind: u64,
+    pub(super) kind: u32,
+    /// Where the next segment begins.
+    next: u64,
     /// Where segments have ended so far, or the number of bytes of one.
     pub(super) end: u64,
     /// What is said once was said.
@@ -39,7 +45,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) const START: Run = Run {
+    pub(in crate::format::executorch) const START: Run = Run {
         entry: 0,
         step: 0,
         list: Vector::NONE,
@@ -49,6 +55,7 @@ impl Run {
         plan: plan::Plan::NONE,
         instructions: Vector::NONE,
         kind: 0,
+        next: 0,
         end: 0,
         told: false,
         sorted: true,
@@ -83,10 +90,18 @@ const PLANS: u8 = 2;
 const GAPS: u8 = 3;
 
 /// Continues the audit.
-pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+pub(in crate::format::executorch) fn audit(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+) -> Result<(), Halt> {
+    reads::steps(r, c, |r, c| step(header, r, c))
+}
+
+fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     r.about(EntryKind::File, 0);
     match c.phase {
-        CONSTANTS | MUTABLE if header.kind == Kind::Program => constants(header, r, c),
+        CONSTANTS | MUTABLE if header.is_program() => constants(header, r, c),
         CONSTANTS | MUTABLE => {
             c.next_phase();
             Ok(())
@@ -94,11 +109,6 @@ pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> R
         PLANS => plan::step(header, r, c),
         GAPS => gaps(header, r, c),
         _ => {
-            // Parts and names in memory are not compared.
-            if !WINDOWS {
-                r.flag(NAMES_UNCHECKED, 0, 4, 0, 0);
-                r.flag(COVERAGE_UNCHECKED, 0, 4, 0, 0);
-            }
             c.finish();
             Ok(())
         }
@@ -119,14 +129,13 @@ fn constants(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<
     let mut reads = Reads::new(r, &mut c.state.memo);
     let (index, place, list) = if c.phase == CONSTANTS {
         let place = Span::new(header.constant_at.into(), 4);
-        (header.constant.into(), place, header.offsets)
+        (header.constant, place, header.offsets)
     } else {
         let table = reads.item(header.mutable, run.entry)?;
-        let index = reads.scalar(&table, 0, 4, 0)?;
-        (index.value, place_of(index, 4, table.span()), reads.vector(&table, 1)?)
+        let index = reads.small(&table, 0, 4)?;
+        (index.value, place_of(index.at(), 4, table.span()), reads.vector(&table, 1)?)
     };
-    let segment = header.segments.read(&mut reads, index)?;
-    let span = segment.as_ref().and_then(|own| header.span_of(reads.r, own));
+    let segment = Segments::find(header, &mut reads, index)?;
     c.state.memo.clear();
     run.entry = run.entry.saturating_add(1);
     // A single offset stands for no data, and its segment is not read.
@@ -134,13 +143,13 @@ fn constants(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<
         return Ok(());
     }
     r.charge(list.span(8).len);
-    if segment.is_none() {
+    if !segment.exists() {
         let expected = header.segments.list.count.into();
-        r.flag(rules::C_SEGMENT, place.offset, place.len, expected, index);
+        r.flag(rules::C_SEGMENT, place.offset, place.len, expected, index.into());
         return Ok(());
     }
     // The place of the segment has been reported.
-    run.end = span.map_or(u64::MAX, |span| span.len);
+    run.end = segment.span().map_or(u64::MAX, |span| span.len);
     run.go(1, list);
     Ok(())
 }
@@ -176,7 +185,6 @@ fn gaps(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), H
         c.next_phase();
         return Ok(());
     }
-    // Where the next segment begins is kept in the list, so that its bytes are read alone.
     if run.step == 1 {
         return padding(r, c);
     }
@@ -188,8 +196,7 @@ fn gaps(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), H
         return Ok(());
     }
     let mut reads = Reads::new(r, &mut c.state.memo);
-    let segment = header.segments.read(&mut reads, run.entry.into())?;
-    let span = segment.as_ref().and_then(|own| header.span_of(reads.r, own));
+    let span = Segments::find(header, &mut reads, run.entry)?.span();
     c.state.memo.clear();
     run.entry = run.entry.saturating_add(1);
     let Some(span) = span else {
@@ -202,7 +209,7 @@ fn gaps(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), H
         return Ok(());
     };
     if span.offset > run.end {
-        run.kind = span.offset;
+        run.next = span.offset;
         run.step = 1;
     } else {
         run.end = end;
@@ -216,7 +223,7 @@ fn gaps(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), H
 /// Checks the bytes up to the next segment.
 fn padding(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let run = &mut c.state.run;
-    let left = run.kind.saturating_sub(run.end);
+    let left = run.next.saturating_sub(run.end);
     if left == 0 {
         run.step = 0;
         return Ok(());
@@ -224,7 +231,7 @@ fn padding(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let bytes = some(r, Span::new(run.end, left), 1)?;
     if let Some((at, byte)) = (run.end..).zip(bytes).find(|(_, byte)| **byte != 0) {
         r.flag(rules::S_GAP, at, 1, 0, (*byte).into());
-        run.end = run.kind;
+        run.end = run.next;
     } else {
         run.end = run.end.saturating_add(widen(bytes.len()).max(1));
     }

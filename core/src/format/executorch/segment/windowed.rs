@@ -1,9 +1,10 @@
-//! Segments: where they are, and their places in the file.
+//! Segments of a file in windows: each is checked by itself, and those with a wrong place are lost.
 
-use super::head::Head;
-use super::open::place_of;
-use super::{Cursor, Header, rules};
-use crate::format::flatbuffer::reads::{Reads, Scalar, Table, Vector};
+use super::{Found, Segments};
+use crate::format::executorch::head::Head;
+use crate::format::executorch::open::place_of;
+use crate::format::executorch::{Header, rules};
+use crate::format::flatbuffer::reads::{Memo, Reads, Scalar, Table};
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::Halt;
@@ -11,29 +12,33 @@ use crate::rule::Halt;
 /// Multiple at which segments begin.
 const ALIGNMENT: u64 = 16;
 
-/// The list of segments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Segments {
-    pub(super) list: Vector,
-}
-
 /// A segment.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Segment {
+struct Segment {
     table: Table,
     offset: Scalar,
     size: Scalar,
 }
 
 impl Segments {
-    /// Reads segment `index`; `None` if there is none.
-    pub(super) fn read(
-        &self,
+    /// The segment of this number.
+    pub(in crate::format::executorch) fn find(
+        header: &Header,
         reads: &mut Reads<'_, '_, '_, '_>,
-        index: u64,
-    ) -> Result<Option<Segment>, Halt> {
-        let index = u32::try_from(index).ok().filter(|index| *index < self.list.count);
-        let Some(index) = index else { return Ok(None) };
+        index: u32,
+    ) -> Result<Found, Halt> {
+        let found = header.segments.read(reads, index)?;
+        Ok(match found {
+            None => Found::None,
+            Some(segment) => header.span_of(reads.r, &segment).map_or(Found::Lost, Found::At),
+        })
+    }
+
+    /// Reads segment `index`; `None` if there is none.
+    fn read(&self, reads: &mut Reads<'_, '_, '_, '_>, index: u32) -> Result<Option<Segment>, Halt> {
+        if index >= self.list.count {
+            return Ok(None);
+        }
         let table = reads.item(self.list, index)?;
         let offset = reads.scalar(&table, 0, 8, 0)?;
         let size = reads.scalar(&table, 1, 8, 0)?;
@@ -43,7 +48,7 @@ impl Segments {
 
 impl Header {
     /// Where segments begin; 0 if that is not known, or wrong.
-    pub(super) fn base(&self) -> u64 {
+    pub(in crate::format::executorch) fn base(&self) -> u64 {
         if self.base < self.end.into() { 0 } else { self.base }
     }
 
@@ -58,7 +63,7 @@ impl Header {
     }
 
     /// The bytes of a segment; `None` if its place is wrong, which opening has reported.
-    pub(super) fn span_of(&self, r: &Reader<'_, '_>, segment: &Segment) -> Option<Span> {
+    fn span_of(&self, r: &Reader<'_, '_>, segment: &Segment) -> Option<Span> {
         let (offset, size) = (segment.offset.value, segment.size.value);
         let end = offset.checked_add(size).filter(|end| *end <= self.limit(r));
         let base = self.base();
@@ -71,7 +76,7 @@ impl Header {
 }
 
 /// Checks where the header lets segments begin and end.
-pub(super) fn check_base(r: &mut Reader<'_, '_>, header: &Header) {
+pub(in crate::format::executorch) fn check_base(r: &mut Reader<'_, '_>, header: &Header) {
     let Head { end, base, size, .. } = header.head();
     let base_at = header.head().base_at();
     if base == 0 {
@@ -89,23 +94,41 @@ pub(super) fn check_base(r: &mut Reader<'_, '_>, header: &Header) {
     r.check(aligned, rules::S_ALIGN, Span::new(base_at, 8), ALIGNMENT, base);
 }
 
+/// What is known of the segments checked so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::format::executorch) struct Checked {
+    /// Their number.
+    count: u32,
+    /// Where they end.
+    end: u64,
+    /// Each is inside, and after those before it.
+    sorted: bool,
+    /// That their size is not told was reported.
+    told: bool,
+}
+
+impl Checked {
+    pub(in crate::format::executorch) const START: Checked =
+        Checked { count: 0, end: 0, sorted: true, told: false };
+}
+
 /// Checks the place of each segment.
-pub(super) fn check_all(
+pub(in crate::format::executorch) fn check_all(
     r: &mut Reader<'_, '_>,
-    c: &mut Cursor,
+    memo: &mut Memo,
+    run: &mut Checked,
     header: &mut Header,
 ) -> Result<(), Halt> {
     let (list, limit) = (header.segments.list, header.limit(r));
     let head = header.head();
     let base_at = head.base_at();
-    while c.state.run.entry < list.count {
-        let mut reads = Reads::new(r, &mut c.state.memo);
-        let Some(segment) = header.segments.read(&mut reads, c.state.run.entry.into())? else {
+    while run.count < list.count {
+        let mut reads = Reads::new(r, memo);
+        let Some(segment) = header.segments.read(&mut reads, run.count)? else {
             break;
         };
-        c.state.memo.clear();
-        let run = &mut c.state.run;
-        run.entry = run.entry.saturating_add(1);
+        memo.clear();
+        run.count = run.count.saturating_add(1);
         let Segment { table, offset, size } = segment;
         let whole = table.span();
         if size.value > 0 && head.base == 0 {
@@ -121,7 +144,8 @@ pub(super) fn check_all(
         let end = offset.value.saturating_add(size.value);
         if offset.value.checked_add(size.value).is_none_or(|end| end > limit) {
             let outside = offset.value > limit;
-            let at = if outside { place_of(offset, 8, whole) } else { place_of(size, 8, whole) };
+            let at =
+                if outside { place_of(offset.at, 8, whole) } else { place_of(size.at, 8, whole) };
             r.flag(rules::S_RANGE, at.offset, at.len, limit, end);
             run.sorted = false;
             continue;
@@ -129,13 +153,13 @@ pub(super) fn check_all(
         if size.value == 0 {
             continue;
         }
-        let at = place_of(offset, 8, whole);
+        let at = place_of(offset.at, 8, whole);
         r.check(offset.value >= run.end, rules::S_ORDER, at, run.end, offset.value);
         run.sorted &= offset.value >= run.end;
         let aligned = offset.value & ALIGNMENT.wrapping_sub(1) == 0;
         r.check(aligned, rules::S_ALIGN, at, ALIGNMENT, offset.value);
         run.end = run.end.max(end);
     }
-    header.sorted = c.state.run.sorted;
+    header.sorted = run.sorted;
     Ok(())
 }

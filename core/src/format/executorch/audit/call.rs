@@ -1,10 +1,11 @@
 //! The audit of methods: chains and their instructions.
 
-use super::audit::Run;
-use super::open::place_of;
+use super::instruction::{DELEGATE, FREE, JUMP, KERNEL, MOVE};
 use super::plan::{self, CHAINS, check_indices, found, is_inside, kind_of, leave};
-use super::{Cursor, kind, operators, rules};
-use crate::format::flatbuffer::reads::{Reads, Scalar, Table, Vector, get};
+use super::{LEAST, Run, operators};
+use crate::format::executorch::open::place_of;
+use crate::format::executorch::{Cursor, kind, rules};
+use crate::format::flatbuffer::reads::{Reads, Table, Vector, get};
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
@@ -16,13 +17,6 @@ const INSTRUCTIONS: u8 = 12;
 const ARGUMENTS: u8 = 13;
 /// The inputs of a chain.
 const INPUTS: u8 = 14;
-
-/// Kinds of instructions.
-const KERNEL: u64 = 1;
-const DELEGATE: u64 = 2;
-const MOVE: u64 = 3;
-const JUMP: u64 = 4;
-const FREE: u64 = 5;
 
 /// Continues with the current chain.
 pub(super) fn step(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
@@ -80,9 +74,9 @@ struct Number {
 
 impl Number {
     fn read(reads: &mut Reads<'_, '_, '_, '_>, table: &Table, field: u8) -> Result<Number, Halt> {
-        let scalar: Scalar = reads.scalar(table, field, 4, 0)?;
-        let value = u32::try_from(scalar.value).unwrap_or(0).cast_signed();
-        Ok(Number { value, place: place_of(scalar, 4, table.span()) })
+        let number = reads.small(table, field, 4)?;
+        let place = place_of(number.at(), 4, table.span());
+        Ok(Number { value: number.value.cast_signed(), place })
     }
 
     /// Reports the number unless it is below `count`.
@@ -96,7 +90,7 @@ impl Number {
         &self,
         reads: &mut Reads<'_, '_, '_, '_>,
         plan: &plan::Plan,
-    ) -> Result<Option<u64>, Halt> {
+    ) -> Result<Option<u32>, Halt> {
         kind_of(reads, plan, found(self.value))
     }
 }
@@ -111,7 +105,7 @@ fn instruction(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     }
     let mut reads = Reads::new(r, &mut c.state.memo);
     let table = reads.item(run.instructions, run.instruction)?;
-    let kind = reads.scalar(&table, 0, 1, 0)?.value;
+    let kind = reads.small(&table, 0, 1)?.value;
     let has_value = reads.field(&table, 1)? != 0;
     let known = (KERNEL..=FREE).contains(&kind);
     let inner = if known { reads.inner(&table, 1)? } else { None };
@@ -135,7 +129,7 @@ fn instruction(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
 fn arguments(
     reads: &mut Reads<'_, '_, '_, '_>,
     run: &Run,
-    kind: u64,
+    kind: u32,
     table: &Table,
 ) -> Result<Vector, Halt> {
     let plan = &run.plan;
@@ -160,8 +154,8 @@ fn arguments(
             let kind = on.kind(reads, plan)?;
             on.check(reads.r, values, rules::I_CONDITION);
             let fits = kind.is_none_or(|kind| matches!(kind, kind::BOOL | kind::TENSOR));
-            let other = kind.unwrap_or(0);
-            reads.r.check(fits, rules::I_CONDITION_KIND, on.place, kind::BOOL, other);
+            let other = kind.unwrap_or(0).into();
+            reads.r.check(fits, rules::I_CONDITION_KIND, on.place, kind::BOOL.into(), other);
             // A jump to the end ends the chain.
             let count = run.instructions.count;
             let inside = is_inside(to.value, count.saturating_add(1));
@@ -172,7 +166,13 @@ fn arguments(
             let kind = value.kind(reads, plan)?;
             value.check(reads.r, values, rules::I_VALUE);
             let fits = kind.is_none_or(|kind| matches!(kind, kind::TENSOR | kind::TENSORS));
-            reads.r.check(fits, rules::I_FREE, value.place, kind::TENSOR, kind.unwrap_or(0));
+            reads.r.check(
+                fits,
+                rules::I_FREE,
+                value.place,
+                kind::TENSOR.into(),
+                kind.unwrap_or(0).into(),
+            );
         }
     }
     Ok(Vector::NONE)
@@ -204,10 +204,10 @@ fn kernel(
     index.check(reads.r, plan.operators.count, rules::I_OPERATOR);
     let passed = u64::from(list.count);
     let fits = match expected {
-        0 => passed >= operators::LEAST.into(),
+        0 => passed >= LEAST.into(),
         expected => passed == expected,
     };
-    let expected = expected.max(operators::LEAST.into());
+    let expected = expected.max(LEAST.into());
     reads.r.check(fits, rules::I_COUNT, table.span(), expected, passed);
     Ok(list)
 }

@@ -1,14 +1,11 @@
 //! The audit of methods: memory plans and values.
 
-use super::audit::Run;
-use super::{Cursor, Header, call, field, kind, rules};
+use super::{MOST, Run, call};
+use crate::format::executorch::{Cursor, Header, field, kind, rules};
 use crate::format::flatbuffer::reads::{Reads, Vector, offsets};
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, Rule};
-
-/// Number of bytes that no machine can address.
-const MOST: i64 = 1 << 48;
 
 /// The lists of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -187,11 +184,11 @@ pub(super) fn kind_of(
     reads: &mut Reads<'_, '_, '_, '_>,
     plan: &Plan,
     index: u64,
-) -> Result<Option<u64>, Halt> {
+) -> Result<Option<u32>, Halt> {
     let index = u32::try_from(index).ok().filter(|index| *index < plan.values.count);
     let Some(index) = index else { return Ok(None) };
     let table = reads.item(plan.values, index)?;
-    Ok(Some(reads.scalar(&table, 0, 1, 0)?.value))
+    Ok(Some(reads.small(&table, 0, 1)?.value))
 }
 
 /// Checks the next value. Tensors are validated when they are listed.
@@ -205,7 +202,7 @@ fn value(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     }
     let mut reads = Reads::new(r, &mut c.state.memo);
     let table = reads.item(values, run.part)?;
-    let kind = reads.scalar(&table, 0, 1, 0)?.value;
+    let kind = reads.small(&table, 0, 1)?.value;
     let is_list = (kind::TEXT..=kind::OPTIONAL_TENSORS).contains(&kind);
     let inner = if is_list { reads.inner(&table, 1)? } else { None };
     let list = match &inner {
@@ -220,7 +217,7 @@ fn value(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     r.check(kind != 0 || has_value, rules::V_KIND, table.span(), 0, 0);
     let whole = inner.map_or(table.span(), |inner| inner.span());
     let missing = is_list && inner.is_some() && !list.is_present();
-    r.check(!missing, rules::V_MISSING, whole, 0, kind);
+    r.check(!missing, rules::V_MISSING, whole, 0, kind.into());
     if matches!(kind, kind::INTS | kind::TENSORS | kind::OPTIONAL_TENSORS) {
         run.kind = kind;
         r.charge(list.span(if kind == kind::INTS { 8 } else { 4 }).len);
@@ -259,6 +256,6 @@ fn items(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     // A value without a kind has been reported.
     let fits = |found| found == expected || found == 0 || optional && found == kind::NULL;
     let fits = found.is_none_or(fits);
-    r.check(fits, rules::V_ITEM_KIND, place, expected, found.unwrap_or(0));
+    r.check(fits, rules::V_ITEM_KIND, place, expected.into(), found.unwrap_or(0).into());
     Ok(())
 }
