@@ -185,6 +185,11 @@ esac
 
 cargo build --quiet -p weighbridge-cli
 cargo run --quiet -p weighbridge-tests --example fixtures -- "$work/files" --list >"$work/list"
+# Today's packages read only this generation of zTensor, which its magic tells.
+awk '$1 == "ztensor"' "$work/list" | while IFS=$'\t' read -r _ path kind; do
+  [ "$(head -c 4 "$path" | tr -d '\211')" != ZT2 ] || printf 'ztensor-2\t%s\t%s\n' "$path" "$kind"
+done >"$work/list-2"
+cat "$work/list-2" >>"$work/list"
 cargo build --quiet -p weighbridge-tests --example peers
 install python pip_packages
 install onnx onnx_packages
@@ -285,6 +290,13 @@ tables() {
   ! has onnx || row onnx '`onnx.checker` 1.23' "${reads[@]}" onnx-check
   ! has onnx || row onnx '`onnx.checker` 1.23, `full_check`' "${reads[@]}" onnx-full-check
   ! has onnx || row onnx '`onnxruntime` 1.32' "${reads[@]}" onnxruntime
+  ! has python || row onnx 'Netron 9.3.3' node "$here/scripts/peers/read.mjs" netron-onnx
+
+  printf '\n| %-36s | %-10s | %-10s |\n' 'zTensor 2' 'malformed, refused' 'valid, accepted'
+  echo '|---|---|---|'
+  row ztensor-2 Weighbridge "${ours[@]}" ztensor
+  ! has zt || row ztensor-2 '`zt` 2.1.1' each bin/zt verify
+  ! has onnx || row ztensor-2 '`ztensor` 2.1.2 (Python)' "${reads[@]}" ztensor
 
   reads=("$work/litert/bin/python" "$here/scripts/peers/read.py")
   printf '\n| %-36s | %-10s | %-10s |\n' 'TensorFlow Lite' 'malformed, refused' 'valid, accepted'

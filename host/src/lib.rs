@@ -148,6 +148,8 @@ pub use read::rows::RowView;
 pub use read::storages::Storage;
 pub use read::tensor::Tensor;
 pub use read::values::Shown;
+#[cfg(feature = "onnx")]
+pub use set::OtherFiles;
 #[cfg(feature = "shards")]
 pub use set::ShardSet;
 #[cfg(feature = "gguf")]
@@ -155,6 +157,8 @@ pub use set::SplitSet;
 pub use set::gate::{check, check_at, check_input, check_with};
 #[cfg(feature = "std")]
 pub use set::gate::{check_path, check_reader};
+#[cfg(all(feature = "formats", feature = "std"))]
+pub use set::{Archive, ArchiveMember, MemberPlace};
 pub use set::{Find, Member};
 #[cfg(all(feature = "gguf", feature = "shards"))]
 pub use set::{SetCheck, SetFile, SetPlace};

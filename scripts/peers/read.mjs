@@ -20,7 +20,8 @@ async function netron(path, kind) {
     identifier: path,
     stream,
     peek: async () => null,
-    read: async () => BinaryReader.open(stream),
+    read: async (type) => (type === 'protobuf.binary' ? (await part('protobuf.js')).BinaryReader : BinaryReader).open(stream),
+    require: (name) => part(`${name}.js`),
     asset: async (name) => readFileSync(join(process.env.NETRON, name), 'utf8'),
     set: (type, value) => Object.assign(context, { type, value }).type,
   };
@@ -34,6 +35,7 @@ async function netron(path, kind) {
 const PEERS = {
   'netron-safetensors': (path) => netron(path, 'safetensors'),
   'netron-gguf': (path) => netron(path, 'gguf'),
+  'netron-onnx': (path) => netron(path, 'onnx'),
   '@huggingface/gguf': async (path) => {
     const { gguf } = await load('@huggingface/gguf');
     await gguf(path, { allowLocalFile: true });

@@ -4,7 +4,7 @@ use crate::encode::idv::{self, Cell, Codec, Number};
 use crate::encode::pickle::Pickle;
 use crate::encode::pytorch::{Checkpoint, View, floats};
 use crate::encode::safetensors::{File, Tensor};
-use crate::encode::{gguf, npy, tflite, ztensor};
+use crate::encode::{gguf, npy, onnx, tflite, ztensor};
 
 fn file(tensor: Tensor) -> Vec<u8> {
     let metadata = vec![("format".to_owned(), "pt".to_owned())];
@@ -81,4 +81,20 @@ pub fn checkpoint() -> Vec<u8> {
     let inner = inner.text("w").of(&view(&[2, 3])).op(b's').text("row").of(&view(&[3])).op(b's');
     let object = inner.op(b's').text("epoch").int(7).op(b's').stop();
     Checkpoint::new(object, &[&floats(6)]).encode()
+}
+
+/// An ONNX model with one tensor `w` of type f32 and shape \[2, 3\], whose data is all of the file
+/// `weights.bin`, and that file with the elements 0 to 5.
+pub fn model_and_data() -> (Vec<u8>, Vec<u8>) {
+    let mut model = onnx::Model::new(&[]);
+    let tensor = onnx::Tensor::new("w", &[2, 3]).head().text(8, "w").int(14, 1);
+    model.graph.push((5, tensor.message(13, onnx::pair("location", "weights.bin"))));
+    let data = (0_u8..6).flat_map(|value| f32::from(value).to_le_bytes());
+    (model.encode(), data.collect())
+}
+
+/// A DDUF file: a pipeline with one component, `vae`, with settings and one safetensors file.
+pub fn pipeline() -> Vec<u8> {
+    let all = crate::fixtures::dduf::all();
+    all.into_iter().find(|it| it.name == "sound").expect("a sound file").bytes
 }

@@ -43,6 +43,12 @@ export let insides: (document: Document) => { raw: full.RawDocument; seed: bigin
  * @internal
  */
 export let forget: (document: Document) => void;
+/**
+ * Sets the length of a document to which files are appended.
+ *
+ * @internal
+ */
+export let lengthen: (document: Document, length: bigint) => void;
 
 /**
  * A file: its index, and the windows of it in memory.
@@ -53,6 +59,7 @@ export let forget: (document: Document) => void;
  * the module `compute` too: `requires` says so until it is loaded.
  */
 export class Document {
+  /** Length of the file in bytes; the end of the last file appended to it. */
   readonly length: bigint;
   readonly #glue: Reader;
   readonly #raw: RawDocument;
@@ -67,6 +74,9 @@ export class Document {
     insides = (document) => ({ raw: document.#raw as full.RawDocument, seed: document.#seed, glue: document.#glue });
     forget = (document) => {
       document.#facts = undefined;
+    };
+    lengthen = (document, length) => {
+      (document as { length: bigint }).length = length;
     };
   }
 

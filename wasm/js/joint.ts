@@ -2,7 +2,7 @@
 
 import type * as full from './full.js';
 import { Conversion, type ConversionOptions } from './conversion.js';
-import { Document, forget, insides } from './document.js';
+import { Document, forget, insides, lengthen } from './document.js';
 import type { Profile } from './tables.js';
 import { unpack } from './unpack.js';
 
@@ -166,6 +166,28 @@ export class JointDocument extends Document {
     }
     this.#saving = undefined;
     return new Conversion(raw, insides(this).raw);
+  }
+
+  /**
+   * The paths of the files that the tensors of the model name, relative to its folder, each once;
+   * `undefined` if bytes are missing. Empty for formats that keep all data in the file itself. No path
+   * leads out of the folder, as far as its text says: the others break a rule, and are left out.
+   */
+  otherFiles(): string[] | undefined {
+    return unpack(insides(this).raw.otherFiles(), (fields) => [...fields.texts()]);
+  }
+
+  /**
+   * Appends the files that `otherFiles` has returned, in its order, and begins again: call `advance`
+   * next. Each file begins at its `base`, behind the model and all files before it, and offsets in it
+   * are increased by that. `undefined` stands for a file that is missing.
+   */
+  attach(files: readonly ({ base: bigint; length: bigint } | undefined)[]): void {
+    forget(this);
+    const column = (of: 'base' | 'length') => BigUint64Array.from(files, (file) => file?.[of] ?? 0n);
+    insides(this).raw.attach(column('base'), column('length'));
+    const ends = files.map((file) => (file === undefined ? 0n : file.base + file.length));
+    lengthen(this, ends.reduce((last, end) => (end > last ? end : last), this.length));
   }
 
   /** Adds the tensors of a file that has reached the goal `index`. */

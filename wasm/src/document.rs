@@ -97,6 +97,12 @@ pub struct Document {
     /// Findings of all files of a model in several.
     #[cfg(feature = "full")]
     pub(crate) joint: Option<SetCheck>,
+    /// The files that the tensors name, and whether all tensors were looked at.
+    #[cfg(feature = "full")]
+    pub(crate) others: Option<(weighbridge::OtherFiles, bool)>,
+    /// Some of these files are missing.
+    #[cfg(feature = "full")]
+    pub(crate) lacks_files: bool,
     /// Some entries did not fit into memory.
     cut: bool,
     pub(crate) listing: Listing,
@@ -111,8 +117,13 @@ pub struct Document {
 impl Document {
     /// A document for a file of `len` bytes.
     pub fn new(len: u64, options: Options) -> Self {
+        Document::over(Session::new(len, options))
+    }
+
+    /// A document of the file of a session that has not begun.
+    pub(crate) fn over(session: Session<'static>) -> Self {
         Document {
-            session: Session::new(len, options),
+            session,
             words: Words::default(),
             findings: Findings::default(),
             index: Index::default(),
@@ -128,6 +139,10 @@ impl Document {
             listed: None,
             #[cfg(feature = "full")]
             joint: None,
+            #[cfg(feature = "full")]
+            others: None,
+            #[cfg(feature = "full")]
+            lacks_files: false,
             cut: false,
             listing: Listing::default(),
             #[cfg(feature = "full")]
@@ -135,6 +150,14 @@ impl Document {
             #[cfg(feature = "full")]
             reading: crate::rows::Reading::default(),
         }
+    }
+
+    /// Begins again with the session. Codes of words stay valid.
+    #[cfg(feature = "full")]
+    pub(crate) fn restart(&mut self) {
+        let session = core::mem::replace(&mut self.session, Session::new(0, Options::new()));
+        let words = core::mem::take(&mut self.words);
+        *self = Document { words, ..Document::over(session) };
     }
 
     /// Works towards `goal`; `true` once it is reached, or cannot be.
@@ -322,6 +345,8 @@ impl Document {
         match self.session.file()? {
             #[cfg(feature = "full")]
             File::Shards(_) => Some("the files it lists were not checked"),
+            #[cfg(feature = "full")]
+            _ if self.lacks_files => Some("some files that its tensors name were not found"),
             _ if self.part.0.is_one_of_many() => {
                 Some("the other parts of its set were not looked for")
             }

@@ -36,6 +36,8 @@ pub mod json;
 mod listing;
 #[cfg(feature = "documents")]
 pub mod meta;
+#[cfg(feature = "full")]
+mod others;
 pub mod pack;
 #[cfg(feature = "full")]
 pub mod rows;

@@ -2,6 +2,7 @@
 
 import { COMPANION, DESCRIBES, SHARD, indexesFirst, isModel } from './names.ts';
 import type { Given } from './picker.ts';
+import type { Near } from './worker/main.ts';
 
 /** Matches the names of files that belong to a multi-file model. */
 export const PART = /-of-\d+\./;
@@ -63,6 +64,22 @@ export function passedOver(beside: readonly Given[]): string {
 /** Whether files may be of one folder; the folder of files chosen in a dialog is not known. */
 export function mayShareFolder(a: Given | undefined, b: Given): boolean {
   return a?.folder === undefined || b.folder === undefined || a.folder === b.folder;
+}
+
+/** The path of a file from the folder of another; `undefined` if it is not in that folder. */
+export function pathFrom({ folder: from }: Given, { file, folder }: Given): string | undefined {
+  if (from === undefined || folder === undefined || folder === from) {
+    return file.name;
+  }
+  return folder.startsWith(`${from}/`) ? `${folder.slice(from.length + 1)}/${file.name}` : undefined;
+}
+
+/** The files that may belong to a model, by their paths from its folder. */
+export function near(from: Given, others: readonly Given[]): Near[] {
+  return others.flatMap((one) => {
+    const path = pathFrom(from, one);
+    return path === undefined ? [] : [{ path, file: one.file }];
+  });
 }
 
 /** Whether an index may list this file. */

@@ -3,7 +3,7 @@
 import './style/viewer.css';
 import './style/start.css';
 import { hashOf, isPlain, type Place } from './address.ts';
-import { describing, isShard, mayShareFolder, passedOver, sortOut } from './given.ts';
+import { describing, isShard, mayShareFolder, near, passedOver, pathFrom, sortOut } from './given.ts';
 import { isModel } from './names.ts';
 import { folderPicker, onDrop } from './drop.ts';
 import { OpenFile } from './file.ts';
@@ -166,7 +166,7 @@ async function open(what: Given | string, { origin = {}, old, others = [], behin
   const source = typeof what === 'string' ? what : what.file;
   const name = typeof source === 'string' ? source : source.name;
   performance.mark('open');
-  const info = await tasks.run(`Opening ${name}`, (options) => client.with(options).open(source, others.map(({ file }) => file)));
+  const info = await tasks.run(`Opening ${name}`, (options) => client.with(options).open(source, typeof what === 'string' ? [] : near(what, others)));
   if (info === undefined) {
     return undefined;
   }
@@ -176,7 +176,7 @@ async function open(what: Given | string, { origin = {}, old, others = [], behin
     return undefined;
   }
   const of = new Set(info.parts?.map(({ name }) => name));
-  const given = typeof what === 'string' ? [] : [what, ...others.filter((one) => one !== what && of.has(one.file.name))];
+  const given = typeof what === 'string' ? [] : [what, ...others.filter((one) => one !== what && of.has(pathFrom(what, one) ?? ''))];
   const file = new OpenFile(info, client, tasks, () => void reload(entry), given[0]?.folder, given[0]?.file.lastModified);
   file.droppable = typeof what !== 'string';
   const view = new FileView(file, () => entries.filter((other) => other.file !== file).map((other) => other.file));
@@ -260,7 +260,7 @@ async function openAll(list: Given[], table = true): Promise<void> {
   lists++;
   files.ariaBusy = 'true';
   try {
-    await openEach(table ? await folders.take(list) : list, working.signal);
+    await openEach(table ? await folders.take(list) : list, list, working.signal);
   } finally {
     lists--;
     files.ariaBusy = String(lists > 0);
@@ -274,8 +274,8 @@ function openFrom(list: Given[]): void {
   void (there === undefined ? openAll(list, false) : show(there));
 }
 
-/** Opens files one after the other. Each takes the front, unless the user is at `work` with another. */
-async function openEach(list: Given[], work: AbortSignal): Promise<void> {
+/** Opens files one after the other; `all` may belong to them. Each takes the front, unless the user is at `work` with another. */
+async function openEach(list: Given[], all: readonly Given[], work: AbortSignal): Promise<void> {
   const { models, configs, beside } = sortOut(list);
   const before = new Set(entries);
   const left = new Set(models);
@@ -294,7 +294,7 @@ async function openEach(list: Given[], work: AbortSignal): Promise<void> {
     }
     // Shards that were opened before their index.
     const alone = entries.filter(({ file, given: [own] }) => file.parts === undefined && own !== undefined && isShard(own) && mayShareFolder(own, given));
-    const others = [...models.filter(({ folder }) => folder === given.folder), ...alone.map(({ given: [own] }) => own)];
+    const others = [...all.filter((one) => pathFrom(given, one) !== undefined), ...alone.map(({ given: [own] }) => own)];
     const shown = entries.some((one) => !before.has(one) && !one.file.info.refused);
     const entry = await open(given, { others, behind: (info) => work.aborted || (shown && info.refused) });
     await entry?.checked;

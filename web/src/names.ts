@@ -22,8 +22,8 @@ export function isModel(name: string): boolean {
   return TENSORS.test(name) || WEIGHTS.test(name);
 }
 
-/** Sorts indexes first, because an index determines which files belong to it. */
+/** Sorts indexes first, then models, because they determine which other files belong to them. */
 export function indexesFirst<T>(all: readonly T[], nameOf: (one: T) => string): T[] {
-  const rank = (one: T) => Number(!nameOf(one).endsWith('.index.json'));
+  const rank = (one: T) => (nameOf(one).endsWith('.index.json') ? 0 : TENSORS.test(nameOf(one)) ? 1 : 2);
   return [...all].sort((a, b) => rank(a) - rank(b));
 }

@@ -122,3 +122,23 @@ export function gguf(keys: Record<string, Value>, tensors: Record<string, Block>
   }
   return Buffer.concat([padded(Buffer.concat(head)), ...data]);
 }
+
+/** A field of a Protocol Buffers message: a number, or the bytes of a text or message. */
+function field(number: number, value: number | string | Buffer): Buffer {
+  const varint = (n: number): number[] => (n < 128 ? [n] : [(n % 128) + 128, ...varint(Math.floor(n / 128))]);
+  if (typeof value === 'number') {
+    return Buffer.from([...varint(number * 8), ...varint(value)]);
+  }
+  const bytes = Buffer.from(value as string);
+  return Buffer.concat([Buffer.from([...varint(number * 8 + 2), ...varint(bytes.length)]), bytes]);
+}
+
+/** An ONNX model of vectors of type f32, whose data is in other files: path, offset and number of elements of each. */
+export function onnx(tensors: Record<string, { location: string; offset: number; elements: number }>): Buffer {
+  const pair = (key: string, value: string) => field(13, Buffer.concat([field(1, key), field(2, value)]));
+  const graph = Object.entries(tensors).map(([name, { location, offset, elements }]) =>
+    field(5, Buffer.concat([field(1, elements), field(2, 1), field(8, name), pair('location', location), pair('offset', String(offset)), pair('length', String(4 * elements)), field(14, 1)])),
+  );
+  const opset = Buffer.concat([field(1, ''), field(2, 21)]);
+  return Buffer.concat([field(1, 10), field(7, Buffer.concat([...graph, field(2, 'graph')])), field(8, opset)]);
+}

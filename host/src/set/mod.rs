@@ -1,5 +1,7 @@
 //! Checks models stored in several files as a whole, for hosts that read the files themselves.
 
+#[cfg(all(feature = "formats", feature = "std"))]
+mod archive;
 #[cfg(all(feature = "gguf", feature = "shards"))]
 mod check;
 #[cfg(all(feature = "gguf", feature = "shards"))]
@@ -13,15 +15,21 @@ pub(crate) mod open_beside;
 pub(crate) mod open_shards;
 #[cfg(all(feature = "gguf", feature = "std"))]
 pub(crate) mod open_splits;
+#[cfg(feature = "onnx")]
+pub(crate) mod other_files;
 #[cfg(feature = "shards")]
 mod shards;
 #[cfg(feature = "gguf")]
 mod splits;
 
+#[cfg(all(feature = "formats", feature = "std"))]
+pub use archive::{Archive, ArchiveMember, MemberPlace};
 #[cfg(all(feature = "gguf", feature = "shards"))]
 pub use check::SetCheck;
 #[cfg(all(feature = "gguf", feature = "shards"))]
 pub use found::{SetFile, SetPlace};
+#[cfg(feature = "onnx")]
+pub use other_files::OtherFiles;
 #[cfg(feature = "shards")]
 pub use shards::ShardSet;
 #[cfg(feature = "gguf")]

@@ -5,8 +5,9 @@
 //! archives, whose members may be code. A llamafile is a program with a zip archive behind it, in
 //! which a GGUF model is stored; the program stays unsupported.
 //!
-//! Not checked: bytes between members, extra fields, comments; what settings, texts and tokenizers
-//! make a program run. So no archive is valid.
+//! Not checked: bytes between members, extra fields, comments. What settings, texts and tokenizers make
+//! a program run is left to the caller, which examines them as files of a folder; until then, no archive
+//! is valid.
 
 use crate::base::error::{Error, ReadError};
 use crate::base::python_json::Json;
@@ -41,10 +42,10 @@ const COMMENT: u64 = 0xFFFF;
 const JSON: u64 = 64 << 20;
 
 /// A member, and where its bytes are.
-struct Placed<'m> {
+pub(super) struct Placed<'m> {
     member: &'m Member,
     name: Text,
-    data: Option<Span>,
+    pub(super) data: Option<Span>,
 }
 
 /// Checks the members of a file that is an archive of models; no other file is changed.
@@ -52,15 +53,39 @@ struct Placed<'m> {
 /// # Errors
 /// When bytes cannot be read.
 pub(crate) fn compare(access: &Access<'_>, report: &mut Report, goal: Goal) -> Result<(), Error> {
-    if report.file().is_some() || access.options().format.is_some() || access.len() < 30 {
+    if report.file().is_some() || access.options().format.is_some() {
         return Ok(());
+    }
+    match recognise(access)? {
+        Some((Kind::Program, directory)) => models_of_program(access, &directory, report, goal),
+        Some((Kind::Pipeline, directory)) => pipeline(access, &directory, report, goal),
+        None => Ok(()),
+    }
+}
+
+/// What an archive of models is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A DDUF file.
+    Pipeline,
+    /// A program with a GGUF model behind it.
+    Program,
+}
+
+/// The directory of a file that is an archive of models.
+///
+/// # Errors
+/// When bytes cannot be read.
+pub(super) fn recognise(access: &Access<'_>) -> Result<Option<(Kind, Directory)>, Error> {
+    if access.len() < 30 {
+        return Ok(None);
     }
     let mut head = [0; 4];
     access.read(0, &mut head)?;
     let is_zip = head == *b"PK\x03\x04";
     let is_program = head.starts_with(b"MZ") || head == *b"\x7FELF";
     if !is_zip && !is_program {
-        return Ok(());
+        return Ok(None);
     }
     let mut directory = Directory::default();
     let whole = Bytes::of_file(Span::new(0, access.len()));
@@ -70,13 +95,10 @@ pub(crate) fn compare(access: &Access<'_>, report: &mut Report, goal: Goal) -> R
     directory.members.retain(|member| member.is_sure || is_program);
     let has = |what: &dyn Fn(&str) -> bool| directory.members.iter().any(|it| what(&it.name));
     if is_program && has(&|name| name.ends_with(".gguf")) {
-        return models_of_program(access, &directory, report, goal);
+        return Ok(Some((Kind::Program, directory)));
     }
     let named = access.name().is_some_and(|name| name.lossy().ends_with(".dduf"));
-    if is_zip && directory.is_read && named {
-        return pipeline(access, &directory, report, goal);
-    }
-    Ok(())
+    Ok((is_zip && directory.is_read && named).then_some((Kind::Pipeline, directory)))
 }
 
 /// Checks the GGUF models that are stored behind a program.
@@ -146,12 +168,7 @@ fn pipeline(
         }
     }
     check_folders(report, &placed, index.as_ref());
-    // A pickle may be called `.txt`, and settings may name modules.
-    report.leave(Unchecked::new(
-        None,
-        "the archive's settings, texts and tokenizers were not searched for code",
-        true,
-    ));
+    report.leave_settings();
     report.sort();
     Ok(())
 }
@@ -192,7 +209,7 @@ fn check_end(access: &Access<'_>, directory: &Directory, report: &mut Report) ->
 }
 
 /// Finds the bytes of a member.
-fn place<'m>(access: &Access<'_>, member: &'m Member) -> Result<Placed<'m>, Error> {
+pub(super) fn place<'m>(access: &Access<'_>, member: &'m Member) -> Result<Placed<'m>, Error> {
     let whole = Bytes::of_file(Span::new(0, access.len()));
     let data = access.ask(|source| member.data(&whole, source).map_err(Stop::NeedBytes))?;
     let data = data.filter(|data| data.len == member.stored);

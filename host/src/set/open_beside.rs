@@ -10,14 +10,14 @@ use crate::check::options::{Goal, Options};
 use crate::check::report::{Report, Unchecked};
 use crate::input::place::Place;
 use crate::input::reader::Input;
+use crate::set::other_files::{Listed, OtherFiles, Path};
 use alloc::borrow::ToOwned as _;
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use std::io;
-use weighbridge_core::format::onnx::{Location, Locations, is_inside, rules};
-use weighbridge_core::{Beside, EntryKind, File, Finding, Subject};
+use weighbridge_core::format::onnx::{Location, rules};
+use weighbridge_core::{EntryKind, File, Finding, Span, Subject};
 
 /// Most other files of one model that are opened: each takes a handle of the system, of which a
 /// process has 1,024. Writers make one, or one for each tensor.
@@ -32,18 +32,6 @@ pub(crate) struct Attached {
     failed: Option<Error>,
     /// The texts that name the files of tensors, by position of the tensor.
     places: Vec<(u32, u64, u32)>,
-}
-
-/// A tensor's location, with the number of its path.
-struct Listed {
-    location: Location,
-    path: usize,
-}
-
-/// A path, and the location that mentions it first.
-struct Path {
-    text: String,
-    first: Location,
 }
 
 /// Opens the files that a model's tensors refer to, if there are any. With `checked`, the
@@ -71,13 +59,14 @@ pub(crate) fn attach(
             return Ok(attached);
         }
     }
-    let (listed, paths) = locations(access, &mut attached)?;
-    if listed.is_empty() {
+    let others = other_files(access, &mut attached)?;
+    if others.listed.is_empty() {
         return Ok(attached);
     }
     let follow_links = access.options().follow_links;
     access.append(|together, placed| {
-        let bases: Vec<Option<(u64, u64)>> = paths
+        let files: Vec<Option<Span>> = others
+            .paths
             .iter()
             .enumerate()
             .map(|(no, path)| {
@@ -85,24 +74,19 @@ pub(crate) fn attach(
                 let len = file.len();
                 let base = together.add(file)?;
                 placed.push((base, Text::from(path.text.as_str())));
-                Some((base, len))
+                Some(Span::new(base, len))
             })
             .collect();
-        let beside = listed.iter().filter_map(|it| {
-            let (base, len) = bases.get(it.path).copied().flatten()?;
-            Some(Beside { at: it.location.path.offset, base, len })
-        });
-        let mut beside: Vec<_> = beside.collect();
-        beside.sort_unstable_by_key(|it| it.at);
-        beside
+        others.beside(&files)
     });
-    if let Some(more) = paths.len().checked_sub(MOST_FILES).filter(|more| *more > 0) {
+    if let Some(more) = others.paths.len().checked_sub(MOST_FILES).filter(|more| *more > 0) {
         let more = plural(more as u64, "more file");
         let most = thousands(MOST_FILES as u64);
         let why = alloc::format!("{more} of data not looked for: at most {most} are opened");
         attached.unchecked.push(Unchecked::new(None, why, true));
     }
-    attached.places = listed
+    attached.places = others
+        .listed
         .iter()
         .map(|Listed { location: Location { tensor, path }, .. }| (*tensor, path.offset, path.len))
         .collect();
@@ -127,8 +111,8 @@ pub(crate) fn paths(place: &dyn Place, options: &Options) -> Vec<String> {
         access.reach(Goal::Header)?;
         match access.file() {
             Some(File::Onnx(_)) => {
-                let (_, paths) = locations(&access, &mut Attached::default())?;
-                Ok(paths.into_iter().map(|path| path.text).collect())
+                let others = other_files(&access, &mut Attached::default())?;
+                Ok(others.paths().map(str::to_owned).collect())
             }
             _ => Ok(Vec::new()),
         }
@@ -136,45 +120,17 @@ pub(crate) fn paths(place: &dyn Place, options: &Options) -> Vec<String> {
     read().unwrap_or_default()
 }
 
-/// The locations of all tensors, and their paths in the order of their first mention.
-fn locations(
-    access: &Access<'_>,
-    attached: &mut Attached,
-) -> Result<(Vec<Listed>, Vec<Path>), Error> {
-    let most = access.options().memory / size_of::<Listed>() as u64;
-    let (mut listed, mut paths) = (Vec::new(), Vec::new());
-    let mut numbers = BTreeMap::new();
-    let (mut locations, mut pending, mut cut) = (Locations::new(), None, false);
-    access.ask_or_end(|source| {
-        loop {
-            if let Some(location) = pending {
-                let Location { path, .. } = location;
-                // Looked at again: the bytes may have changed since they were validated.
-                let text = path.read(source)?.as_str();
-                if let Some(text) = text.filter(|text| is_inside(text.as_bytes())) {
-                    let no = *numbers.entry(text.to_owned()).or_insert(paths.len());
-                    if no == paths.len() {
-                        paths.push(Path { text: text.to_owned(), first: location });
-                    }
-                    listed.push(Listed { location, path: no });
-                }
-                pending = None;
-            }
-            if listed.len() as u64 >= most {
-                cut = true;
-                return Ok(());
-            }
-            pending = locations.step(source)?;
-            if pending.is_none() {
-                return Ok(());
-            }
-        }
-    })?;
-    if cut {
+/// The files that the tensors name.
+fn other_files(access: &Access<'_>, attached: &mut Attached) -> Result<OtherFiles, Error> {
+    let mut others = OtherFiles::new(access.options().memory);
+    if let Some(file) = access.file() {
+        access.ask_or_end(|source| others.read(&file, source))?;
+    }
+    if others.is_cut() {
         let why = "not all files of data were looked for: too many tensors refer to some";
         attached.unchecked.push(Unchecked::new(None, why, true));
     }
-    Ok((listed, paths))
+    Ok(others)
 }
 
 impl Attached {

@@ -2,7 +2,7 @@
 
 use weighbridge::{Format, Options, Profile, Report, check_with};
 use weighbridge_core::Severity;
-use weighbridge_tests::encode::onnx::{Message, Model, Tensor, node, value};
+use weighbridge_tests::encode::onnx::{Message, Model, Tensor, node, opset, value};
 use weighbridge_tests::fixtures;
 
 fn checked(bytes: &[u8]) -> Report {
@@ -116,4 +116,24 @@ fn onnx_name_in_many_graphs_takes_linear_time() {
     assert_eq!(broken(&checked(&model.encode())), [""; 0]);
     // A product of 50,000 by 50,000 takes minutes.
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}
+
+#[test]
+fn onnx_operator_that_no_function_defines_is_unchecked() {
+    let model = |name: &str| {
+        let body = node("Relu", &["a"], &["b"]);
+        let function = Message::new().text(1, name).text(4, "a").text(5, "b").message(7, body);
+        let mut model = Model::new(&[Tensor::new("w", &[2])]);
+        let calls = ["q", "r"].map(|output| (1, node("f", &["w"], &[output]).text(7, "d")));
+        model.graph.extend(calls);
+        model.opsets.push(opset("d", 1));
+        model.more.push((25, function.message(9, opset("", 21)).text(10, "d")));
+        model.encode()
+    };
+    let rules = |bytes: &[u8]| {
+        let report = checked(bytes);
+        report.findings().iter().map(|it| it.rule().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(rules(&model("f")), [""; 0]);
+    assert_eq!(rules(&model("g")), ["N-CUSTOM"]);
 }

@@ -18,6 +18,8 @@ mod health;
 #[cfg(feature = "full")]
 mod joint;
 #[cfg(feature = "full")]
+mod others;
+#[cfg(feature = "full")]
 mod pickles;
 #[cfg(feature = "full")]
 mod saving;

@@ -167,6 +167,7 @@ export function viewer(start: () => Worker) {
     async #open({ client, stop: { signal } }: Running): Promise<void> {
       const nameOf = (given: Given) => (typeof given === 'string' ? given : (given.name ?? 'file'));
       const files = this.#given.filter((given) => given instanceof File);
+      const others = files.map((file) => ({ path: file.name, file }));
       const left = new Set(this.#given);
       for (const given of indexesFirst(this.#given, nameOf)) {
         if (!left.delete(given)) {
@@ -178,7 +179,7 @@ export function viewer(start: () => Worker) {
         }
         const info = await this.#tasks.run(
           `Opening ${nameOf(given)}`,
-          (options) => client.with(options).open(typeof given === 'string' ? absolute(given) : given instanceof File ? given : offer(given), files),
+          (options) => client.with(options).open(typeof given === 'string' ? absolute(given) : given instanceof File ? given : offer(given), others),
           signal,
         );
         if (signal.aborted) {

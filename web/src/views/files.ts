@@ -24,7 +24,7 @@ export class FilesView {
     const of = (state: Part['state']) => parts.filter((part) => part.state === state).length;
     const [open, missing, unread, surplus] = (['open', 'missing', 'unread', 'surplus'] as const).map(of);
     const words = [
-      `${count(open)} of ${counted(open + missing + unread, indexed ? 'shard' : 'part')}`,
+      `${count(open)} of ${counted(open + missing + unread, indexed ? 'shard' : parts[0].first === undefined ? 'file' : 'part')}`,
       missing > 0 && `${count(missing)} missing${this.#file.droppable ? `: drop ${missing === 1 ? 'it' : 'them'} here too` : ''}`,
       unread > 0 && `${count(unread)} unreadable`,
       surplus > 0 && `${count(surplus)} not in the index`,

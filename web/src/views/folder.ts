@@ -1,7 +1,7 @@
 /** A folder as one table: each model and what is no model, with its verdict. */
 
 import styles from '../style/folder.css?inline';
-import { sortOut } from '../given.ts';
+import { near, pathFrom, sortOut } from '../given.ts';
 import type { Given } from '../picker.ts';
 import { button, fill, h, icon, setText, type Icon } from '../ui/dom.ts';
 import { count, counted, size } from '../ui/format.ts';
@@ -11,7 +11,7 @@ import type { Api } from '../worker/main.ts';
 import { isAbort, type CallOptions, type Client } from '../worker/rpc.ts';
 
 /** Names of files that may belong together with others. */
-const SEVERAL = /\.index\.json$|-of-\d+\./;
+const SEVERAL = /\.index\.json$|-of-\d+\.|\.onnx$/i;
 
 /** Number of files that are read at a time. */
 const TOGETHER = 4;
@@ -129,12 +129,13 @@ export class FolderView {
   }
 
   async #one(line: Line, options: CallOptions): Promise<void> {
-    const { file, folder } = line.given;
-    const beside = SEVERAL.test(file.name) ? this.#list.filter((other) => other.folder === folder) : [];
+    const { given } = line;
+    const { file } = given;
+    const beside = SEVERAL.test(file.name) ? this.#list.filter((other) => pathFrom(given, other) !== undefined) : [];
     try {
-      const { info, verdict, groups } = await this.#client.with({ signal: options.signal }).glance(file, beside.map((other) => other.file));
+      const { info, verdict, groups } = await this.#client.with({ signal: options.signal }).glance(file, near(given, beside));
       const names = new Set(info.parts?.filter(({ state }) => state !== 'surplus').map(({ name }) => name));
-      line.parts = beside.filter((other) => other.file !== file && names.has(other.file.name));
+      line.parts = beside.filter((other) => other.file !== file && names.has(pathFrom(given, other)!));
       // The files of a set are no lines of their own.
       const joined = new Set(line.parts.map((part) => part.file));
       this.#lines = this.#lines.filter((other) => other === line || !joined.has(other.given.file) || (other.row.remove(), false));

@@ -223,7 +223,7 @@ export class TensorPanel {
       return;
     }
     const one = page?.chunks.length === 1 ? page.chunks[0] : undefined;
-    const part = file.partAt(tensor.at);
+    const part = file.partAt(tensor.offset ?? tensor.at);
     const facts = h(
       'dl',
       { class: 'facts-list' },

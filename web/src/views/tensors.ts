@@ -57,7 +57,7 @@ export class TensorsView {
       this.#faulty.setAttribute('aria-pressed', String(this.#faulty.getAttribute('aria-pressed') !== 'true'));
       this.#apply();
     }, { 'aria-pressed': 'false', class: 'toggle' });
-    if (file.parts !== undefined) {
+    if (file.parts?.some(({ first }) => first !== undefined)) {
       const options = file.parts.filter(({ tensors }) => tensors > 0).map(({ name, first, tensors }) => h('option', { value: `${first} ${tensors}` }, `${name} (${count(tensors)})`));
       this.#files = h('select', { class: 'in-file', 'aria-label': 'In file', onchange: () => this.#apply() }, h('option', { value: '' }, 'All files'), ...options);
     }

@@ -29,7 +29,8 @@ export interface Part {
   why: string | undefined;
   /** Whether the file is valid as far as it was checked. */
   valid: boolean;
-  first: number;
+  /** Number of its first tensor; `undefined` if those of several files alternate. */
+  first: number | undefined;
   tensors: number;
   /** For an index: the tensors it lists for the file, and how many of them the file has. */
   listed: number;
@@ -340,7 +341,7 @@ export class Joined implements Paper {
 export interface Beside {
   /** Known names. */
   names: readonly string[];
-  /** Opens a file by name; `undefined` if it does not exist. */
+  /** Opens a file by its path, relative to the folder; `undefined` if it does not exist. */
   open(name: string): Promise<Source | undefined>;
 }
 

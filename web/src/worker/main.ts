@@ -19,8 +19,14 @@ import { fromPort, type Offer } from './port.ts';
 import { fromFile, fromUrl, touch as look } from './sources.ts';
 import * as tables from './tables.ts';
 
+/** A file near another, with its path from the folder of that. */
+export interface Near {
+  path: string;
+  file: File;
+}
+
 /** Opens a file together with the files of its set among `others`. */
-async function open(context: Context, what: File | Offer | string, others: readonly File[] = []) {
+async function open(context: Context, what: File | Offer | string, others: readonly Near[] = []) {
   if (FULL.test(typeof what === 'string' ? what.replace(/[?#].*$/, '') : what.name)) {
     // Start loading now, in parallel with the first bytes.
     everyFormat().catch(() => undefined);
@@ -31,16 +37,16 @@ async function open(context: Context, what: File | Offer | string, others: reado
   const open = async (name: string) => {
     if (typeof what === 'string') {
       const there = direct(what);
-      there.pathname = there.pathname.replace(/[^/]*$/, encodeURIComponent(name));
+      there.pathname = there.pathname.replace(/[^/]*$/, name.split('/').map(encodeURIComponent).join('/'));
       return await fromUrl(there.href, context.signal);
     }
     if (offered !== undefined) {
       return await offered.beside(name);
     }
-    const found = others.find((one) => one.name === name);
-    return found && fromFile(found);
+    const found = others.find(({ path }) => path === name);
+    return found && fromFile(found.file);
   };
-  const [id, { document, source: all, set }] = await start(source, context, { names: others.map(({ name }) => name), open });
+  const [id, { document, source: all, set }] = await start(source, context, { names: others.map(({ path }) => path), open });
   return {
     id,
     name: source.name,
@@ -68,7 +74,7 @@ export type Opened = Awaited<ReturnType<typeof open>>;
 const SMALL = 16n << 20n;
 
 /** Opens, checks and closes a file of a folder. */
-async function glance(context: Context, what: File, others: readonly File[]) {
+async function glance(context: Context, what: File, others: readonly Near[]) {
   const info = await open(context, what, others);
   const { id } = info;
   try {

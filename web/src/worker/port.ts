@@ -13,7 +13,7 @@ export interface Ranges {
    * should.
    */
   read(offset: number, length: number, signal: AbortSignal): Promise<Uint8Array | ArrayBuffer>;
-  /** The file of this name in the same folder, for multi-file models; `undefined` if missing. */
+  /** The file at this path, relative to the same folder, for multi-file models; `undefined` if missing. */
   beside?(name: string): Promise<Ranges | undefined>;
 }
 

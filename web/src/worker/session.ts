@@ -1,6 +1,7 @@
 /** The open files, and how their documents are supplied with bytes. */
 
 import { load, open as openAlone, type ComputeLibrary, type FullLibrary, type Library, type SummaryLibrary } from 'weighbridge';
+import type { Appended } from './appended.ts';
 import { fetching } from './code.ts';
 import type { Beside, Joined, Paper } from './joined.ts';
 import { tell, type Context } from './rpc.ts';
@@ -9,12 +10,12 @@ import { FileChanged, type Source } from './sources.ts';
 export class Session {
   readonly source: Source;
   readonly document: Paper;
-  /** The document, if it covers several files. */
-  readonly set: Joined | undefined;
+  /** The files, if there are several. */
+  readonly set: Joined | Appended | undefined;
   #words: string[] = [];
   #tail: Promise<unknown> = Promise.resolve();
 
-  constructor(source: Source, document: Paper, set?: Joined) {
+  constructor(source: Source, document: Paper, set?: Joined | Appended) {
     this.source = source;
     this.document = document;
     this.set = set;
@@ -150,6 +151,10 @@ export async function start(from: Source, context: Context, beside: Beside): Pro
     if (set !== undefined) {
       session = new Session(all!, set, set);
     }
+  } else if (document.format === 'onnx') {
+    const { appended } = await fetching(import('./appended.ts'));
+    const [all, set] = (await appended(source, document, context, { names: beside.names, open })) ?? [source];
+    session = new Session(all, document, set);
   }
   sessions.set(id, session);
   return [id, session];

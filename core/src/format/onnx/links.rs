@@ -7,6 +7,8 @@
 //! ends after it. A host sorts the links by name and offset and needs no other knowledge.
 
 use super::Cursor;
+use super::pair::Pair;
+use super::scan::is_standard;
 use super::schema::{Holds, Kind, field};
 use super::tensor::{self, Shape};
 use super::walk::{self, Frame, Next};
@@ -32,12 +34,20 @@ pub enum Role {
     Result,
     /// A value that a quantisation annotation names.
     Annotated,
+    /// A tensor that a quantisation annotation names as its scale or zero point.
+    Scale,
     /// A value whose type is stated.
     Stated,
     /// A function of the model.
     Function,
-    /// A node in a function, which may call another function.
+    /// A node in a function, or of a domain outside ONNX, which may call a function.
     Call,
+    /// An attribute of a node, which `at` and `until` say.
+    Attribute,
+    /// An attribute that a function declares.
+    Declared,
+    /// A reference to an attribute that the function around it declares.
+    Referred,
 }
 
 /// Something that makes or reads a value, or defines or calls a function.
@@ -46,8 +56,10 @@ pub struct Link {
     /// What it is.
     pub role: Role,
     /// Hash of the name. Names of the main graph and of each function are different values, so
-    /// their hashes differ.
+    /// their hashes differ; those of attributes do not.
     pub hash: u64,
+    /// Hash of the domain of a function or call; 0 for other links.
+    pub domain: u64,
     /// Where the name is.
     pub name: NameAt,
     /// From this offset on, the value can be read; or at this offset, it is read.
@@ -87,12 +99,18 @@ pub struct Links {
 }
 
 /// Domain, name and overload of a function, hashed.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Id {
     domain: u64,
+    /// The domain is one of ONNX itself.
+    is_standard: bool,
     name: u64,
     overload: u64,
     at: Span,
+}
+
+impl Id {
+    const NONE: Id = Id { domain: 0, is_standard: true, name: 0, overload: 0, at: Span::new(0, 0) };
 }
 
 /// A name with a type.
@@ -133,8 +151,8 @@ impl Links {
             graphs: 0,
             functions: 0,
             function: 0,
-            node: Id { domain: 0, name: 0, overload: 0, at: Span::new(0, 0) },
-            own: Id { domain: 0, name: 0, overload: 0, at: Span::new(0, 0) },
+            node: Id::NONE,
+            own: Id::NONE,
             value: Typed::NONE,
             unread: None,
             is_cut: false,
@@ -221,10 +239,11 @@ impl Links {
         (hash != 0).then_some(Link {
             role,
             hash,
+            domain: 0,
             name: NameAt::plain(name.offset, name.len),
             at: match role {
                 Role::Input | Role::Initializer => from,
-                Role::Result | Role::Annotated | Role::Stated => until,
+                Role::Result | Role::Annotated | Role::Scale | Role::Stated => until,
                 _ => at,
             },
             until,
@@ -269,7 +288,9 @@ impl Links {
             (Kind::Node, field::NODE_OP) => {
                 (self.node.name, self.node.at) = (self.hash(r, found.data, 0)?, found.data);
             }
-            (Kind::Node, field::NODE_DOMAIN) => self.node.domain = self.domain(r, found.data)?,
+            (Kind::Node, field::NODE_DOMAIN) => {
+                (self.node.domain, self.node.is_standard) = self.domain(r, found.data)?;
+            }
             (Kind::Node, field::NODE_OVERLOAD) => {
                 self.node.overload = self.hash(r, found.data, 0)?;
             }
@@ -277,10 +298,22 @@ impl Links {
                 (self.own.name, self.own.at) = (self.hash(r, found.data, 0)?, found.data);
             }
             (Kind::Function, field::FUNCTION_DOMAIN) => {
-                self.own.domain = self.domain(r, found.data)?;
+                (self.own.domain, self.own.is_standard) = self.domain(r, found.data)?;
             }
             (Kind::Function, field::FUNCTION_OVERLOAD) => {
                 self.own.overload = self.hash(r, found.data, 0)?;
+            }
+            (Kind::Function, 6) => {
+                let hash = self.hash(r, found.data, 0)?;
+                link = self.link(Role::Declared, (hash, found.data), found.at);
+            }
+            (Kind::Attribute, field::ATTRIBUTE_NAME) if !top.has(found.number) => {
+                let hash = self.hash(r, found.data, 0)?;
+                link = self.attribute(hash, found.data);
+            }
+            (Kind::Attribute, field::ATTRIBUTE_REF) if self.function > 0 => {
+                let hash = self.hash(r, found.data, 0)?;
+                link = self.link(Role::Referred, (hash, found.data), found.at);
             }
             (Kind::Function, 4) => {
                 let hash = self.hash(r, found.data, among)?;
@@ -293,6 +326,11 @@ impl Links {
             (Kind::Annotation, 1) => {
                 let hash = self.hash(r, found.data, among)?;
                 link = self.link(Role::Annotated, (hash, found.data), 0);
+            }
+            (Kind::Annotation, 2) => {
+                let name = Pair::read(r, found, false)?.value;
+                let hash = self.hash(r, name, among)?;
+                link = self.link(Role::Scale, (hash, name), 0);
             }
             (Kind::Value, 1) | (Kind::Tensor, field::NAME) => {
                 (self.value.hash, self.value.name) = (self.hash(r, found.data, among)?, found.data);
@@ -315,10 +353,27 @@ impl Links {
         Ok(link)
     }
 
-    /// The hash of a domain; 0 for the default one.
-    fn domain(&mut self, r: &mut Reader<'_, '_>, span: Span) -> Result<u64, Halt> {
-        let is_default = span.len == 7 && r.get(span)? == b"ai.onnx";
-        if is_default { Ok(0) } else { self.hash(r, span, 0) }
+    /// The hash of a domain, 0 for the default one, and whether ONNX itself defines it.
+    fn domain(&mut self, r: &mut Reader<'_, '_>, span: Span) -> Result<(u64, bool), Halt> {
+        let hash = self.hash(r, span, 0)?;
+        if hash == 0 {
+            return Ok((0, span.is_empty()));
+        }
+        let text = r.get(span)?;
+        Ok((if text == b"ai.onnx" { 0 } else { hash }, is_standard(text)))
+    }
+
+    /// A link of the attribute whose name was read.
+    fn attribute(&self, hash: u64, name: Span) -> Option<Link> {
+        let holder = self.cursor.state.open.parent()?;
+        match holder.kind {
+            Kind::Node => {
+                let link = self.link(Role::Attribute, (hash, name), holder.at)?;
+                Some(Link { until: holder.end, ..link })
+            }
+            Kind::Function => self.link(Role::Declared, (hash, name), holder.at),
+            _ => None,
+        }
     }
 
     /// Whether a message is entered.
@@ -349,11 +404,11 @@ impl Links {
             }
             Kind::Shape => self.value.is_shaped = true,
             Kind::Dim => self.value.extent = None,
-            Kind::Node => self.node = Id::default(),
+            Kind::Node => self.node = Id::NONE,
             Kind::Function if opened => {
                 self.functions = self.functions.saturating_add(1);
                 self.function = self.functions;
-                self.own = Id::default();
+                self.own = Id::NONE;
             }
             _ => {}
         }
@@ -384,7 +439,9 @@ impl Links {
                 }
                 None
             }
-            Kind::Node if self.function > 0 => self.call(Role::Call, self.node, frame.at),
+            Kind::Node if self.function > 0 || !self.node.is_standard => {
+                self.call(Role::Call, self.node, frame.at)
+            }
             Kind::Function => self.call(Role::Function, self.own, frame.at),
             _ => None,
         };
@@ -397,11 +454,11 @@ impl Links {
 
     /// A link of a function.
     fn call(&self, role: Role, id: Id, at: u64) -> Option<Link> {
-        let Id { domain, name, overload, .. } = id;
+        let Id { domain, name, overload, at: text, .. } = id;
         let mix = |all: u64, one: u64| (all ^ one).wrapping_mul(SPREAD).rotate_left(29);
         let hash = mix(mix(mix(self.seed, domain), name), overload) | 1;
         // Functions are of a domain of their own.
         let hash = if domain == 0 || name == 0 { 0 } else { hash };
-        self.link(role, (hash, id.at), at)
+        Some(Link { domain, ..self.link(role, (hash, text), at)? })
     }
 }

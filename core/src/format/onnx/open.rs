@@ -74,6 +74,10 @@ fn step(
                     c.state.scan.own = Own::NONE;
                 }
                 Kind::Opset => c.state.scan.version = 0,
+                Kind::Training => {
+                    let span = found.span();
+                    r.flag(rules::M_TRAINING, span.offset, span.len, 0, 0);
+                }
                 _ => {}
             }
             if c.state.open.depth() == 1

@@ -77,6 +77,10 @@ rules! { Format::Onnx.code();
         "the key is not UTF-8",
         "Protocol Buffers, Scalar Value Types: a string must contain UTF-8",
         why "C++ readers do not check it, and others refuse the file or replace the bytes";
+    M_TRAINING = "M-TRAINING", Unchecked, Silent,
+        "the model has training information; which node of its graphs reads which value was not checked",
+        "ModelProto.training_info: how a model is initialised and trained further",
+        why "its graphs read and write values of the main graph, and no reader in use checks them";
     G_NAME = "G-NAME", Violation, Stated,
         "the graph has no name",
         "IR.md, Names Within a Graph: the name of the graph is not empty";
@@ -97,6 +101,10 @@ rules! { Format::Onnx.code();
         "the value has a quantisation annotation already",
         "GraphProto.quantization_annotation: information to annotate a tensor",
         why "no reader checks it, and readers differ in which one they take";
+    G_QUANT_TENSOR = "G-QUANT-TENSOR", Violation, Implied,
+        "the scale or zero point of the quantisation annotation is a tensor that the graph does not have",
+        "TensorAnnotation.quant_parameter_tensor_names: pairs of a key, such as SCALE_TENSOR, and the name of a tensor",
+        why "no reader checks it, and the value that is annotated stays without its scale";
     G_INPUT_TWICE = "G-INPUT-TWICE", Violation, Stated,
         "the graph or function has an input of this name already",
         "IR.md, Names Within a Graph: the names of values are unique";
@@ -150,6 +158,14 @@ rules! { Format::Onnx.code();
         "the attribute refers to one of a function, and its node is in none",
         "AttributeProto.ref_attr_name: valid only within a function body",
         why "onnx.checker does not look, and nothing can resolve it";
+    A_TWICE = "A-TWICE", Violation, Implied,
+        "the node has an attribute of this name already",
+        "NodeProto.attribute: additional named attributes",
+        why "readers differ in which of the two values they take";
+    A_DECLARED = "A-DECLARED", Violation, Stated,
+        "the attribute refers to one that the function around it does not declare",
+        "AttributeProto.ref_attr_name: the name of an attribute in the parent function",
+        why "nothing can resolve it: the caller cannot give such an attribute";
     F_NAME = "F-NAME", Violation, Stated,
         "the function has no name",
         "FunctionProto.name: part of the unique id of the function";

@@ -8,7 +8,49 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use weighbridge_core::Tally;
 
+/// What is not checked of a pipeline: a pickle may be called `.txt`, and settings may name modules.
+const UNSEARCHED: &str = "the archive's settings, texts and tokenizers were not searched for code";
+
 impl Report {
+    /// Whether this is an archive of models (DDUF) whose other members were not searched for code: what
+    /// settings, texts and tokenizers make a program run.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("pipeline.dduf");
+    /// # std::fs::write(&path, weighbridge_tests::samples::pipeline())?;
+    /// use weighbridge::{Options, Profile, Verdict, check_path};
+    ///
+    /// let mut report = check_path(&path, &Options::new())?;
+    /// assert!(report.leaves_settings());
+    /// assert_eq!(report.verdict(Profile::Strict), Verdict::Unchecked);
+    /// report.settings_searched();
+    /// assert_eq!(report.verdict(Profile::Strict), Verdict::Valid);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn leaves_settings(&self) -> bool {
+        self.unchecked.iter().any(|it| it.why == UNSEARCHED)
+    }
+
+    /// Records that these members were searched, as [`repository::examine`](crate::repository::examine)
+    /// does, and none has code.
+    ///
+    /// ```
+    /// let bytes = weighbridge_tests::samples::safetensors();
+    /// let mut report = weighbridge::check(&bytes)?;
+    /// report.settings_searched(); // nothing changes: it is no archive
+    /// assert!(report.unchecked().is_empty());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn settings_searched(&mut self) {
+        self.unchecked.retain(|it| it.why != UNSEARCHED);
+    }
+
+    /// Records that they were not searched yet.
+    pub(crate) fn leave_settings(&mut self) {
+        self.leave(Unchecked::new(None, UNSEARCHED, true));
+    }
+
     /// The report on an archive that is not read as one file, to which its members are added.
     pub(crate) fn begin_members(&mut self, checked: &'static [&'static str]) {
         self.findings = Vec::new();

@@ -1,23 +1,35 @@
-//! Calls between the functions of a model.
+//! Calls of the functions of a model.
 
 use super::{finding, place};
 use crate::base::sort::sort;
+use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
 use weighbridge_core::Finding;
 use weighbridge_core::format::onnx::{Link, Role, rules};
 
-/// Functions, and the calls within them.
+/// Functions, and their calls.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     functions: Vec<Function>,
-    /// The function in which a call is, by number, and the hash of what it calls.
-    calls: Vec<(u32, u64)>,
+    calls: Vec<Call>,
+}
+
+/// A node that may call a function.
+#[derive(Clone, Copy, Debug)]
+struct Call {
+    /// Number of the function in which it is; 0 for a graph.
+    from: u32,
+    /// Hashes of what it calls, and of the domain of that.
+    hash: u64,
+    domain: u64,
+    name: (u64, u32),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Function {
     hash: u64,
+    domain: u64,
     number: u32,
     name: (u64, u32),
 }
@@ -25,7 +37,7 @@ struct Function {
 impl Calls {
     /// Number of rows.
     pub(super) fn len(&self) -> usize {
-        self.functions.len() + self.calls.len()
+        self.functions.len() + self.calls.len() * 2
     }
 
     /// Adds a function or a call.
@@ -33,14 +45,21 @@ impl Calls {
         match link.role {
             Role::Function => self.functions.push(Function {
                 hash: link.hash,
+                domain: link.domain,
                 number: link.function,
                 name: place(link.name),
             }),
-            _ => self.calls.push((link.function, link.hash)),
+            _ => self.calls.push(Call {
+                from: link.function,
+                hash: link.hash,
+                domain: link.domain,
+                name: place(link.name),
+            }),
         }
     }
 
-    /// Reports functions with the id of another, and one function of a circle of calls.
+    /// Reports functions with the id of another, one function of a circle of calls, and operators
+    /// of a function's domain that no function defines.
     pub(super) fn report(&self, found: &mut Vec<Finding>) {
         let functions = &self.functions;
         let mut order: Vec<u32> = (0..).take(functions.len()).collect();
@@ -63,7 +82,7 @@ impl Calls {
         let calls: Vec<(usize, usize)> = self
             .calls
             .iter()
-            .filter_map(|(from, to)| Some((by_number(*from)?, of(*to)?)))
+            .filter_map(|call| Some((by_number(call.from)?, of(call.hash)?)))
             .filter(|(from, to)| from != to)
             .collect();
         // The order of hashes is random, that of names in the file is not.
@@ -72,6 +91,14 @@ impl Calls {
             && let Some(function) = sorted.get(at)
         {
             found.push(finding(rules::F_CYCLE, function.name, 0));
+        }
+        // Opening reports domains without any function.
+        let domains: BTreeSet<u64> = functions.iter().map(|it| it.domain).collect();
+        let mut known = BTreeSet::new();
+        for call in self.calls.iter().filter(|call| domains.contains(&call.domain)) {
+            if of(call.hash).is_none() && known.insert(call.hash) {
+                found.push(finding(rules::N_CUSTOM, call.name, 0));
+            }
         }
     }
 }

@@ -1,10 +1,11 @@
-//! Whether a model is wired soundly: each value is made once, before it is read, and no function
-//! calls itself by way of others.
+//! Whether a model is wired soundly: each value is made once, before it is read, no function calls
+//! itself by way of others, and attributes have names of their own.
 //!
 //! The core lists what makes and reads values, with the offsets between which each can be read
 //! (`format/onnx/links.rs`). Here they are sorted by name, then by offset, and passed over once. Equal
 //! hashes count as equal names: the seed is random.
 
+mod attributes;
 mod calls;
 mod values;
 
@@ -13,6 +14,7 @@ use crate::check::options::Options;
 use crate::check::report::Collected;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use attributes::Attributes;
 use calls::Calls;
 use values::Values;
 use weighbridge_core::format::onnx::{Header, Links, Role, rules};
@@ -31,6 +33,7 @@ struct Gathered {
     links: Links,
     values: Values,
     calls: Calls,
+    attributes: Attributes,
 }
 
 impl Wiring {
@@ -51,7 +54,8 @@ impl Wiring {
         }
         let gathered = self.gathered.get_or_insert_with(|| {
             let links = Links::new(options.seed_or_random());
-            Box::new(Gathered { links, values: Values::default(), calls: Calls::default() })
+            let (values, calls) = (Values::default(), Calls::default());
+            Box::new(Gathered { links, values, calls, attributes: Attributes::default() })
         });
         let fits = gathered.read(source, options.slots())?;
         if let Some(gathered) = self.gathered.take() {
@@ -80,9 +84,11 @@ impl Gathered {
             };
             match link.role {
                 Role::Function | Role::Call => self.calls.add(&link),
+                Role::Attribute | Role::Declared | Role::Referred => self.attributes.add(&link),
                 _ => self.values.add(&link),
             }
-            if (self.values.len() + self.calls.len()) as u64 > most {
+            let rows = self.values.len() + self.calls.len() + self.attributes.len();
+            if rows as u64 > most {
                 return Ok(false);
             }
         }
@@ -97,7 +103,9 @@ impl Gathered {
         // A tensor of a `Constant` node has the name of the output, so it was reported already.
         let kept = collected.kept.iter().filter(|it| it.rule == rules::T_TWICE);
         let known = kept.map(|it| it.offset).collect();
-        self.values.report(!self.links.is_partial(), known, found);
+        let complete = !self.links.is_partial();
+        self.values.report(complete, known, found);
+        self.attributes.report(complete, found);
         if header.functions() > 0 {
             self.calls.report(found);
         }

@@ -35,18 +35,20 @@ enum Event {
     Read,
     Result,
     Annotated,
+    Scale,
     /// The graph ends.
     Gone,
 }
 
 impl Event {
-    const ALL: [Event; 7] = [
+    const ALL: [Event; 8] = [
         Event::Input,
         Event::Constant,
         Event::Made,
         Event::Read,
         Event::Result,
         Event::Annotated,
+        Event::Scale,
         Event::Gone,
     ];
 
@@ -87,7 +89,9 @@ impl Values {
             Role::Read => Some(Event::Read),
             Role::Result => Some(Event::Result),
             Role::Annotated => Some(Event::Annotated),
+            Role::Scale => Some(Event::Scale),
             Role::Stated | Role::Function | Role::Call => None,
+            Role::Attribute | Role::Declared | Role::Referred => None,
         };
         if let Some(event) = event {
             self.rows.push(Row::new(link, event, link.at));
@@ -221,6 +225,7 @@ impl<'r> Value<'r> {
                 _ => report(rules::N_INPUT, 0),
             },
             Event::Result if is_missing => report(rules::G_OUTPUT, 0),
+            Event::Scale if is_missing => report(rules::G_QUANT_TENSOR, 0),
             Event::Annotated => {
                 if is_missing {
                     report(rules::G_QUANT_VALUE, 0);
@@ -229,7 +234,7 @@ impl<'r> Value<'r> {
                     report(rules::G_QUANT_TWICE, 0);
                 }
             }
-            Event::Read | Event::Result => {}
+            Event::Read | Event::Result | Event::Scale => {}
             Event::Input | Event::Constant | Event::Made => {
                 let own = self.present.iter().find(|it| it.graph == row.graph).copied();
                 match (event, own.map(Row::event)) {
