@@ -105,6 +105,7 @@ pub use base::text;
 pub use base::text::Text;
 pub use base::value::Value;
 pub use check::diagnosis::Diagnosis;
+pub use check::diagnosis::kind::DiagnosisKind;
 #[cfg(feature = "pickles")]
 pub use check::operations::{Operation, PickleCode};
 pub use check::options::{Goal, Options, Progress};

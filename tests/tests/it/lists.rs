@@ -1,9 +1,11 @@
-//! Lists of file extensions in other languages are those of `core/src/format/formats.rs`.
+//! Lists in other languages are those of the Rust code: file extensions of
+//! `core/src/format/formats.rs`, kinds of diagnoses.
 //!
 //! `WEIGHBRIDGE_LISTS=write cargo test -p weighbridge-tests --test it lists` rewrites them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use weighbridge::DiagnosisKind;
 use weighbridge_core::Format;
 
 /// A list in a file: the text between two others, on one line.
@@ -14,7 +16,7 @@ struct List {
     text: fn() -> String,
 }
 
-const LISTS: [List; 4] = [
+const LISTS: [List; 5] = [
     List {
         path: ".pre-commit-hooks.yaml",
         before: "  files: '(?i)\\.(",
@@ -43,6 +45,15 @@ const LISTS: [List; 4] = [
             extensions(|format| format != Format::Shards).map(quoted).collect::<Vec<_>>().join(", ")
         },
     },
+    List {
+        path: "wasm/js/kinds.ts",
+        before: "export const KINDS = [",
+        after: "] as const;",
+        text: || {
+            let quoted = |kind: &DiagnosisKind| format!("'{}'", kind.name());
+            DiagnosisKind::ALL.iter().map(quoted).collect::<Vec<_>>().join(", ")
+        },
+    },
 ];
 
 /// The formats that the module of the page that is loaded first reads.
@@ -64,7 +75,7 @@ fn root() -> PathBuf {
 }
 
 #[test]
-fn lists_of_extensions_are_those_of_the_core() {
+fn lists_in_other_languages_are_those_of_the_code() {
     let write = std::env::var("WEIGHBRIDGE_LISTS").is_ok_and(|what| what == "write");
     for List { path, before, after, text } in LISTS {
         let file = root().join(path);
