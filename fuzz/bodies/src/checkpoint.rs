@@ -11,6 +11,9 @@ use weighbridge_tests::fixtures::pytorch;
 const PER_BYTE: usize = 2;
 const BASE: usize = 200;
 
+/// Bytes of a path, with the mark of what is left out.
+const PATH: usize = (1 << 10) + 8;
+
 /// What a check says: the verdict, and each finding with its place.
 type Said = (Verdict, Vec<(String, u64, String)>);
 
@@ -64,7 +67,10 @@ fn operations(bytes: &[u8]) {
         assert!(all.is_sorted_by(|one, next| one.number < next.number), "{all:?}");
         let near = code.around(&[part.offset(), part.offset() + part.len() / 2], 1);
         assert!(near.iter().filter(|it| it.fault.is_none()).count() <= 6, "{near:?}");
-        pickles.globals().iter().for_each(|global| drop(code.path(global).map(str::len)));
+        for global in pickles.globals() {
+            let path = code.path(global).unwrap_or_default();
+            assert!(path.len() <= PATH, "{path}");
+        }
     }
 }
 

@@ -81,8 +81,7 @@ const PYTHON: Layers = Layers {
     root: "python/src",
     layers: &[
         "errors html names text",
-        "pickles",
-        "options report source",
+        "options pickles report source",
         "convert session",
         "model several tensor view",
     ],
