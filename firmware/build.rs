@@ -9,7 +9,7 @@ fn main() {
     let (mut gates, mut images) = (vec!["calls", "size", "panic"], vec!["check", "model"]);
     // Cargo knows the other images only if their features are enabled.
     if std::env::var_os("CARGO_FEATURE_SPI").is_some() {
-        images.push("spi");
+        images.extend(["partial", "spi"]);
     }
     if std::env::var_os("CARGO_FEATURE_UNPACK").is_some() {
         gates.push("unpack_size");

@@ -133,11 +133,13 @@ in_qemu() {
   done
   build release "${all}spi" spi
   cp "$image" "$work/spi"
+  build release gguf,spi partial
+  cp "$image" "$work/partial"
   build release ztensor,unpack unpack
   cp "$image" "$work/unpack"
   build release "${all}model" model
-  export WEIGHBRIDGE_UNPACK=$work/unpack
-  [ $# -eq 0 ] || export WEIGHBRIDGE_READERS=$work/readers WEIGHBRIDGE_STACK=$work/stack WEIGHBRIDGE_COST=$work/cost WEIGHBRIDGE_UNPACKED=$work/unpacked
+  export WEIGHBRIDGE_UNPACK=$work/unpack WEIGHBRIDGE_PARTIAL=$work/partial
+  [ $# -eq 0 ] || export WEIGHBRIDGE_READERS=$work/readers WEIGHBRIDGE_STACK=$work/stack WEIGHBRIDGE_COST=$work/cost WEIGHBRIDGE_UNPACKED=$work/unpacked WEIGHBRIDGE_PARTIAL_COST=$work/parts
   WEIGHBRIDGE_CHECK=$work/check WEIGHBRIDGE_SPI=$work/spi WEIGHBRIDGE_MODEL=$image "${CARGO:-cargo}" test --quiet --manifest-path ../Cargo.toml \
     --workspace --test firmware -- --nocapture
   [ $# -gt 0 ] || return 0
@@ -193,18 +195,27 @@ write() {
   for text in ../docs/firmware.md ../README.md; do
     awk -F '|' -v OFS='|' -v titles="$titles" '
       function trimmed(text) { gsub(/^ +| +$/, "", text); return text }
-      function thousands(n) { return n > 999 ? int(n / 1000) "," sprintf("%03d", n % 1000) : n }
+      function thousands(n) { return n > 999 ? thousands(int(n / 1000)) "," sprintf("%03d", n % 1000) : n }
       function bytes(n) { return " " thousands(n) " B " }
       # Three digits: the others change with every compiler.
-      function about(n, step) { step = n > 9999 ? 100 : n > 999 ? 10 : 1; return " " thousands(int(n / step + 0.5) * step) " " }
+      function about(n, step) { step = n > 999999 ? 10000 : n > 99999 ? 1000 : n > 9999 ? 100 : n > 999 ? 10 : 1; return " " thousands(int(n / step + 0.5) * step) " " }
       BEGIN {
         count = split(titles, pairs, ",")
+        step["check and index"] = "check"; step["copy each tensor"] = "copied"
+        step["use each in the buffer"] = "pieces"; step["the same, by offset"] = "ordered"
         for (i = 1; i <= count; i++) { at = index(pairs[i], " "); name[substr(pairs[i], at + 1)] = substr(pairs[i], 1, at - 1) }
       }
       FILENAME ~ /code$/ { split($0, of, " "); code[of[1]] = of[2]; next }
       FILENAME ~ /deepest$/ { split($0, of, " "); stack[of[1]] = of[2]; next }
       FILENAME ~ /cost$/ { split($0, of, " "); open[of[1]] = of[2]; list[of[1]] = of[3]; audit[of[1]] = of[4]; find[of[1]] = of[5]; next }
+      FILENAME ~ /parts$/ { split($0, of, " "); for (i = 2; i <= 6; i++) part[of[1], i] = of[i]; next }
       FILENAME ~ /unpacked$/ { split($0, of, " "); state = of[1]; weights = of[2]; text = of[3]; next }
+      # The steps of firmware/src/bin/partial.rs.
+      (trimmed($2) in step) && NF == 8 {
+        key = step[trimmed($2)]
+        $3 = about(part[key, 2]); $4 = bytes(part[key, 3])
+        for (i = 4; i <= 6; i++) $(i + 1) = " " thousands(part[key, i]) " "
+      }
       trimmed($2) == "" && trimmed($3) in name { for (i = 3; i < NF; i++) column[i] = name[trimmed($i)] }
       trimmed($2) in name && $3 ~ / B $/ {
         reader = name[trimmed($2)]
@@ -218,7 +229,7 @@ write() {
       trimmed($2) == "instructions to open a file of 25 tensors" { for (i in column) if (column[i] in open) $i = about(open[column[i]]) }
       trimmed($2) == "instructions to list a tensor" { for (i in column) if (column[i] in open) $i = about(list[column[i]]) }
       trimmed($2) == "instructions to look one up" { for (i in column) if (column[i] in open) $i = about(find[column[i]]) }
-      { print }' "$work/code" "$work/deepest" "$work/cost" "$work/unpacked" "$text" >"$work/text"
+      { print }' "$work/code" "$work/deepest" "$work/cost" "$work/unpacked" "$work/parts" "$text" >"$work/text"
     cp "$work/text" "$text"
   done
   git --no-pager diff --stat -- "$budgets" ../docs/firmware.md ../README.md || true

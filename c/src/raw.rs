@@ -2,7 +2,7 @@
 //! caller's pointers into references and slices, and calls safe code.
 
 use crate::ids;
-use crate::reader::{self, Doubt, Held};
+use crate::reader::{self, Array, Doubt, Held};
 use crate::types::{Code, Cursor, File, Finding, Findings, Slot, Tensor};
 use core::ffi::{c_char, c_void};
 use core::mem::MaybeUninit;
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn wb_open(
         return Code::Argument;
     }
     // SAFETY: the caller's promise; checked for null above.
-    let (data, array) = unsafe { (bytes(data, len), Array::new(findings)) };
+    let (data, array) = unsafe { (bytes(data, len), Kept::new(findings)) };
     let place = file.cast::<Open>();
     // SAFETY: writable by the caller's promise, and an `Open` fits, in size and alignment. Each field
     // is written before it is borrowed; the tag last, because until then no file is open.
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn wb_check(
         slice::from_raw_parts_mut(slots.as_mut_ptr().cast(), slot_count)
     };
     // SAFETY: the caller's promise.
-    reader::check(held, slots, unsafe { Array::new(findings) })
+    reader::check(held, slots, unsafe { Kept::new(findings) })
 }
 
 /// The next tensor. Begin with a `cursor` of zeros. Returns `WB_OK`, `WB_END`, or `WB_INVALID` if
@@ -324,21 +324,22 @@ unsafe fn place<'a>(tensor: *mut Tensor) -> Option<&'a mut MaybeUninit<Tensor>> 
 
 /// The caller's array of findings, if there is one.
 #[derive(Debug)]
-pub(crate) struct Array<'a>(Option<&'a mut Findings>);
+struct Kept<'a>(Option<&'a mut Findings>);
 
-impl<'a> Array<'a> {
+impl<'a> Kept<'a> {
     /// The array that `findings` describes.
     ///
     /// # Safety
     /// `findings` is null, or points to initialised findings with `room` writable items, and nothing
     /// else accesses them during `'a`.
-    unsafe fn new(findings: *mut Findings) -> Array<'a> {
+    unsafe fn new(findings: *mut Findings) -> Kept<'a> {
         // SAFETY: the caller's promise.
-        Array(unsafe { findings.as_mut() })
+        Kept(unsafe { findings.as_mut() })
     }
+}
 
-    /// Counts a finding, and keeps it if there is room.
-    pub(crate) fn add(&mut self, finding: Finding) {
+impl Array for Kept<'_> {
+    fn add(&mut self, finding: Finding) {
         let Some(head) = self.0.as_mut() else { return };
         let severity = finding.severity;
         if head.count < head.room && !head.items.is_null() {
@@ -351,8 +352,7 @@ impl<'a> Array<'a> {
         head.worst = head.worst.max(severity.into());
     }
 
-    /// Notes how many slots a complete check takes.
-    pub(crate) fn need(&mut self, slots: u32) {
+    fn need(&mut self, slots: u32) {
         if let Some(head) = self.0.as_mut() {
             head.slots_needed = head.slots_needed.max(slots);
         }

@@ -1,6 +1,5 @@
 //! What the functions of the interface do, in safe code.
 
-use crate::raw::Array;
 use crate::types::{Code, Finding, REGION, Tensor};
 use core::mem::MaybeUninit;
 #[cfg(feature = "names")]
@@ -51,6 +50,15 @@ impl Doubt {
     }
 }
 
+/// The caller's array of findings, if there is one.
+pub(crate) trait Array {
+    /// Counts a finding, and keeps it if there is room.
+    fn add(&mut self, finding: Finding);
+
+    /// Notes how many slots a complete check takes.
+    fn need(&mut self, slots: u32);
+}
+
 /// An open file and its bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held<'a> {
@@ -63,7 +71,7 @@ pub(crate) struct Held<'a> {
 /// Receives findings: notes what they say about the verdict, and adds them to the caller's array.
 ///
 /// One closure for every function, because each would be another copy.
-fn sink<'a>(array: &'a mut Array<'_>, doubt: &'a mut Doubt) -> impl FnMut(core_::Finding) + 'a {
+fn sink<'a>(array: &'a mut impl Array, doubt: &'a mut Doubt) -> impl FnMut(core_::Finding) + 'a {
     move |finding| {
         let severity = finding.severity();
         *doubt = (*doubt).max(Doubt::of(severity));
@@ -89,7 +97,7 @@ pub(crate) fn source(bytes: &[u8], mode: u32) -> Source<'_> {
 pub(crate) fn open(
     source: &Source<'_>,
     mode: u32,
-    mut array: Array<'_>,
+    mut array: impl Array,
     doubt: &mut Doubt,
 ) -> Result<core_::File, Code> {
     let format = match mode & !REGION {
@@ -104,7 +112,7 @@ pub(crate) fn open(
 }
 
 /// Checks the structure of the file.
-pub(crate) fn check(held: &Held<'_>, slots: &mut [Slot], mut array: Array<'_>) -> Code {
+pub(crate) fn check(held: &Held<'_>, slots: &mut [Slot], mut array: impl Array) -> Code {
     #[cfg(feature = "names")]
     let audit = Some(Audit::new(held.file));
     #[cfg(not(feature = "names"))]

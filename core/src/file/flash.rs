@@ -116,32 +116,54 @@ impl<'b, F: ReadNorFlash, const W: usize> Flash<'b, F, W> {
         }
     }
 
+    /// Passes the bytes of `span`, such as a tensor's data, to `use_piece`, in order and as they lie in
+    /// the buffer: a tensor of any size needs no memory of its own.
+    ///
+    /// A piece is as long as a window, or shorter. In flash, each but the first begins at a multiple of
+    /// the driver's `READ_SIZE`, so elements are whole in each piece if `span` begins at a multiple of
+    /// their size.
+    ///
+    /// # Errors
+    /// [`FlashError::OutOfBounds`] if the file ends before `span` does, and errors of reading.
+    pub fn each_piece(
+        &mut self,
+        span: Span,
+        use_piece: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), FlashError<F::Error>> {
+        let Some(end) = span.end().filter(|end| *end <= u64::from(self.len)) else {
+            return Err(FlashError::OutOfBounds);
+        };
+        let mut offset = span.offset;
+        while offset < end {
+            let want = end.saturating_sub(offset);
+            let used = self.run(|source| {
+                let bytes = source.run(offset);
+                if bytes.is_empty() {
+                    return Err(Stop::NeedBytes(Absent { offset, need: 1, want }));
+                }
+                let len = usize::try_from(want).unwrap_or(usize::MAX).min(bytes.len());
+                use_piece(bytes.get(..len).unwrap_or_default());
+                Ok(len)
+            })?;
+            offset = offset.saturating_add(widen(used));
+        }
+        Ok(())
+    }
+
     /// Copies the file's bytes from `offset`, such as a tensor's data, into `out`, which may be
     /// larger than the buffer.
     ///
     /// # Errors
-    /// [`FlashError::OutOfBounds`] if the file ends before `out` is full, and errors of
-    /// reading.
+    /// As [`each_piece`](Self::each_piece).
     pub fn read(&mut self, offset: u64, out: &mut [u8]) -> Result<(), FlashError<F::Error>> {
-        let span = Span::new(offset, widen(out.len()));
-        if span.end().is_none_or(|end| end > u64::from(self.len)) {
-            return Err(FlashError::OutOfBounds);
-        }
-        let (mut offset, mut rest) = (offset, out);
-        while !rest.is_empty() {
-            let copied = self.run(|source| {
-                let bytes = source.run(offset);
-                if bytes.is_empty() {
-                    let want = widen(rest.len());
-                    return Err(Stop::NeedBytes(Absent { offset, need: 1, want }));
-                }
-                let pairs = rest.iter_mut().zip(bytes);
-                Ok(pairs.map(|(to, from)| *to = *from).count())
-            })?;
-            offset = offset.saturating_add(widen(copied));
-            rest = rest.get_mut(copied..).unwrap_or_default();
-        }
-        Ok(())
+        let mut rest = out.iter_mut();
+        let span = Span::new(offset, widen(rest.len()));
+        self.each_piece(span, &mut |bytes| {
+            // In this order, so that the end of a piece takes no place from the next.
+            for (from, to) in bytes.iter().zip(rest.by_ref()) {
+                *to = *from;
+            }
+        })
     }
 
     /// The driver, and the buffer.

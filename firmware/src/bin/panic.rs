@@ -195,6 +195,8 @@ mod spi {
         black_box(flash.run(|source| index.find(&file, source, &name))).ok()?;
         let mut bytes = [0; 64];
         black_box(flash.read(input.number, &mut bytes)).ok()?;
+        let span = weighbridge_core::Span::new(input.number, input.number);
+        black_box(flash.each_piece(span, &mut |bytes| _ = black_box(bytes))).ok()?;
         black_box((bytes, flash.release().1));
         Some(())
     }

@@ -23,7 +23,7 @@ const HOST: &str = "WEIGHBRIDGE_C_HOST";
 const FUZZ: &str = "WEIGHBRIDGE_C_FUZZ";
 
 /// How many mutated files are tried.
-const RUNS: u32 = if cfg!(feature = "deep") { 500_000 } else { 10_000 };
+const RUNS: u32 = if cfg!(feature = "deep") { 200_000 } else { 10_000 };
 
 /// Runs the program of the host on all cases.
 fn on_host(cases: &[Case]) {

@@ -4,5 +4,6 @@
 mod check;
 mod cost;
 mod model;
+mod partial;
 mod rig;
 mod unpack;

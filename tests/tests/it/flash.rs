@@ -2,8 +2,8 @@
 
 use embedded_storage::nor_flash::{ErrorType, NorFlashErrorKind, ReadNorFlash};
 use weighbridge_core::{
-    Audit, Cursor, Finding, Flash, FlashError, Format, Index, Name, Opening, Slot, Source, Stop,
-    Tensor, heapless,
+    Audit, Cursor, Finding, Flash, FlashError, Format, Index, Name, Opening, Slot, Source, Span,
+    Stop, Tensor, heapless,
 };
 use weighbridge_tests::fixtures;
 
@@ -197,6 +197,32 @@ fn flash_data_is_copied_in_pieces() {
     }
     for (offset, len) in [(9_990, 1), (0, 9_991), (u64::MAX, 2)] {
         assert_eq!(flash.read(offset, &mut vec![0; len]), Err(FlashError::OutOfBounds));
+    }
+}
+
+#[test]
+fn flash_pieces_are_whole_units_in_order() {
+    let bytes: Vec<u8> = (0..10_000_u32).map(|i| i as u8 ^ (i >> 8) as u8).collect();
+    let mut buffer = [0; 128];
+    let driver = Spi::<16> { bytes: bytes.clone(), read: 0, reads: 0 };
+    let mut flash = Flash::new(driver, 32, 9_968, &mut buffer).windows::<2>();
+    for (offset, len) in [(0, 9_968), (4, 200), (100, 64), (9_967, 1), (9_968, 0)] {
+        let (mut joined, mut pieces) = (Vec::new(), 0);
+        let span = Span::new(offset, len);
+        let read = flash.each_piece(span, &mut |piece| {
+            let begins = offset as usize + joined.len();
+            assert!(pieces == 0 || begins.is_multiple_of(16), "a piece begins at {begins}");
+            assert!((1..=64).contains(&piece.len()), "{} bytes", piece.len());
+            joined.extend_from_slice(piece);
+            pieces += 1;
+        });
+        read.unwrap();
+        let from = 32 + offset as usize;
+        assert_eq!(joined, bytes[from..from + len as usize], "{len} bytes at {offset}");
+    }
+    for (offset, len) in [(9_968, 1), (0, 9_969), (u64::MAX, 2)] {
+        let beyond = flash.each_piece(Span::new(offset, len), &mut |_| panic!("a piece"));
+        assert_eq!(beyond, Err(FlashError::OutOfBounds));
     }
 }
 
