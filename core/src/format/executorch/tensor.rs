@@ -226,11 +226,10 @@ pub(super) fn next(
     };
     let State { memo, place, alone, shape, .. } = &mut c.state;
     let mut reads = Reads::new(r, memo);
-    // What was read above is known, and in memory it need not be.
-    if !WINDOWS {
-    } else if *alone {
+    // What was read above is known; in memory nothing has to be passed.
+    if WINDOWS && *alone {
         reads.table(c.at)?;
-    } else {
+    } else if WINDOWS {
         value(&mut reads, place)?;
     }
     let form = Form::read(&mut reads, table, [0, 2, 3])?;
