@@ -3,6 +3,7 @@
 use crate::args::InspectArgs;
 use crate::human::{self, Left, bold};
 use crate::json::{self, List, Object, SCHEMA_INSPECT, TOOL};
+use crate::members;
 use crate::outcome::Outcome;
 use crate::progress::Bars;
 use crate::show::{element, meta, place};
@@ -12,7 +13,8 @@ use crate::terminal::{self, Held};
 use std::io::{self, Write};
 use weighbridge::remote::shown;
 use weighbridge::{
-    Error, Goal, Model, Options, Particulars, Pickles, Report, Status, Tensor, Text, Unchecked,
+    Archive, Error, Goal, Model, Options, Particulars, Pickles, Place as _, Report, Status, Tensor,
+    Text, Unchecked,
 };
 
 /// Maximum number of texts shown per list: a model's vocabulary has 100,000 and more.
@@ -89,7 +91,17 @@ fn inspect(
     let profile = args.verdict.profile();
     let at = args.remote.servers().locate(&args.file)?;
     let input = at.open()?;
-    let (report, model) = Model::checked_at(&input, at.place(), &at.options(options))?;
+    let archive = || Archive::of(&input, at.place());
+    let holder = args.member.as_ref().map(|_| archive()).transpose()?.flatten();
+    let member = args.member.as_deref();
+    let member = member.map(|name| members::place(holder.as_ref(), name)).transpose()?;
+    let opened = member.as_ref().map(|it| it.open()).transpose().map_err(Error::from)?;
+    let (report, model) = match (&opened, &member) {
+        (Some(opened), Some(member)) => Model::checked_at(opened, member, options)?,
+        _ => Model::checked_at(&input, at.place(), &at.options(options))?,
+    };
+    let listed = if model.is_none() && member.is_none() { archive()? } else { None };
+    let listed = listed.as_ref().map(Archive::members);
     *outcome = report.verdict(profile).into();
     let mut found = Survey::default();
     if args.print.is_json() {
@@ -107,6 +119,9 @@ fn inspect(
         let more = report.unchecked_beyond();
         object.optional("unchecked_not_listed", Some(more).filter(|more| *more > 0))?;
         object.optional("globals", report.pickles().map(Pickles::globals))?;
+        if let Some(listed) = listed {
+            members::write(&mut object, listed)?;
+        }
         let mut list = object.list("metadata")?;
         if let Some(model) = &model {
             let most = if args.full { usize::MAX } else { VOCABULARY };
@@ -132,6 +147,9 @@ fn inspect(
         human::report(out, name, &report, profile, &found.left)?;
         if let Some(pickles) = report.pickles().filter(|_| !args.summary) {
             globals(out, pickles)?;
+        }
+        if let Some(listed) = listed {
+            members::show(out, listed)?;
         }
         match &model {
             Some(model) if args.summary => summary::show(out, &model.summary()?)?,
