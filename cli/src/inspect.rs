@@ -3,6 +3,7 @@
 use crate::args::InspectArgs;
 use crate::human::{self, Left, bold};
 use crate::json::{self, List, Object, SCHEMA_INSPECT, TOOL};
+use crate::members;
 use crate::outcome::Outcome;
 use crate::pickles::{self, Pickled};
 use crate::progress::Bars;
@@ -14,7 +15,8 @@ use crate::tree::Tree;
 use std::io::{self, Write};
 use weighbridge::remote::shown;
 use weighbridge::{
-    Error, Goal, Model, Operator, Options, Particulars, Report, Status, Tensor, Text, Unchecked,
+    Archive, Error, Goal, Model, Operator, Options, Particulars, Place as _, Report, Status, Tensor,
+    Text, Unchecked,
 };
 
 /// Maximum number of texts shown per list: a model's vocabulary has 100,000 and more.
@@ -91,7 +93,17 @@ fn inspect(
     let profile = args.verdict.profile();
     let at = args.remote.servers().locate(&args.file)?;
     let input = at.open()?;
-    let (report, model) = Model::checked_at(&input, at.place(), &at.options(options))?;
+    let archive = || Archive::of(&input, at.place());
+    let holder = args.member.as_ref().map(|_| archive()).transpose()?.flatten();
+    let member = args.member.as_deref();
+    let member = member.map(|name| members::place(holder.as_ref(), name)).transpose()?;
+    let opened = member.as_ref().map(|it| it.open()).transpose().map_err(Error::from)?;
+    let (report, model) = match (&opened, &member) {
+        (Some(opened), Some(member)) => Model::checked_at(opened, member, options)?,
+        _ => Model::checked_at(&input, at.place(), &at.options(options))?,
+    };
+    let listed = if model.is_none() && member.is_none() { archive()? } else { None };
+    let listed = listed.as_ref().map(Archive::members);
     *outcome = report.verdict(profile).into();
     let mut found = Survey::default();
     if args.print.is_json() {
@@ -113,6 +125,9 @@ fn inspect(
             if let Some(count) = args.opcodes {
                 pickled.write_operations::<Stopped>(count, &args.at, &mut object)?;
             }
+        }
+        if let Some(listed) = listed {
+            members::write(&mut object, listed)?;
         }
         let mut list = object.list("metadata")?;
         if let Some(model) = &model {
@@ -144,6 +159,9 @@ fn inspect(
         let pickled = if args.summary { None } else { Pickled::of(&input, &report)? };
         if let Some(pickled) = &pickled {
             pickled.show_globals(out)?;
+        }
+        if let Some(listed) = listed {
+            members::show(out, listed)?;
         }
         match &model {
             Some(model) if args.summary => summary::show(out, &model.summary()?)?,

@@ -12,6 +12,7 @@ mod inspect;
 mod jobs;
 mod journal;
 mod json;
+mod members;
 mod outcome;
 mod output;
 mod partition;

@@ -38,17 +38,11 @@ export type Reader = Reading & { formats(): Format[] };
  */
 export let insides: (document: Document) => { raw: full.RawDocument; seed: bigint; glue: Reader };
 /**
- * Forgets what was read of a document that changes.
+ * Forgets what was read of a document that changes, perhaps in length.
  *
  * @internal
  */
-export let forget: (document: Document) => void;
-/**
- * Sets the length of a document to which files are appended.
- *
- * @internal
- */
-export let lengthen: (document: Document, length: bigint) => void;
+export let forget: (document: Document, length?: bigint) => void;
 
 /**
  * A file: its index, and the windows of it in memory.
@@ -72,10 +66,8 @@ export class Document {
 
   static {
     insides = (document) => ({ raw: document.#raw as full.RawDocument, seed: document.#seed, glue: document.#glue });
-    forget = (document) => {
+    forget = (document, length = document.length) => {
       document.#facts = undefined;
-    };
-    lengthen = (document, length) => {
       (document as { length: bigint }).length = length;
     };
   }

@@ -2,7 +2,7 @@
 
 import type * as full from './full.js';
 import { Conversion, type ConversionOptions } from './conversion.js';
-import { Document, forget, insides, lengthen } from './document.js';
+import { Document, forget, insides } from './document.js';
 import type { Profile } from './tables.js';
 import { unpack } from './unpack.js';
 
@@ -183,11 +183,10 @@ export class JointDocument extends Document {
    * are increased by that. `undefined` stands for a file that is missing.
    */
   attach(files: readonly ({ base: bigint; length: bigint } | undefined)[]): void {
-    forget(this);
     const column = (of: 'base' | 'length') => BigUint64Array.from(files, (file) => file?.[of] ?? 0n);
     insides(this).raw.attach(column('base'), column('length'));
     const ends = files.map((file) => (file === undefined ? 0n : file.base + file.length));
-    lengthen(this, ends.reduce((last, end) => (end > last ? end : last), this.length));
+    forget(this, ends.reduce((last, end) => (end > last ? end : last), this.length));
   }
 
   /** Adds the tensors of a file that has reached the goal `index`. */

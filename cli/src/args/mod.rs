@@ -271,6 +271,9 @@ pub(crate) struct InspectArgs {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) verdict: VerdictArgs,
+    /// Open this member of an archive of models (DDUF, llamafile)
+    #[arg(long, value_name = "NAME")]
+    pub(crate) member: Option<String>,
     /// Follow links to shards that leave the folder
     #[arg(long)]
     pub(crate) follow_links: bool,

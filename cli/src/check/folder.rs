@@ -44,6 +44,19 @@ impl Task<'_> {
         }))
     }
 
+    /// What the settings and texts in an archive of models are, as those of a folder; `None` if not all
+    /// of them could be examined.
+    pub(super) fn search_archive(
+        &self,
+        input: &dyn weighbridge::Input,
+        name: &str,
+        is_remote: bool,
+    ) -> Result<Option<Examined>, Error> {
+        let whole = !is_remote || self.payloads;
+        let examined = self.repository.examine(input, name, None, whole)?;
+        Ok(Some(examined).filter(|it| it.class == Class::Code || !it.danger))
+    }
+
     /// Whether the name of a blob in a store is another digest than that of its bytes. A link to
     /// a blob that was compared is not compared again.
     pub(super) fn is_damaged(

@@ -299,6 +299,16 @@ impl Task<'_> {
         let name = file_name(path);
         let is_part = is_piece(&name) && report.verdict_on_checked() != Verdict::Valid;
         let is_found = is_found || is_control(&name) || is_part;
+        if report.leaves_settings() {
+            match self.search_archive(&input, &name, at.is_remote())? {
+                Some(examined) if examined.class == Class::Code => {
+                    let sorted = self.sorted(examined, report.size(), sha256);
+                    return Ok(Seen::Sorted(Box::new(sorted)));
+                }
+                Some(_) => report.settings_searched(),
+                None => {}
+            }
+        }
         if is_found && let Some(examined) = self.examine(&input, &report, &place, at.is_remote())? {
             *stamp = stamp.take().filter(|_| !place.looked.into_inner());
             if self.skip_unknown && examined.class == Class::Unknown && !examined.danger {

@@ -7,6 +7,7 @@ mod companions;
 mod convert;
 mod corpus;
 mod danger;
+mod dduf;
 mod diagnosis;
 mod digest;
 mod exit;

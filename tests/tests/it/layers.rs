@@ -53,7 +53,7 @@ const CLI: Layers = Layers {
     root: "cli/src",
     layers: &[
         "human jobs json outcome output partition progress",
-        "args journal pickles show summary terminal tree walk",
+        "args journal members pickles show summary terminal tree walk",
         "print",
         "extract rules stats",
         "check convert digest explain inspect",
@@ -68,7 +68,7 @@ const WASM: Layers = Layers {
         "blocks cells json pack",
         "meta",
         "decode document elements listing rows",
-        "items joint sparse",
+        "items joint others sparse",
         "bind",
     ],
     together: &[(

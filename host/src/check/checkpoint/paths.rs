@@ -41,7 +41,7 @@ const ROOT: Id = Id::MAX;
 impl Paths {
     /// Follows the pickle that begins at `from` in `bytes`. Without paths if it is broken.
     pub(crate) fn of(bytes: &[u8], from: u64) -> Paths {
-        let Some(values) = Values::of(bytes, from) else { return Paths::default() };
+        let Some(values) = Values::of(bytes, from, &mut |_| {}) else { return Paths::default() };
         let mut found =
             Search { values: &values, ways: vec![None; values.len()], lands: Vec::new() };
         found.run();
@@ -115,7 +115,7 @@ impl Search<'_> {
             }
         };
         match values.get(id) {
-            Value::Tuple(parts) => items(parts, &mut reach),
+            Value::Tuple(parts) => items(values.items(*parts), &mut reach),
             Value::List(parts) | Value::Set(parts) => items(parts, &mut reach),
             Value::Dict(of) => pairs(of, &mut reach),
             Value::Persistent(of) => parts_of(values, *of, &mut reach),

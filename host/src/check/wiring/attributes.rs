@@ -70,7 +70,9 @@ impl Attributes {
 
     /// Leaves the nodes that have ended, and enters that of an attribute.
     fn enter(&mut self, link: &Link) {
-        while let Some(open) = self.open.pop_if(|open| open.end <= link.at) {
+        // The node may have begun before others that have ended.
+        let (here, _) = place(link.name);
+        while let Some(open) = self.open.pop_if(|open| open.end <= here) {
             self.names.truncate(open.from);
         }
         if self.open.is_empty() {
