@@ -105,6 +105,7 @@ pub use base::text;
 pub use base::text::Text;
 pub use base::value::Value;
 pub use check::diagnosis::Diagnosis;
+pub use check::diagnosis::kind::DiagnosisKind;
 pub use check::options::{Goal, Options, Progress};
 pub use check::pickles::{Global, Pickles};
 #[cfg(feature = "policy")]

@@ -1,6 +1,7 @@
 // Unpacks the module's answers: tables, values, metadata.
 
 import type { Metadata, MetaValue, Numbers, Quantization, Tensor, Values } from './entry.js';
+import { KINDS } from './kinds.js';
 import type { Groups, Layout, Rows, Verdict } from './tables.js';
 import { ruleOf, Texts, type Unpack } from './unpack.js';
 
@@ -134,29 +135,31 @@ export function metaValue(fields: Unpack): MetaValue {
 }
 
 /** A verdict, with a diagnosis if the file is not what it should be. */
-export function validity(fields: Unpack): Pick<Verdict, 'verdict' | 'valid' | 'diagnosis' | 'missing' | 'leftOut'> {
+export function validity(fields: Unpack): Pick<Verdict, 'verdict' | 'valid' | 'diagnosis' | 'diagnosisKind' | 'missing' | 'leftOut'> {
   const accepted = fields.flag();
   const unsupported = fields.flag();
-  const { diagnosis, missing } = described(fields);
+  const { diagnosis, diagnosisKind, missing } = described(fields);
   const leftOut = fields.optionalText();
   return {
     verdict: unsupported ? 'unsupported' : accepted ? 'valid' : 'invalid',
     valid: accepted && !unsupported,
     diagnosis,
+    diagnosisKind,
     missing,
     leftOut,
   };
 }
 
 /** The diagnosis, and the bytes missing at the end if there is only one file. */
-function described(fields: Unpack): Pick<Verdict, 'diagnosis' | 'missing'> {
+function described(fields: Unpack): Pick<Verdict, 'diagnosis' | 'diagnosisKind' | 'missing'> {
   const name = fields.optionalText();
   const missing = fields.optional();
   const tensors = fields.u64();
   const sentence = fields.optionalText();
   const code = fields.u32();
+  const diagnosisKind = KINDS[fields.u32() - 1];
   const text = missing !== undefined ? cutOff(missing, tensors) : code !== 0 ? ruleOf(code).message : sentence;
-  return name === undefined ? { diagnosis: text, missing } : { diagnosis: `${name}: ${text}`, missing: undefined };
+  return name === undefined ? { diagnosis: text, diagnosisKind, missing } : { diagnosis: `${name}: ${text}`, diagnosisKind, missing: undefined };
 }
 
 /** Worded as in the command-line tool. */

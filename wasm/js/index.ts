@@ -26,6 +26,7 @@ export type { DocumentOptions, Goal } from './options.js';
 export type * from './entry.js';
 export type * from './models.js';
 export type { Npy } from './npy.js';
+export type * from './kinds.js';
 export type * from './tables.js';
 export type { Texts, WeighbridgeError } from './unpack.js';
 

@@ -1,5 +1,6 @@
 /** Tables of many entries, and verdicts. Offsets and extents are `BigUint64Array`. */
 
+import type { DiagnosisKind } from './kinds.js';
 import type { Goal } from './options.js';
 import type { Texts } from './unpack.js';
 
@@ -22,6 +23,8 @@ export interface Verdict {
   valid: boolean;
   /** What the file is instead, if not what it should be: another format, an error page, a truncated download. */
   diagnosis: string | undefined;
+  /** The kind of the diagnosis: what can be done about the file. */
+  diagnosisKind: DiagnosisKind | undefined;
   /** Minimum number of missing bytes, if the file is truncated. */
   missing: bigint | undefined;
   /** A sentence: checks that were left out because they need other files. */

@@ -257,21 +257,22 @@ test('a file of another kind has a verdict and a name', async () => {
   const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 4970\n';
   const other = async (content, name, options) => {
     const document = await open(fromBytes(Buffer.from(content, 'latin1')), { name, ...options });
-    const { verdict, valid, diagnosis } = document.verdict();
+    const { verdict, valid, diagnosis, diagnosisKind } = document.verdict();
     document.free();
     assert.equal(valid, false);
-    return [verdict, diagnosis];
+    return [verdict, diagnosis, diagnosisKind];
   };
   const hdf5 = '\x89HDF\r\n\x1A\n and so on';
   for (const name of ['x', 'x.npy', 'x.safetensors', 'x.oinf']) {
-    assert.deepEqual(await other(hdf5, name), ['unsupported', 'an HDF5 file']);
+    assert.deepEqual(await other(hdf5, name), ['unsupported', 'an HDF5 file', 'other']);
   }
   // A caller who names the format wants to know what is wrong with the file.
   assert.equal((await other(hdf5, 'x', { format: 'oinf' }))[0], 'invalid');
-  const [verdict, diagnosis] = await other(pointer, 'x.gguf');
+  const [verdict, diagnosis, kind] = await other(pointer, 'x.gguf');
   assert.equal(verdict, 'invalid');
+  assert.equal(kind, 'lfs-pointer');
   assert.match(diagnosis, /^a Git LFS pointer.* fetches its 4,970 bytes$/);
-  assert.deepEqual(await other('', 'x'), ['invalid', 'an empty file']);
+  assert.deepEqual(await other('', 'x'), ['invalid', 'an empty file', 'incomplete']);
 });
 
 test('a file whose pickle would run something is invalid', async () => {

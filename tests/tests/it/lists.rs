@@ -1,9 +1,11 @@
-//! Lists of file extensions in other languages are those of `core/src/format/formats.rs`.
+//! Lists in other languages are those of the Rust code: file extensions of
+//! `core/src/format/formats.rs`, kinds of diagnoses.
 //!
 //! `WEIGHBRIDGE_LISTS=write cargo test -p weighbridge-tests --test it lists` rewrites them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use weighbridge::DiagnosisKind;
 use weighbridge_core::Format;
 
 /// A list in a file: the text between two others, on one line.
@@ -45,6 +47,17 @@ const LISTS: [List; 4] = [
     },
 ];
 
+/// The names of kinds of diagnoses, in the order of their numbers.
+const KINDS: List = List {
+    path: "wasm/js/kinds.ts",
+    before: "export const KINDS = [",
+    after: "] as const;",
+    text: || {
+        let quoted = |kind: &DiagnosisKind| format!("'{}'", kind.name());
+        DiagnosisKind::ALL.iter().map(quoted).collect::<Vec<_>>().join(", ")
+    },
+};
+
 /// The formats that the module of the page that is loaded first reads.
 const FIRST: [Format; 2] = [Format::Safetensors, Format::Gguf];
 
@@ -64,9 +77,9 @@ fn root() -> PathBuf {
 }
 
 #[test]
-fn lists_of_extensions_are_those_of_the_core() {
+fn lists_in_other_languages_are_those_of_the_code() {
     let write = std::env::var("WEIGHBRIDGE_LISTS").is_ok_and(|what| what == "write");
-    for List { path, before, after, text } in LISTS {
+    for List { path, before, after, text } in LISTS.into_iter().chain([KINDS]) {
         let file = root().join(path);
         let old = fs::read_to_string(&file).unwrap();
         let (start, rest) = old.split_once(before).unwrap_or_else(|| panic!("{path}: {before}"));

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use js_sys::{Error, Uint8Array};
 
 use wasm_bindgen::prelude::*;
-use weighbridge::{Diagnosis, Options};
+use weighbridge::{Diagnosis, DiagnosisKind, Options};
 use weighbridge_core::{Format, Profile, Severity, Stop};
 
 #[wasm_bindgen]
@@ -190,21 +190,26 @@ impl RawDocument {
     }
 }
 
-/// Packs a diagnosis: the file's name in a set, missing bytes and tensors, a sentence, and a rule
-/// whose message is one.
+/// Packs a diagnosis: the file's name in a set, missing bytes and tensors, a sentence, a rule
+/// whose message is one, and the number of the kind, from 1 on.
 fn describe(diagnosis: Option<(&str, &Diagnosis)>, pack: &mut Pack) {
     pack.optional_text(diagnosis.map(|(name, _)| name).filter(|name| !name.is_empty()));
-    let (missing, tensors, sentence) = match diagnosis {
-        Some((_, Diagnosis::CutOff { missing, tensors })) => (Some(*missing), *tensors, None),
+    let (missing, tensors, sentence, kind) = match diagnosis {
+        Some((_, Diagnosis::CutOff { missing, tensors })) => {
+            (Some(*missing), *tensors, None, DiagnosisKind::Incomplete as u32 + 1)
+        }
         // Other formats are left to the module of every format.
-        Some((_, other)) if cfg!(feature = "full") => (None, 0, Some(other.sentence())),
-        _ => (None, 0, None),
+        Some((_, other)) if cfg!(feature = "full") => {
+            (None, 0, Some(other.sentence()), other.kind() as u32 + 1)
+        }
+        _ => (None, 0, None, 0),
     };
     pack.optional(missing);
     pack.u64(tensors);
     let sentence = sentence.as_ref().map(Result::as_deref);
     pack.optional_text(sentence.and_then(Result::ok));
     pack.u32(sentence.and_then(Result::err).map_or(0, |rule| rule.code().into()));
+    pack.u32(kind);
 }
 
 /// The formats that this build reads: name, title, extensions.

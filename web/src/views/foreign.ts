@@ -1,19 +1,23 @@
 /** What is shown of a file that is no model: what it is, what to do, and its bytes. */
 
+import type { DiagnosisKind } from 'weighbridge';
 import type { OpenFile } from '../file.ts';
 import { h } from '../ui/dom.ts';
 import { FindingsView } from './findings.ts';
 
-/** What to do about a file, by the words of its diagnosis. */
-const ADVICE: readonly (readonly [RegExp, string])[] = [
-  [/LFS pointer/, 'Git stores the file elsewhere, and this text in its place. Fetch the file with git lfs pull, or download it from the page of its repository, then open it again.'],
-  [/Xet pointer/, 'The repository stores the file elsewhere, and this text in its place. Download the file itself, then open it again.'],
-  [/page|message|JSON|XML/i, 'A server sent this in place of the file: the address may be wrong, or the file needs a login. Download it again.'],
-  [/cut off|empty|zeros/, 'The download or the copy did not finish. Repeat it, then open the file again.'],
-  [/pickle/, 'Loading a pickle can run any program, so this page does not. Look for the same model as .safetensors.'],
-  [/GGML|GGMF|GGJT/, 'Look for the same model as .gguf: current programs read no other.'],
-  [/compressed|archive/, 'Unpack it and open the files inside.'],
-];
+/** What to do about a file of each kind; without an entry, the formats are listed. */
+const ADVICE: Record<DiagnosisKind, string | undefined> = {
+  generation: 'Convert the file with a current version of the program that wrote it, or look for the same model in the current version of the format.',
+  superseded: 'Look for the same model as .gguf: current programs read no other.',
+  packed: 'Unpack it and open the files inside.',
+  pickle: 'Loading a pickle can run any program, so this page does not. Look for the same model as .safetensors.',
+  'lfs-pointer': 'Git stores the file elsewhere, and this text in its place. Fetch the file with git lfs pull, or download it from the page of its repository, then open it again.',
+  'xet-pointer': 'The repository stores the file elsewhere, and this text in its place. Download the file itself, then open it again.',
+  message: 'A server sent this in place of the file: the address may be wrong, or the file needs a login. Download it again.',
+  incomplete: 'The download or the copy did not finish. Repeat it, then open the file again.',
+  other: undefined,
+  unknown: undefined,
+};
 
 const OTHERWISE = 'This page reads tensor files only. Check that the name belongs to the file, or look for the model in one of these formats:';
 
@@ -33,7 +37,7 @@ export class ForeignView {
 
   constructor(file: OpenFile) {
     const diagnosis = file.verdict?.diagnosis ?? 'of no known format';
-    const advice = ADVICE.find(([words]) => words.test(diagnosis))?.[1];
+    const advice = ADVICE[file.verdict?.diagnosisKind ?? 'unknown'];
     const formats = h('p', { class: 'muted' });
     this.element = h(
       'div',

@@ -13,6 +13,7 @@ use weighbridge_core::{
 };
 
 pub(crate) mod archive;
+pub(crate) mod kind;
 mod magic;
 mod scanned;
 
