@@ -1,4 +1,4 @@
-/** Repositories of the hub, in the build with URL access: which of their files to open. */
+/** Repositories of the hub and folders of servers, in the build with URL access: which of their files to open. */
 
 import './style/hub.css';
 import { button, fill, h, setText, uniqueId } from './ui/dom.ts';
@@ -46,7 +46,7 @@ function ask({ name, revision, path }: Repository, { choices, entries, cut, stra
   const dialog = h(
     'dialog',
     { class: 'hub', 'aria-labelledby': id },
-    h('h2', { id }, h('bdi', {}, [name, revision === 'main' ? '' : `@${revision}`, path === '' ? '' : `/${path}`].join(''))),
+    h('h2', { id }, h('bdi', {}, [name, revision === 'main' || revision === '' ? '' : `@${revision}`, path === '' ? '' : `/${path}`].join(''))),
     summary,
     search,
     list,
@@ -91,6 +91,6 @@ function choiceButton(choice: Choice, choose: (choice: Choice) => void): HTMLBut
     'button',
     { type: 'button', class: 'choice', onclick: () => choose(choice) },
     h('bdi', {}, path),
-    h('span', { class: 'muted' }, `${files > 1 ? `${count(files)} files, ` : ''}${size(bytes)}`),
+    h('span', { class: 'muted' }, `${files > 1 ? `${count(files)} files` : ''}${files > 1 && bytes > 0 ? ', ' : ''}${bytes > 0 ? size(bytes) : ''}`),
   );
 }

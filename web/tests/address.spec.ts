@@ -17,7 +17,7 @@ test('addresses of pages about a file lead to the file', () => {
   expect(to('https://github.com/owner/repo/blob/v1.0/dir/m.safetensors?raw=true')).toBe('https://raw.githubusercontent.com/owner/repo/v1.0/dir/m.safetensors');
   expect(to('https://gitlab.example/group/sub/repo/-/blob/main/m.gguf')).toBe('https://gitlab.example/group/sub/repo/-/raw/main/m.gguf');
   expect(to('https://files.test/blob/m.gguf')).toBe('https://files.test/blob/m.gguf');
-  expect(() => direct('org/model')).toThrow('org/model is not a valid address.');
+  expect(() => direct('org/model')).toThrow('“org/model” is not an address such as https://');
   expect(() => direct('http://files.test/m.gguf')).toThrow('Only https addresses can be opened');
 });
 

@@ -295,7 +295,7 @@ test('in words: a gated file, no tensor files, no network, no model', async ({ p
   await enter(page, 'org/model');
   await expect(alert).toContainText('huggingface.co could not be reached: check the address and the connection.');
   await enter(page, 'model');
-  await expect(alert).toContainText('model is not a valid address.');
+  await expect(alert).toContainText('“model” is not an address such as https://');
 });
 
 test('a listing can be cancelled', async ({ page, context }) => {

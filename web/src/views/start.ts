@@ -93,6 +93,7 @@ export function startView(samples: Promise<Sample[]>, actions: StartActions): { 
     autocomplete: 'off',
     spellcheck: 'false',
     placeholder: 'https://… or org/model',
+    title: 'A file, a folder that its server lists (with / at the end), or a model on huggingface.co',
     'aria-label': 'Address of a file, or of a model on huggingface.co',
     required: true,
   });

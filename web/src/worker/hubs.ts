@@ -6,11 +6,11 @@
 /** The hub whose repositories can be opened by name. */
 export const HUB = 'https://huggingface.co';
 
-/** A folder of a hub repository. */
+/** A folder of a hub repository, or of any server. */
 export interface Repository {
-  /** The kind in the hub's API. */
-  kind: 'models' | 'datasets' | 'spaces';
-  /** Owner and name. */
+  /** The kind in the hub's API; `folder` is on another server. */
+  kind: 'models' | 'datasets' | 'spaces' | 'folder';
+  /** Owner and name, or the URL of the folder. */
   name: string;
   revision: string;
   /** The path of the folder or of a file; empty for the whole repository. */
@@ -27,6 +27,10 @@ const WORD = /^(?!\.{1,2}$)[\w.-]{1,96}$/;
 /** The repository that a text names, if any. */
 export function repositoryOf(text: string): Repository | undefined {
   const page = PAGE.exec(text);
+  const server = page === null && URL.canParse(text) ? new URL(text) : undefined;
+  if (server !== undefined && !/^(?:huggingface|hf)\.co$/.test(server.hostname) && isOpenable(server) && server.pathname.endsWith('/') && server.search + server.hash === '') {
+    return { kind: 'folder', name: server.href, revision: '', path: '' };
+  }
   const [, kind = 'models', name = '', branch = 'main', folder = ''] = page ?? NAMED.exec(text) ?? [];
   const plain = (part: string) => (page === null ? part.replaceAll('%2F', '/') : decoded(part));
   const revision = plain(branch);
@@ -43,6 +47,9 @@ export function isWithin(path: string): boolean {
 
 /** The URL of a file in a repository. */
 export function addressOf({ kind, name, revision }: Repository, path: string): string {
+  if (kind === 'folder') {
+    return new URL(quoted(path), name).href;
+  }
   return `${HUB}/${kind === 'models' ? '' : `${kind}/`}${name}/resolve/${encodeURIComponent(revision)}/${quoted(path)}`;
 }
 
@@ -71,7 +78,7 @@ export function direct(address: string): URL {
   try {
     url = new URL(address);
   } catch {
-    throw new Error(`${address} is not a valid address.`);
+    throw new Error(`“${address}” is not an address such as https://example.org/model.safetensors.`);
   }
   if (!isOpenable(url)) {
     throw new Error('Only https addresses can be opened, or http addresses on this computer.');

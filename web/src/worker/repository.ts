@@ -1,5 +1,6 @@
-/** Lists the tensor files of a hub repository. The hub's answers are as untrusted as the files. */
+/** Lists the tensor files of a hub repository, or of a folder on a server. The hub's answers are as untrusted as the files. */
 
+import { directoryOf } from './directory.ts';
 import { HUB, addressOf, isWithin, quoted, type Repository } from './hubs.ts';
 import { SHARD, isModel } from '../names.ts';
 import { patiently } from './patience.ts';
@@ -24,7 +25,7 @@ export interface Listed {
 /** A file that can be opened, or the main file of a set. */
 export interface Choice {
   path: string;
-  /** Total bytes of its files. */
+  /** Total bytes of its files; 0 if the server does not say. */
   size: number;
   files: number;
   address: string;
@@ -44,6 +45,11 @@ export interface Listing {
 /** Lists the files and sets that can be opened. */
 export async function list(context: Context, of: Repository): Promise<Listing> {
   const { kind, name, revision, path } = of;
+  if (kind === 'folder') {
+    const folder = new URL(name);
+    const { files, ...rest } = directoryOf((await fetched(folder, LONGEST, of, context.signal)).text, folder);
+    return { choices: choicesOf(files, of), ...rest };
+  }
   const found = new Map<string, Listed>();
   let [entries, strange] = [0, 0];
   let next: URL | undefined = new URL(`${HUB}/api/${kind}/${name}/tree/${encodeURIComponent(revision)}${path === '' ? '' : `/${quoted(path)}`}?recursive=true`);
@@ -151,7 +157,7 @@ async function fetched(url: URL, limit: number, { kind, name, revision, path }: 
     );
     if (!response.ok) {
       const code = response.headers.get('x-error-code');
-      const what = { models: 'The model', datasets: 'The dataset', spaces: 'The space' }[kind];
+      const what = { models: 'The model', datasets: 'The dataset', spaces: 'The space', folder: 'The folder' }[kind];
       const which = code === 'RevisionNotFound' ? `The revision ${revision} of ${name}` : code === 'EntryNotFound' ? `The folder ${path} of ${name}` : `${what} ${name}`;
       throw new Error(refusal(response, url.host, which));
     }
