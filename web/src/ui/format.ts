@@ -63,6 +63,17 @@ export function short(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
+/** Two numbers with as many digits as it takes to tell them apart, three at least. */
+export function apart(low: number, high: number): [string, string] {
+  for (let digits = 3; digits < 17; digits++) {
+    const [one, other] = [low, high].map((value) => String(Number(value.toPrecision(digits))));
+    if (one !== other) {
+      return [one, other];
+    }
+  }
+  return [String(low), String(high)];
+}
+
 /** Parses `10 MiB`, `3k`, `4096`; `undefined` if invalid. */
 export function parseSize(text: string): bigint | undefined {
   const match = /^\s*([\d.]+)\s*([kmgt]?)(i?b)?\s*$/i.exec(text);

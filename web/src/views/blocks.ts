@@ -1,8 +1,9 @@
 /** The blocks of a model as columns: size and composition of each. */
 
 import type { ModelSummary } from 'weighbridge';
-import { h, setText } from '../ui/dom.ts';
+import { h } from '../ui/dom.ts';
 import { count, counted, parameters, size } from '../ui/format.ts';
+import { steps } from '../ui/steps.ts';
 
 /** Maximum number of blocks per stack, and of stacks. */
 const MOST_BLOCKS = 512;
@@ -70,43 +71,18 @@ function chart(stack: string, all: Block[], parts: ModelSummary['parts']): HTMLE
   const sizes = new Set(drawn.map(({ bytes }) => bytes));
   const range = `${sizes.size === 1 ? `${size(drawn[0].bytes)} each` : 'up to ' + size(BigInt(most))}${all.length > drawn.length ? `; the first ${count(drawn.length)} are shown` : ''}`;
   const readout = h('span', { class: 'muted' }, range);
-  const stage = h('div', {
-    class: 'block-stage',
-    role: 'slider',
-    tabindex: '0',
-    'aria-label': `${stack}, ${counted(all.length, 'block')}: ${range}`,
-    'aria-valuemin': '0',
-    'aria-valuemax': String(drawn.length - 1),
-    'aria-valuenow': '0',
-    'aria-valuetext': said(0),
-  });
+  const stage = h('div', { class: 'block-stage' });
   stage.append(svg);
-  let at = 0;
-  const point = (to: number) => {
-    at = Math.max(0, Math.min(to, drawn.length - 1));
-    cursor.setAttribute('x', String(at));
-    cursor.setAttribute('visibility', 'visible');
-    setText(readout, said(at));
-    stage.setAttribute('aria-valuenow', String(at));
-    stage.setAttribute('aria-valuetext', said(at));
-  };
-  const leave = () => {
-    cursor.setAttribute('visibility', 'hidden');
-    setText(readout, range);
-  };
-  stage.addEventListener('pointermove', ({ clientX }) => {
-    const { left, width } = stage.getBoundingClientRect();
-    point(Math.floor(((clientX - left) / Math.max(1, width)) * drawn.length));
-  });
-  stage.addEventListener('pointerleave', leave);
-  stage.addEventListener('blur', leave);
-  stage.addEventListener('focus', () => point(at));
-  stage.addEventListener('keydown', (event) => {
-    const to = { ArrowRight: at + 1, ArrowUp: at + 1, ArrowLeft: at - 1, ArrowDown: at - 1, Home: 0, End: drawn.length - 1 }[event.key];
-    if (to !== undefined) {
-      event.preventDefault();
-      point(to);
-    }
+  steps(stage, {
+    label: `${stack}, ${counted(all.length, 'block')}: ${range}`,
+    count: drawn.length,
+    said,
+    nearest: (share) => Math.floor(share * drawn.length),
+    mark: (at) => {
+      cursor.setAttribute('x', String(at ?? 0));
+      cursor.setAttribute('visibility', at === undefined ? 'hidden' : 'visible');
+    },
+    readout,
   });
   stage.style.setProperty('--blocks', String(drawn.length));
   return h('div', { class: 'block-chart' }, h('h4', {}, h('bdi', { class: 'mono' }, stack), ` ${counted(all.length, 'block')} `, readout), stage);

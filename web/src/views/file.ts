@@ -15,11 +15,9 @@ import { LayoutView } from './layout.ts';
 import { MetadataView } from './metadata.ts';
 import type { ModelView } from './model.ts';
 import { TensorPanel } from './panel.ts';
-import { RowsView } from './rows.ts';
 import { StripView } from './strip.ts';
 import { TensorsView } from './tensors.ts';
 import { VerdictView } from './verdict.ts';
-import { WeightsView } from './weights.ts';
 
 /** A view that is loaded when first opened. */
 function later(kind: string, view: () => Promise<{ element: HTMLElement }>): HTMLElement {
@@ -57,7 +55,7 @@ export class FileView {
     }
     this.tabs.add({ id: 'tensors', label: file.isTable ? 'Columns' : 'Tensors', make: () => this.#tensors.element });
     if (file.isTable && !file.info.refused) {
-      this.tabs.add({ id: 'rows', label: 'Rows', make: () => new RowsView(file).element });
+      this.tabs.add({ id: 'rows', label: 'Rows', make: () => later('later', async () => new (await import('./rows.ts')).RowsView(file)) });
     }
     this.tabs.add({
       id: 'findings',
@@ -65,7 +63,7 @@ export class FileView {
       make: () => new FindingsView(file, (tensor) => file.select(tensor)).element,
     });
     if (file.hasWeights) {
-      this.tabs.add({ id: 'weights', label: 'Weights', make: () => new WeightsView(file).element });
+      this.tabs.add({ id: 'weights', label: 'Weights', make: () => later('later', async () => new (await import('./weights.ts')).WeightsView(file)) });
       file.swept.on(() => this.tabs.badge('weights', file.health === undefined ? '' : count(file.health.suspicious)));
     }
     if (file.isModel) {

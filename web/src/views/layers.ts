@@ -1,7 +1,8 @@
 /** How much the layers of two models differ: one bar per layer. */
 
-import { h, setText } from '../ui/dom.ts';
+import { h } from '../ui/dom.ts';
 import { counted, real } from '../ui/format.ts';
+import { steps } from '../ui/steps.ts';
 import { layerOf } from '../worker/text.ts';
 import type { Line } from './pairs.ts';
 
@@ -60,49 +61,20 @@ export function layerBars(lines: readonly Line[], choose: (line: Line) => void):
   const range = `${counted(all.length, 'layer')}, at most ${real(most)}`;
   const readout = h('span', { class: 'mono' }, range);
   const said = ({ layer, error, worst, tensors }: Layer) => `layer ${layer}: ${real(error)} in ${worst.name}${tensors > 1 ? `, the worst of ${tensors}` : ''}`;
-  const stage = h(
-    'div',
-    {
-      class: 'layer-bars',
-      role: 'slider',
-      tabindex: '0',
-      'aria-label': `Relative error of each layer: ${range}`,
-      'aria-valuemin': '0',
-      'aria-valuemax': String(all.length - 1),
-      'aria-valuenow': '0',
-      'aria-valuetext': said(all[0]),
+  const stage = h('div', { class: 'layer-bars' }, ...bars);
+  let marked: HTMLElement | undefined;
+  steps(stage, {
+    label: `Relative error of each layer: ${range}`,
+    count: all.length,
+    said: (at) => said(all[at]),
+    nearest: (share) => Math.floor(share * all.length),
+    mark: (at) => {
+      marked?.removeAttribute('data-at');
+      marked = at === undefined ? undefined : bars[at];
+      marked?.setAttribute('data-at', '');
     },
-    ...bars,
-  );
-  let at = 0;
-  const point = (to: number) => {
-    bars[at].removeAttribute('data-at');
-    at = Math.max(0, Math.min(to, all.length - 1));
-    bars[at].setAttribute('data-at', '');
-    setText(readout, said(all[at]));
-    stage.setAttribute('aria-valuenow', String(at));
-    stage.setAttribute('aria-valuetext', said(all[at]));
-  };
-  const leave = () => {
-    bars[at].removeAttribute('data-at');
-    setText(readout, range);
-  };
-  stage.addEventListener('pointermove', (event) => {
-    const { left, width } = stage.getBoundingClientRect();
-    point(Math.floor(((event.clientX - left) / Math.max(1, width)) * all.length));
-  });
-  stage.addEventListener('pointerleave', leave);
-  stage.addEventListener('blur', leave);
-  stage.addEventListener('focus', () => point(at));
-  stage.addEventListener('click', () => choose(all[at].worst));
-  stage.addEventListener('keydown', (event) => {
-    const to = { ArrowRight: at + 1, ArrowUp: at + 1, ArrowLeft: at - 1, ArrowDown: at - 1, Home: 0, End: all.length - 1 }[event.key];
-    if (to !== undefined) {
-      event.preventDefault();
-      point(to);
-    } else if (event.key === 'Enter') {
-      choose(all[at].worst);
-    }
+    open: (at) => choose(all[at].worst),
+    readout,
   });
   const endless = all.some(({ error }) => error === Infinity) && h('span', { class: 'layer-endless' }, h('span', { class: 'layer-key' }), 'infinite: the base is all zeros');
   return h('section', { 'aria-label': 'Across layers' }, h('p', {}, 'Relative error by layer: ', readout, endless), stage, axis(all));

@@ -67,7 +67,9 @@ export class StatisticsView {
   }
 
   #draw(tensor: TensorDetails, result: StatisticsResult, into: HTMLElement): void {
-    const { summary, quantiles: [, , , , low, median, high] } = result;
+    const { summary } = result;
+    // They are estimates, from bins that reach beyond the elements.
+    const [, least, most, , low, median, high] = Array.from(result.quantiles, (value) => Math.max(summary.min, Math.min(value, summary.max)));
     const histogram = new Histogram(result);
     this.#histogram = histogram;
     histogram.scale = this.#scale;
@@ -110,7 +112,7 @@ export class StatisticsView {
         number('Standard deviation', summary.deviation),
         number('Norm (L2)', Math.sqrt(Number(summary.count - summary.nans - summary.infinities) * (summary.deviation ** 2 + summary.mean ** 2))),
         Number.isFinite(median) && pair('Quartiles', h('span', { class: 'mono' }, [low, median, high].map(short).join(', '))),
-        Number.isFinite(median) && pair('1 % to 99 %', h('span', { class: 'mono' }, `${short(result.quantiles[1])} to ${short(result.quantiles[2])}`)),
+        Number.isFinite(median) && pair('1 % to 99 %', h('span', { class: 'mono' }, `${short(least)} to ${short(most)}`)),
         pair(accessOf(tensor) === 'entries' ? 'Entries stored' : 'Elements', h('span', { class: 'mono' }, count(summary.count))),
         special('Zeros', summary.zeros),
         special('Subnormal', summary.subnormals),
@@ -126,12 +128,13 @@ export class StatisticsView {
 
   /** A place for the norms of rows and columns, which are computed on request. */
   #channels(tensor: TensorDetails): HTMLElement {
+    const { client, id, tasks, closing } = this.#file;
     const place = h('div', { class: 'channels' });
+    const spectrum = () => tasks.run('Singular values', (options) => client.with(options).spectrum(id, tensor.index), closing.signal);
     const run = async () => {
-      const file = this.#file;
-      const found = await file.tasks.run('Rows and columns', (options) => file.client.with(options).channels(file.id, tensor.index), file.closing.signal);
+      const found = await tasks.run('Rows and columns', (options) => client.with(options).channels(id, tensor.index), closing.signal);
       if (found !== undefined) {
-        await fetched(place, async () => ({ element: (await import('./channels.ts')).channelsView(found) }));
+        await fetched(place, async () => ({ element: (await import('./channels.ts')).channelsView(found, spectrum) }));
       }
     };
     fill(place, button('Norms of rows and columns', () => void run()));

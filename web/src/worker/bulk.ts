@@ -1,7 +1,7 @@
-/** Many tensors, or all values of one: archives of arrays, CSV, norms of rows and columns. */
+/** Many tensors, or all values of one: archives of arrays, CSV. */
 
 import { line } from '../csv.ts';
-import { hasChannels, savedAs } from '../storage.ts';
+import { savedAs } from '../storage.ts';
 import { npy } from './exports.ts';
 import type { Context } from './rpc.ts';
 import { details } from './scan.ts';
@@ -11,7 +11,9 @@ import { rows } from './tables.ts';
 import { valueList } from './text.ts';
 
 export { safetensors, safetensorsPlan } from './convert.ts';
+export { channels } from './channels.ts';
 export { regions } from './regions.ts';
+export { spectrum } from './spectrum.ts';
 
 /** Elements per read. */
 const STEP = 1 << 16;
@@ -22,10 +24,6 @@ const MOST_BYTES = 0xffff_ffff;
 const MOST_ENTRIES = 0xffff;
 /** Maximum number of values in a CSV file: spreadsheets take fewer. */
 const MOST_VALUES = 1n << 22n;
-/** Maximum number of rows and of columns whose norms are kept. */
-const MOST_CHANNELS = 1 << 22;
-/** Number of channels that are listed. */
-const LISTED = 8;
 
 const TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
   let sum = n;
@@ -140,49 +138,4 @@ export async function valuesCsv(context: Context, id: number, tensor: number): P
     context.progress({ label: 'Values', done: Number(from) / Number(elements) });
   }
   return new Blob(parts, { type: 'text/csv' });
-}
-
-/** The norms of the rows or columns of a tensor. */
-export interface Channels {
-  axis: 'row' | 'column';
-  count: number;
-  median: number;
-  /** Those with the largest norms. */
-  largest: { index: number; norm: number }[];
-  /** How many norms exceed six times the median. */
-  outliers: number;
-  /** How many have a NaN or an infinity. */
-  broken: number;
-}
-
-/** The norms of rows (the first axis) and columns (the second); those of all other axes are summed. */
-export async function channels(context: Context, id: number, tensor: number): Promise<Channels[]> {
-  const file = session(id);
-  const about = await details(file, tensor, context);
-  const [height = 0, width = 0, ...others] = Array.from(about.shape, Number);
-  if (!hasChannels(about) || height > MOST_CHANNELS || width > MOST_CHANNELS) {
-    throw new Error('the tensor has no rows and columns in order, or too many');
-  }
-  const inner = others.reduce((a, b) => a * b, 1);
-  const sums = [new Float64Array(height), new Float64Array(width)];
-  const total = Number(about.elements);
-  for (let from = 0; from < total; from += STEP) {
-    const { data } = await file.settle(() => file.document.values(tensor, BigInt(from), Math.min(STEP, total - from)), context);
-    for (let i = 0; i < data.length; i++) {
-      const value = Number(data[i]);
-      const place = Math.floor((from + i) / inner);
-      sums[0][Math.floor(place / width)] += value * value;
-      sums[1][place % width] += value * value;
-    }
-    context.progress({ label: 'Rows and columns', done: from / total });
-  }
-  return sums.map((all, i) => described(i === 0 ? 'row' : 'column', all));
-}
-
-function described(axis: Channels['axis'], sums: Float64Array): Channels {
-  const norms = Array.from(sums, (sum, index) => ({ index, norm: Math.sqrt(sum) }));
-  const finite = norms.filter(({ norm }) => Number.isFinite(norm)).sort((a, b) => b.norm - a.norm || a.index - b.index);
-  const half = (finite.length - 1) / 2;
-  const median = finite.length === 0 ? NaN : (finite[Math.floor(half)].norm + finite[Math.ceil(half)].norm) / 2;
-  return { axis, count: norms.length, median, largest: finite.slice(0, LISTED), outliers: finite.filter(({ norm }) => norm > 6 * median).length, broken: norms.length - finite.length };
 }

@@ -114,8 +114,9 @@ async function settings(context: Context, address: string, of: Repository): Prom
   return await (await hub()).settings(context, address, of);
 }
 
+/** All formats: the first module reads some of them. */
 async function formats() {
-  return (await library()).formats();
+  return (await everyFormat()).formats();
 }
 
 async function memory(): Promise<number> {
@@ -132,7 +133,7 @@ function later<M, N extends keyof M & string>(names: readonly N[], module: () =>
 const summaries = later(['model', 'vocabulary', 'findTokens', 'foundTokens', 'tokensOf', 'chatTemplate', 'metaText', 'updates'], () => import('./summary.ts'));
 
 /** The functions that export many tensors. */
-const bulk = later(['npz', 'valuesCsv', 'channels', 'regions', 'safetensors', 'safetensorsPlan'], () => import('./bulk.ts'));
+const bulk = later(['npz', 'valuesCsv', 'channels', 'spectrum', 'regions', 'safetensors', 'safetensorsPlan'], () => import('./bulk.ts'));
 
 const api = { ...tables, ...grouped, ...jobs, ...exports, ...swept, ...summaries, ...bulk, differences, sweep, open, glance, close, touch, parts, listing, settings, bytes, formats, memory };
 

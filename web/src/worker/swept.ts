@@ -69,7 +69,7 @@ function nameOf(id: number, tensor: number): string {
 export interface Course {
   /** The name, with `#` in place of the layer. */
   kind: string;
-  points: { layer: number; tensor: number; name: string; deviation: number; most: number; bits: number }[];
+  points: { layer: number; tensor: number; name: string; deviation: number; most: number; bits: number; fault: boolean }[];
 }
 
 /** The kinds of weights that occur in several layers, the most frequent first. */
@@ -90,7 +90,7 @@ export function courses(_: Context, id: number): Course[] {
     kinds.set(kind, course);
     const { min, max, deviation } = found.columns;
     const most = Math.max(Math.abs(min[tensor]), Math.abs(max[tensor]));
-    course.points.push({ layer, tensor, name, deviation: deviation[tensor], most, bits: found.signs[tensor] });
+    course.points.push({ layer, tensor, name, deviation: deviation[tensor], most, bits: found.signs[tensor], fault: (found.signs[tensor] & found.faults) !== 0 });
   });
   const several = [...kinds.values()].filter(({ points }) => points.length > 1);
   several.forEach(({ points }) => points.sort((a, b) => a.layer - b.layer));
