@@ -1,6 +1,7 @@
 /** An open file, as the page sees it. */
 
 import type { Profile, Verdict } from 'weighbridge';
+import { partWord } from './parts.ts';
 import type { Api, Opened } from './worker/main.ts';
 import type { Picture, StatisticsResult } from './worker/jobs.ts';
 import type { FindingGroup } from './worker/grouped.ts';
@@ -133,6 +134,14 @@ export class OpenFile {
   /** The part that contains a byte, for a multi-file model. */
   partAt(at: bigint): Part | undefined {
     return this.parts?.findLast(({ base, size }) => base <= at && size > 0n);
+  }
+
+  /** What the specification calls a part of the file; without an offset, all parts of the kind. */
+  partWord(part: string, at?: bigint): string {
+    const { format, parts } = this.info;
+    const own = format === 'shards' ? (at === undefined ? parts?.at(-1) : this.partAt(at)) : undefined;
+    const inside = own === undefined || own.name.endsWith('.json') ? format : own.name.endsWith('.safetensors') ? 'safetensors' : 'pytorch';
+    return partWord(inside, part, at === undefined ? undefined : at - (this.partAt(at)?.base ?? 0n));
   }
 
   /** An offset relative to the file that contains the byte. */

@@ -33,6 +33,7 @@ const client = new Client<Api>(
   () => new Worker(new URL('./worker/main.ts', import.meta.url), { type: 'module', name: 'weighbridge' }),
   (message) => tasks.ask(`The worker that reads the files failed: ${message}.`, 'Restart', () => void restart(), () => undefined),
   ({ changed, message }) => entries.find(({ file }) => file.id === changed)?.file.outdate(message),
+  (call) => tasks.wait(call),
 );
 
 /** Starts the worker anew and opens all files again. */

@@ -97,7 +97,7 @@ const C: Layers =
 const PAGE: Layers = Layers {
     root: "web/src",
     layers: &[
-        "address.ts cache.ts csv.ts names.ts storage.ts ui/format.ts",
+        "address.ts cache.ts csv.ts names.ts parts.ts storage.ts ui/format.ts",
         "search.ts",
         "worker",
         "ui",

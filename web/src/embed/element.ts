@@ -144,6 +144,7 @@ export function viewer(start: () => Worker) {
         start,
         (message) => this.#tasks.ask(`The worker that reads the file failed: ${message}.`, 'Restart', () => this.#give(this.#given), () => undefined),
         ({ changed, message }) => this.#entries.find(({ file }) => file.id === changed)?.file.outdate(message),
+        (call) => this.#tasks.wait(call),
       );
       this.#running = { client, stop: new AbortController() };
       this.#show(undefined);

@@ -2,9 +2,12 @@
 
 import { isAbort, type CallOptions, type Report } from '../worker/rpc.ts';
 import { button, h, icon, setText } from './dom.ts';
+import { Pace } from './pace.ts';
 
 /** Milliseconds before progress is shown: below this it would only flicker. */
 const PATIENCE = 200;
+/** Seconds that a call has taken before `wait` is told. */
+const SLOW = 10;
 /** Maximum number of failures shown. */
 const FAILURES = 5;
 
@@ -85,6 +88,23 @@ export class Tasks {
     refused?.();
   }
 
+  /** Shows for how long a call has taken that reports nothing, until it ends. */
+  wait(call: Promise<unknown>): void {
+    const begun = performance.now();
+    const text = h('span', { class: 'task-label' });
+    const item = h('div', { class: 'task' }, text, h('progress', { 'aria-label': 'Reading' }));
+    const draw = () => setText(text, `Still reading, ${Math.round(SLOW + (performance.now() - begun) / 1000)} s`);
+    draw();
+    this.element.append(item);
+    this.say('Still reading');
+    const timer = setInterval(draw, 1000);
+    const end = () => {
+      clearInterval(timer);
+      item.remove();
+    };
+    call.then(end, end);
+  }
+
   /** Cancels all tasks and returns whether there were any. */
   cancelAll(): boolean {
     const some = this.#running.size > 0;
@@ -109,19 +129,24 @@ export class Tasks {
     outer?.addEventListener('abort', abort, { once: true });
     const bar = h('progress', { 'aria-label': label, max: '1' });
     const text = h('span', { class: 'task-label' }, label);
+    const rate = h('span', { class: 'task-rate' });
+    const pace = new Pace();
     const item = h(
       'div',
       { class: 'task' },
       text,
       bar,
+      rate,
       button('Cancel', () => controller.abort(), { 'aria-label': `Cancel: ${label}` }),
     );
     const timer = window.setTimeout(() => {
       this.element.append(item);
       this.say(`${label}…`);
     }, PATIENCE);
-    const progress = ({ label: stage, done }: Report) => {
+    const progress = (report: Report) => {
+      const { label: stage, done } = report;
       setText(text, stage === label ? label : `${label}: ${stage}`);
+      setText(rate, pace.said(report));
       if (done === undefined) {
         bar.removeAttribute('value');
       } else {

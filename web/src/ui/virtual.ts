@@ -20,7 +20,7 @@ export interface VirtualOptions {
 export class VirtualList {
   /** The scroll container. */
   readonly element: HTMLElement;
-  readonly #spacer = h('div', { class: 'v-spacer', role: 'presentation' });
+  readonly #spacer: HTMLElement;
   readonly #layer = h('div', { class: 'v-layer', role: 'presentation' });
   readonly #options: VirtualOptions;
   readonly #pool: HTMLElement[] = [];
@@ -34,16 +34,17 @@ export class VirtualList {
   #lastScroll = 0;
   #frame = 0;
 
-  constructor(options: VirtualOptions, attributes: Record<string, unknown> = {}) {
+  /** A `head` stays at the upper edge; the rows below it are then a group of their own. */
+  constructor(options: VirtualOptions, attributes: Record<string, unknown> = {}, head?: HTMLElement) {
     this.#options = options;
-    this.element = h('div', { class: 'v-list', tabindex: '0', ...attributes }, this.#spacer);
-    this.#spacer.append(this.#layer);
+    this.#spacer = h('div', { class: 'v-list', role: head === undefined ? 'presentation' : 'rowgroup' }, this.#layer);
+    this.element = h('div', { tabindex: '0', ...attributes, class: `v-scroll ${attributes.class ?? ''}` }, head, this.#spacer);
     this.element.addEventListener('scroll', () => this.#scrolled(), { passive: true });
     new ResizeObserver(() => {
       const hidden = this.#height === 0;
       const { clientHeight, clientWidth } = this.element;
       const wider = clientWidth !== this.#width;
-      [this.#height, this.#width] = [clientHeight, clientWidth];
+      [this.#height, this.#width] = [Math.max(0, clientHeight - (head?.offsetHeight ?? 0)), clientWidth];
       if (hidden) {
         // An element that was taken out of the page has lost its place.
         this.#setTop(this.#top);

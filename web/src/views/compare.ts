@@ -4,9 +4,9 @@ import type { OpenFile } from '../file.ts';
 import { hasChannels } from '../storage.ts';
 import { button, fill, h, segmented, setText } from '../ui/dom.ts';
 import { count } from '../ui/format.ts';
+import { Grid } from '../ui/grid.ts';
 import { setName } from '../ui/middle.ts';
 import { onRecolour } from '../ui/recolour.ts';
-import { VirtualList } from '../ui/virtual.ts';
 import { isAbort, type CallOptions } from '../worker/rpc.ts';
 import type { Rename } from '../worker/matching.ts';
 import { base, download } from './export.ts';
@@ -16,7 +16,6 @@ import { COLUMNS, batch, comparable, csv, describe, distances, headline, isDiffe
 import { regionsView } from './regions.ts';
 import { renameForm } from './rename.ts';
 
-const ROW = 24;
 /** Milliseconds. Files of one download or copy have nearly the same date, which says nothing. */
 const APART = 60_000;
 
@@ -30,9 +29,7 @@ export class CompareView {
   readonly element: HTMLElement;
   readonly #file: OpenFile;
   readonly #others: () => OpenFile[];
-  readonly #grid: HTMLElement;
-  readonly #list: VirtualList;
-  readonly #headers: HTMLElement[];
+  readonly #grid: Grid<Column>;
   readonly #choice: HTMLSelectElement;
   readonly #counts = h('p', { class: 'list-summary', role: 'status' });
   readonly #headline = h('strong', { role: 'status' });
@@ -71,19 +68,19 @@ export class CompareView {
   constructor(file: OpenFile, others: () => OpenFile[]) {
     this.#file = file;
     this.#others = others;
-    this.#list = new VirtualList(
-      {
-        rowHeight: ROW,
-        make: () =>
-          h(
-            'div',
-            { role: 'row', class: 'grid-row' },
-            ...COLUMNS.map(([id, , kind]) => h('div', { role: 'gridcell', class: `cell ${kind}` }, id === 'name' && h('bdi', {}))),
-          ),
-        draw: (row, index) => this.#draw(row, index),
+    this.#grid = new Grid<Column>({
+      name: 'compare-table',
+      label: 'Differences',
+      columns: COLUMNS.map(([key, label, kind]) => ({ key, label, kind })),
+      inside: ({ key }) => (key === 'name' ? [h('bdi', {})] : []),
+      draw: (row, index) => this.#draw(row, index),
+      moved: (index) => {
+        this.#chosen = this.#shown[index];
+        this.#show();
       },
-      { role: 'rowgroup' },
-    );
+      entered: () => void this.#values(this.#chosen),
+      sort: (column) => this.#sortBy(column),
+    });
     this.#choice = h('select', { 'aria-label': 'Compare with', onchange: () => void this.load() });
     this.#kinds = segmented(
       'Show',
@@ -101,32 +98,12 @@ export class CompareView {
         this.#filter();
       },
     );
-    this.#headers = COLUMNS.map(([id, label, kind]) =>
-      h(
-        'div',
-        { role: 'columnheader', class: `cell ${kind}`, 'aria-sort': 'none' },
-        h('button', { type: 'button', tabindex: '-1', onclick: () => this.#sortBy(id) }, label, h('span', { class: 'arrow', 'aria-hidden': 'true' })),
-      ),
-    );
-    this.#grid = h(
-      'div',
-      { class: 'grid compare-table', role: 'grid', tabindex: '0', 'aria-label': 'Differences', 'aria-readonly': 'true' },
-      h('div', { role: 'rowgroup', class: 'grid-head' }, h('div', { role: 'row', class: 'grid-row' }, ...this.#headers)),
-      this.#list.element,
-    );
-    this.#grid.addEventListener('keydown', (event) => this.#key(event));
-    this.#list.element.addEventListener('click', (event) => {
-      const row = (event.target as HTMLElement).closest<HTMLElement>('[data-rank]');
-      if (row !== null) {
-        this.#choose(Number(row.dataset.rank));
-      }
-    });
     this.element = h(
       'div',
       { class: 'compare' },
       h('div', { class: 'toolbar' }, h('label', { class: 'compare-with' }, 'Compare with ', this.#choice), this.#kinds, this.#run, this.#export),
       h('div', {}, this.#head, this.#renaming.element, this.#layers),
-      this.#grid,
+      this.#grid.element,
       this.#detail,
       this.#counts,
     );
@@ -237,7 +214,8 @@ export class CompareView {
       this.#chosen = undefined;
     }
     this.#show();
-    this.#list.count = this.#shown.length;
+    this.#grid.count = this.#shown.length;
+    this.#grid.active = this.#chosen === undefined ? -1 : this.#shown.indexOf(this.#chosen);
   }
 
   /** Draws a bar for each layer whose values were compared. */
@@ -249,7 +227,7 @@ export class CompareView {
         this.#kinds.choose('all');
         this.#filter();
       }
-      this.#choose(this.#shown.indexOf(line));
+      this.#grid.move(this.#shown.indexOf(line));
     });
     this.#layers.hidden = bars === undefined;
     fill(this.#layers, bars);
@@ -277,44 +255,15 @@ export class CompareView {
     } else {
       this.#column = undefined;
     }
-    COLUMNS.forEach(([id], i) => this.#headers[i].setAttribute('aria-sort', id !== this.#column ? 'none' : this.#down ? 'descending' : 'ascending'));
+    this.#grid.order(this.#column, this.#down ? 'descending' : 'ascending');
     this.#filter();
-  }
-
-  #key(event: KeyboardEvent): void {
-    if (event.altKey || event.ctrlKey || event.metaKey) {
-      return;
-    }
-    const at = this.#chosen === undefined ? -1 : this.#shown.indexOf(this.#chosen);
-    const { page } = this.#list;
-    const to = { ArrowDown: at + 1, ArrowUp: at - 1, j: at + 1, k: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: this.#shown.length - 1 }[event.key];
-    if (to !== undefined) {
-      event.preventDefault();
-      this.#choose(to);
-    } else if (event.key === 'Enter') {
-      void this.#values(this.#chosen);
-    } else if (event.key === 's' || event.key === 'S') {
-      const sortedBy = COLUMNS.findIndex(([id]) => id === this.#column);
-      this.#sortBy(COLUMNS[event.key === 'S' && sortedBy >= 0 ? sortedBy : (sortedBy + 1) % COLUMNS.length][0]);
-    }
   }
 
   #draw(row: HTMLElement, index: number): void {
     const line = this.#shown[index];
-    row.dataset.rank = String(index);
     row.dataset.kind = line.kind;
-    row.setAttribute('aria-rowindex', String(index + 2));
-    row.setAttribute('aria-selected', String(line === this.#chosen));
     COLUMNS.forEach(([id], i) => (id === 'name' ? setName(row.children[i].firstElementChild!, line.name) : setText(row.children[i], shown(line, id))));
     row.querySelector('.name')!.setAttribute('title', line.name);
-  }
-
-  #choose(index: number): void {
-    const at = Math.max(0, Math.min(index, this.#shown.length - 1));
-    this.#chosen = this.#shown[at];
-    this.#list.scrollTo(at);
-    this.#list.redraw();
-    this.#show();
   }
 
   /** Shows the chosen line; its buttons are only replaced if something has changed. */
@@ -348,7 +297,7 @@ export class CompareView {
     }
     if (held !== null) {
       const same = [...this.#detail.querySelectorAll('button')].find(({ textContent }) => textContent === held.textContent);
-      (same ?? this.#grid).focus();
+      (same ?? this.#grid.element).focus();
     }
   }
 
@@ -434,9 +383,9 @@ export class CompareView {
           const some = batch(lines, next);
           const label = `tensor ${count(next + 1)} of ${count(lines.length)}`;
           const weight = some.reduce((sum, line) => sum + weigh(line), 0);
-          progress({ label, done: done / all });
+          progress({ label, done: done / all, bytes: all });
           try {
-            await this.#difference(some, other, { signal, progress: (one) => progress({ label, done: (done + (one.done ?? 0) * weight) / all }) });
+            await this.#difference(some, other, { signal, progress: (one) => progress({ label, done: (done + (one.done ?? 0) * weight) / all, bytes: all }) });
           } catch (error) {
             if (isAbort(error) || signal.aborted) {
               throw error;

@@ -1,22 +1,19 @@
 /** Metadata of a file or of a tensor. */
 
 import type { OpenFile } from '../file.ts';
-import { button, fill, h, setText, uniqueId } from '../ui/dom.ts';
+import { button, fill, h, setText } from '../ui/dom.ts';
 import { size } from '../ui/format.ts';
-import { Blocks, VirtualList } from '../ui/virtual.ts';
+import { Grid } from '../ui/grid.ts';
+import { Blocks } from '../ui/virtual.ts';
 import type { MetaEntry } from '../worker/tables.ts';
-
-const ROW = 24;
 
 /** The file's metadata: a list, and the full value of the selected entry. */
 export class MetadataView {
   readonly element: HTMLElement;
   readonly #file: OpenFile;
-  readonly #list: VirtualList;
+  readonly #grid: Grid;
   readonly #blocks: Blocks<MetaEntry>;
-  readonly #value = h('div', { class: 'meta-value scroll', tabindex: '0', 'aria-label': 'Value', role: 'region' });
-  readonly #prefix = uniqueId('meta');
-  #active = -1;
+  readonly #value = h('div', { class: 'meta-value scroll', tabindex: '0', 'aria-label': 'Value', role: 'region', hidden: true });
   /** Whether the value of the active entry has not been asked for yet. */
   #waiting = false;
 
@@ -25,49 +22,25 @@ export class MetadataView {
     this.#blocks = new Blocks(
       async (from, to) => (await file.api.metadata(file.id, undefined, from, to)).entries,
       () => {
-        this.#list.redraw();
+        this.#grid.list.redraw();
         this.#show();
       },
     );
-    this.#list = new VirtualList(
-      {
-        rowHeight: ROW,
-        make: () =>
-          h(
-            'div',
-            { role: 'row', class: 'grid-row' },
-            h('div', { role: 'gridcell', class: 'cell name' }, h('bdi', {})),
-            h('div', { role: 'gridcell', class: 'cell dtype' }),
-            h('div', { role: 'gridcell', class: 'cell preview' }, h('bdi', {})),
-          ),
-        draw: (row, index) => this.#draw(row, index),
-        shown: (from, to) => this.#blocks.want(from, to),
+    this.#grid = new Grid({
+      name: 'meta-table',
+      label: 'Metadata',
+      columns: [
+        { label: 'Key', kind: 'name' },
+        { label: 'Type', kind: 'dtype' },
+        { label: 'Value', kind: 'preview' },
+      ],
+      inside: ({ kind }) => (kind === 'dtype' ? [] : [h('bdi', {})]),
+      draw: (row, index) => this.#draw(row, index),
+      shown: (from, to) => this.#blocks.want(from, to),
+      moved: () => {
+        this.#waiting = true;
+        this.#show();
       },
-      { role: 'rowgroup' },
-    );
-    const head = [
-      ['Key', 'name'],
-      ['Type', 'dtype'],
-      ['Value', 'preview'],
-    ].map(([label, kind]) => h('div', { role: 'columnheader', class: `cell ${kind}` }, label));
-    const grid = h(
-      'div',
-      { class: 'grid meta-table', role: 'grid', tabindex: '0', 'aria-label': 'Metadata', 'aria-readonly': 'true', 'aria-rowcount': String(file.info.metadataCount + 1) },
-      h('div', { role: 'rowgroup', class: 'grid-head' }, h('div', { role: 'row', class: 'grid-row' }, ...head)),
-      this.#list.element,
-    );
-    grid.addEventListener('keydown', (event) => {
-      const to = { ArrowDown: this.#active + 1, ArrowUp: this.#active - 1, Home: 0, End: this.#list.count - 1 }[event.key];
-      if (to !== undefined) {
-        event.preventDefault();
-        this.#choose(to, grid);
-      }
-    });
-    this.#list.element.addEventListener('click', (event) => {
-      const row = (event.target as HTMLElement).closest<HTMLElement>('[data-rank]');
-      if (row !== null) {
-        this.#choose(Number(row.dataset.rank), grid);
-      }
     });
     this.element =
       file.info.metadataCount === 0
@@ -78,38 +51,36 @@ export class MetadataView {
               ? 'A data view only has per-column metadata: select a column to see its key values, slot names and other annotations.'
               : 'This file has no metadata.',
           )
-        : h('div', { class: 'metadata' }, grid, this.#value);
-    fill(this.#value, h('p', { class: 'empty' }, 'Choose an entry to see its full value.'));
-    this.#list.count = file.info.metadataCount;
+        : h('div', { class: 'metadata' }, this.#grid.element, this.#value);
+    this.#grid.count = file.info.metadataCount;
   }
 
   #draw(element: HTMLElement, index: number): void {
     const entry = this.#blocks.get(index);
-    element.id = `${this.#prefix}-${index}`;
-    element.dataset.rank = String(index);
-    element.setAttribute('aria-rowindex', String(index + 2));
-    element.setAttribute('aria-selected', String(index === this.#active));
     const [key, type, preview] = element.children;
     setText(key.firstElementChild!, entry?.key ?? '');
     setText(type, entry?.type ?? '');
     setText(preview.firstElementChild!, entry?.preview ?? '');
   }
 
-  #choose(index: number, grid: HTMLElement): void {
-    this.#active = Math.max(0, Math.min(index, this.#list.count - 1));
-    this.#list.scrollTo(this.#active);
-    this.#list.redraw();
-    grid.setAttribute('aria-activedescendant', `${this.#prefix}-${this.#active}`);
-    this.#waiting = true;
-    this.#show();
-  }
-
   /** Shows the value of the active entry once the entry is known. */
   #show(): void {
-    const entry = this.#blocks.get(this.#active);
+    const entry = this.#blocks.get(this.#grid.active);
     if (this.#waiting && entry !== undefined) {
       this.#waiting = false;
-      void showValue(this.#file, undefined, entry, this.#value);
+      void this.#open(entry);
+    }
+  }
+
+  /** Shows a value. The first one opens the pane, which must not hide its row. */
+  async #open(entry: MetaEntry): Promise<void> {
+    await showValue(this.#file, undefined, entry, this.#value);
+    if (this.#value.hidden && this.#value.hasChildNodes()) {
+      this.#value.hidden = false;
+      new ResizeObserver((_, once) => {
+        once.disconnect();
+        this.#grid.list.scrollTo(this.#grid.active);
+      }).observe(this.#grid.element);
     }
   }
 }

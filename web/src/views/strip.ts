@@ -68,7 +68,9 @@ export class StripView {
       this.#bar,
       h('div', { class: 'strip-foot' }, this.#legend, this.#note),
     );
-    this.#note.textContent = 'Arrow keys step through the parts; + and - zoom';
+    // Only of use to a keyboard, which has just come here.
+    this.#bar.addEventListener('focus', () => this.#bar.matches(':focus-visible') && setText(this.#note, 'Arrow keys step through the parts; + and - zoom'));
+    this.#bar.addEventListener('blur', () => setText(this.#note, ''));
     this.#bar.addEventListener('click', (event) => this.#open(this.#offsetAt(event)));
     this.#bar.addEventListener('pointermove', (event) => this.#wait(this.#describe(this.#offsetAt(event))));
     this.#bar.addEventListener('keydown', (event) => {
@@ -193,7 +195,7 @@ export class StripView {
       this.#legend,
       ...['header', 'table', 'metadata', 'payload', 'quantization', 'tail', 'gap', 'overlap', 'finding']
         .filter((name) => seen.has(name))
-        .map((name) => h('li', name === 'finding' ? { 'data-part': MARKS[worst - 1], class: 'legend-mark' } : { 'data-part': name }, h('span', { class: 'swatch' }), name)),
+        .map((name) => h('li', name === 'finding' ? { 'data-part': MARKS[worst - 1], class: 'legend-mark' } : { 'data-part': name }, h('span', { class: 'swatch' }), this.#file.partWord(name))),
     );
   }
 
@@ -216,7 +218,7 @@ export class StripView {
     const part = this.#file.depth === 'index' ? undefined : (await this.#part(offset)).part;
     if (part !== undefined) {
       const name = partName(part);
-      const text = `${part.part}${name === '' ? '' : ` · ${name}`} · ${this.#file.range(part.at, part.len)} · ${size(part.len)}${part.overlap > 0n ? ` · ${shared(part)}` : ''}`;
+      const text = `${this.#file.partWord(part.part, part.at)}${name === '' ? '' : ` · ${name}`} · ${this.#file.range(part.at, part.len)} · ${size(part.len)}${part.overlap > 0n ? ` · ${shared(part)}` : ''}`;
       setText(this.#note, text);
       this.#bar.setAttribute('aria-valuetext', text);
       this.#bar.setAttribute('aria-valuenow', String(Math.round((100 * Number(offset)) / (Number(this.#file.info.extent) || 1))));

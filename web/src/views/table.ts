@@ -1,11 +1,12 @@
 /** A sortable table of tensors that renders only the visible rows. */
 
 import type { OpenFile } from '../file.ts';
-import { debounce, h, icon, setText, uniqueId } from '../ui/dom.ts';
+import { debounce, h, icon, setText } from '../ui/dom.ts';
 import { showWhole } from '../ui/copy.ts';
 import { count, counted, exactSize, fit, hex, real, size } from '../ui/format.ts';
+import { Grid, type Column } from '../ui/grid.ts';
 import { setName } from '../ui/middle.ts';
-import { Blocks, VirtualList } from '../ui/virtual.ts';
+import { Blocks } from '../ui/virtual.ts';
 import type { Choice, Order } from '../worker/select.ts';
 import type { Row } from '../worker/tables.ts';
 
@@ -15,24 +16,22 @@ type Key = Exclude<Order, `-${string}`>;
 /** Which columns follow name, type and shape: storage or measurements. */
 export type Columns = 'storage' | 'weights';
 
-const ROW = 24;
-
-const COLUMNS: readonly (readonly [Key | undefined, string, string])[] = [
-  ['name', 'Name', 'name'],
-  ['dtype', 'Type', 'dtype'],
-  [undefined, 'Shape', 'shape'],
-  ['elements', 'Elements', 'storage elements number'],
-  ['stored', 'Stored', 'storage stored number'],
-  ['offset', 'Offset', 'storage offset number'],
-  [undefined, 'Encoding', 'storage encoding'],
-  ['min', 'Min', 'weights min number'],
-  ['max', 'Max', 'weights max number'],
-  ['mean', 'Mean', 'weights mean number'],
-  ['deviation', 'Std', 'weights std number'],
-  ['outlier', 'Outlier', 'weights outlier number'],
-  ['zeros', 'Zeros', 'weights zeros number'],
-  ['nans', 'NaN', 'weights nan number'],
-  [undefined, 'Signs', 'weights signs'],
+const COLUMNS: readonly Column<Key>[] = [
+  { key: 'name', label: 'Name', kind: 'name' },
+  { key: 'dtype', label: 'Type', kind: 'dtype' },
+  { label: 'Shape', kind: 'shape' },
+  { key: 'elements', label: 'Elements', kind: 'storage elements number' },
+  { key: 'stored', label: 'Stored', kind: 'storage stored number' },
+  { key: 'offset', label: 'Offset', kind: 'storage offset number' },
+  { label: 'Encoding', kind: 'storage encoding' },
+  { key: 'min', label: 'Min', kind: 'weights min number' },
+  { key: 'max', label: 'Max', kind: 'weights max number' },
+  { key: 'mean', label: 'Mean', kind: 'weights mean number' },
+  { key: 'deviation', label: 'Std', kind: 'weights std number' },
+  { key: 'outlier', label: 'Outlier', kind: 'weights outlier number' },
+  { key: 'zeros', label: 'Zeros', kind: 'weights zeros number' },
+  { key: 'nans', label: 'NaN', kind: 'weights nan number' },
+  { label: 'Signs', kind: 'weights signs' },
 ];
 
 /** Maximum characters of a number in a column. */
@@ -41,17 +40,12 @@ const ROOM = 8;
 export class TensorTable {
   readonly element: HTMLElement;
   readonly #file: OpenFile;
-  readonly #list: VirtualList;
+  readonly #grid: Grid<Key>;
   readonly #blocks: Blocks<Row>;
-  /** For multi-file models, the file column replaces the encoding column. */
-  readonly #all: typeof COLUMNS;
-  readonly #headers: HTMLElement[];
-  readonly #prefix = uniqueId('row');
   readonly #settle = debounce(60, () => this.#choose());
   #sort: Order = 'index';
   #columns: Columns = 'storage';
   #filter: Choice = {};
-  #active = 0;
   /** The user's latest move until it selects a tensor, which is unknown while its row is being fetched. */
   #pending: { tensor: number | undefined } | undefined;
   /** Width of the name column in characters; it only grows. */
@@ -62,44 +56,35 @@ export class TensorTable {
     this.#blocks = new Blocks(
       async (from, to) => (await file.api.rows(file.id, from, to, this.#sort, this.#filter)).rows,
       () => {
-        this.#list.redraw();
+        this.#grid.list.redraw();
         this.#resolve();
       },
     );
-    this.#list = new VirtualList(
-      {
-        rowHeight: ROW,
-        make: () => this.#make(),
-        draw: (row, index) => this.#draw(row, index),
-        shown: (from, to) => this.#blocks.want(from, to),
-      },
-      { role: 'rowgroup' },
-    );
-    this.#all = file.parts === undefined ? COLUMNS : COLUMNS.map((column) => (column[1] === 'Encoding' ? (['file', 'File', column[2]] as const) : column));
-    this.#headers = this.#all.map(([key, label, kind]) =>
-      h(
-        'div',
-        { role: 'columnheader', class: `cell ${kind}`, 'aria-sort': key && 'none' },
-        key === undefined
-          ? label
-          : h('button', { type: 'button', tabindex: '-1', onclick: () => this.#sortBy(key) }, label, h('span', { class: 'arrow', 'aria-hidden': 'true' })),
-      ),
-    );
-    this.element = h(
-      'div',
-      { class: 'grid tensor-table', role: 'grid', tabindex: '0', 'aria-label': file.isTable ? 'Columns' : 'Tensors', 'aria-readonly': 'true' },
-      h('div', { role: 'rowgroup', class: 'grid-head' }, h('div', { role: 'row', class: 'grid-row' }, ...this.#headers)),
-      this.#list.element,
-    );
-    this.element.addEventListener('keydown', (event) => this.#key(event));
-    this.#list.element.addEventListener('click', (event) => {
-      const row = (event.target as HTMLElement).closest<HTMLElement>('[data-rank]');
-      if (row !== null) {
-        this.#move(Number(row.dataset.rank));
-        // Only keys follow each other quickly.
+    // For multi-file models, the file column replaces the encoding column.
+    const several: Column<Key> = { key: 'file', label: 'File', kind: 'storage encoding' };
+    this.#grid = new Grid<Key>({
+      name: 'tensor-table',
+      label: file.isTable ? 'Columns' : 'Tensors',
+      columns: file.parts === undefined ? COLUMNS : COLUMNS.map((column) => (column.label === 'Encoding' ? several : column)),
+      inside: ({ kind }) => (kind === 'name' ? [h('bdi', {}), icon('violation')] : []),
+      draw: (row, rank) => this.#draw(row, rank),
+      shown: (from, to) => this.#blocks.want(from, to),
+      moved: (rank) => this.#moved(rank),
+      // Only moves by keys follow each other quickly.
+      entered: (rank) => {
+        this.#moved(rank);
         this.#choose();
-      }
+      },
+      clicked: () => this.#choose(),
+      pressed: (key) => {
+        if (key === 'Escape') {
+          this.#pending = undefined;
+        }
+        return false;
+      },
+      sort: (key) => this.#sortBy(key),
     });
+    this.element = this.#grid.element;
   }
 
   focus(): void {
@@ -114,17 +99,11 @@ export class TensorTable {
   set columns(columns: Columns) {
     this.#columns = columns;
     this.element.dataset.columns = columns;
-    const [key] = this.#sortable.find(([key]) => key === this.#sort.replace('-', '')) ?? [];
-    if (key === undefined && this.#sort !== 'index') {
+    const hidden = columns === 'storage' ? 'weights' : 'storage';
+    if (COLUMNS.some(({ key, kind }) => key === this.#sort.replace('-', '') && kind.startsWith(hidden))) {
       // The sorted column is no longer shown.
       this.#order('index');
     }
-  }
-
-  /** The visible columns that can be sorted by. */
-  get #sortable() {
-    const hidden = this.#columns === 'storage' ? 'weights' : 'storage';
-    return this.#all.filter(([key, , kind]) => key !== undefined && !kind.startsWith(hidden));
   }
 
   /** Marks the table as waiting for new rows. */
@@ -141,7 +120,7 @@ export class TensorTable {
   async refresh(filter: Choice, scroll = false): Promise<void> {
     this.expect(filter);
     const sort = this.#sort;
-    const from = Math.floor(this.#list.first / Blocks.SIZE);
+    const from = Math.floor(this.#grid.list.first / Blocks.SIZE);
     const { total, rows } = await this.#file.api.rows(
       this.#file.id,
       from * Blocks.SIZE,
@@ -155,10 +134,9 @@ export class TensorTable {
     // Only now, so that the old rows stay until the new ones arrive.
     this.#blocks.clear();
     this.#blocks.seed(from, rows);
-    this.element.setAttribute('aria-rowcount', String(total + 1));
     this.#widest = Math.min(72, rows.reduce((widest, row) => Math.max(widest, row.name.length), this.#widest));
     this.element.style.setProperty('--name', String(this.#widest));
-    this.#list.count = total;
+    this.#grid.count = total;
     this.#resolve();
     this.element.setAttribute('aria-busy', 'false');
     performance.mark('rows');
@@ -183,32 +161,24 @@ export class TensorTable {
       return;
     }
     if (rank >= 0) {
-      this.#active = rank;
+      this.#grid.active = rank;
       if (scroll) {
-        this.#list.scrollTo(rank);
+        this.#grid.list.scrollTo(rank);
       }
     }
-    this.#mark();
-  }
-
-  #make(): HTMLElement {
-    const cells = COLUMNS.map(([, , kind]) => h('div', { role: 'gridcell', class: `cell ${kind}` }));
-    cells[0].append(h('bdi', {}), icon('violation'));
-    return h('div', { role: 'row', class: 'grid-row' }, ...cells);
+    this.#grid.list.redraw();
   }
 
   #draw(element: HTMLElement, rank: number): void {
     const row = this.#blocks.get(rank);
-    element.id = `${this.#prefix}-${rank}`;
-    element.dataset.rank = String(rank);
-    element.setAttribute('aria-rowindex', String(rank + 2));
     const chosen = row !== undefined && row.index === this.#file.tensor;
     element.setAttribute('aria-selected', String(chosen));
-    element.classList.toggle('active', rank === this.#active);
     const [name, dtype, shape, elements, stored, offset, encoding, ...measured] = element.children;
     setName(name.firstElementChild!, row?.name ?? '');
     name.firstElementChild!.setAttribute('title', row?.name ?? '');
-    name.classList.toggle('unnamed', row?.name === '');
+    const blank = row !== undefined && row.name.trim() === '';
+    name.classList.toggle('unnamed', blank);
+    name.setAttribute('data-said', blank ? (row.name === '' ? '(empty name)' : `(${counted(row.name.length, 'space')})`) : '');
     element.dataset.status = row?.status ?? '';
     element.classList.toggle('faulty', (row?.findings ?? 0) > 0);
     name.setAttribute('aria-description', row?.findings ? counted(row.findings, 'finding') : '');
@@ -252,26 +222,14 @@ export class TensorTable {
 
   #order(sort: Order): void {
     this.#sort = sort;
-    this.#all.forEach(([column], i) => {
-      if (column !== undefined) {
-        const direction = this.#sort === column ? 'ascending' : this.#sort === `-${column}` ? 'descending' : 'none';
-        this.#headers[i].setAttribute('aria-sort', direction);
-      }
-    });
+    const bare = sort === 'index' ? undefined : (sort.replace('-', '') as Key);
+    this.#grid.order(bare, sort.startsWith('-') ? 'descending' : 'ascending');
     void this.refresh(this.#filter, true);
   }
 
-  #move(rank: number): void {
-    this.#active = Math.max(0, Math.min(rank, this.#list.count - 1));
-    this.#pending = { tensor: this.#blocks.get(this.#active)?.index };
-    this.#list.scrollTo(this.#active);
-    this.#mark();
+  #moved(rank: number): void {
+    this.#pending = { tensor: this.#blocks.get(rank)?.index };
     this.#settle();
-  }
-
-  #mark(): void {
-    this.#list.redraw();
-    this.element.setAttribute('aria-activedescendant', `${this.#prefix}-${this.#active}`);
   }
 
   /** Finds the tensor of a row that was moved to before it had been fetched. */
@@ -279,8 +237,8 @@ export class TensorTable {
     if (this.#pending === undefined || this.#pending.tensor !== undefined) {
       return;
     }
-    if (this.#active < this.#list.count) {
-      this.#pending.tensor = this.#blocks.get(this.#active)?.index;
+    if (this.#grid.active < this.#grid.count) {
+      this.#pending.tensor = this.#blocks.get(this.#grid.active)?.index;
       this.#settle();
     } else {
       this.#pending = undefined;
@@ -292,37 +250,7 @@ export class TensorTable {
     if (tensor !== undefined && !this.#file.closing.signal.aborted) {
       this.#pending = undefined;
       this.#file.select(tensor);
-      this.#list.redraw();
-    }
-  }
-
-  #key(event: KeyboardEvent): void {
-    if (event.altKey || event.ctrlKey || event.metaKey) {
-      return;
-    }
-    const sortable = this.#sortable;
-    const { page } = this.#list;
-    const to = {
-      ArrowDown: this.#active + 1,
-      ArrowUp: this.#active - 1,
-      j: this.#active + 1,
-      k: this.#active - 1,
-      PageDown: this.#active + page,
-      PageUp: this.#active - page,
-      Home: 0,
-      End: this.#list.count - 1,
-      Enter: this.#active,
-    }[event.key];
-    if (to !== undefined) {
-      event.preventDefault();
-      this.#move(to);
-    } else if (event.key === 'Escape') {
-      this.#pending = undefined;
-    } else if (event.key === 's' || event.key === 'S') {
-      // Next column to sort by, or the opposite direction.
-      const bare = this.#sort.replace('-', '');
-      const at = sortable.findIndex(([key]) => key === bare);
-      this.#sortBy(event.key === 'S' && at >= 0 ? sortable[at][0]! : sortable[(at + 1) % sortable.length][0]!);
+      this.#grid.list.redraw();
     }
   }
 }

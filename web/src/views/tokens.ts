@@ -2,13 +2,12 @@
 
 import type { Token } from 'weighbridge';
 import type { OpenFile } from '../file.ts';
-import { button, debounce, fill, h, segmented, setText, uniqueId } from '../ui/dom.ts';
+import { button, debounce, fill, h, segmented, setText } from '../ui/dom.ts';
 import { count, counted } from '../ui/format.ts';
-import { Blocks, VirtualList } from '../ui/virtual.ts';
+import { Grid } from '../ui/grid.ts';
+import { Blocks } from '../ui/virtual.ts';
 import type { Listed, TokenizerFacts, TokenList } from '../worker/summary.ts';
 import { visible } from './metadata.ts';
-
-const ROW = 24;
 
 export class TokensView {
   readonly element: HTMLElement;
@@ -16,18 +15,15 @@ export class TokensView {
   readonly #facts: TokenizerFacts;
   readonly #roles = new Map<number, string>();
   readonly #blocks: Blocks<Token>;
-  readonly #list: VirtualList;
-  readonly #grid: HTMLElement;
+  readonly #grid: Grid;
   readonly #search = h('input', { type: 'search', placeholder: 'Text or ID', 'aria-label': 'Search tokens by text or ID', spellcheck: 'false', autocomplete: 'off' });
   readonly #kind = h('select', { 'aria-label': 'Type' });
   readonly #status = h('span', { class: 'muted', role: 'status' });
-  readonly #prefix = uniqueId('token');
   #what: TokenList = 'tokens';
   /** The list, once it has been read. */
   #listed: Listed | undefined;
   /** What the rows are the matches of. */
   #found = '';
-  #active = -1;
 
   constructor(file: OpenFile, facts: TokenizerFacts) {
     this.#file = file;
@@ -37,41 +33,30 @@ export class TokensView {
     }
     this.#blocks = new Blocks(
       (from, to) => file.api.foundTokens(file.id, this.#what, from, to),
-      () => this.#list.redraw(),
+      () => this.#grid.list.redraw(),
     );
-    const cell = (kind: string, ...inner: Node[]) => h('div', { role: 'gridcell', class: `cell ${kind}` }, ...inner);
-    this.#list = new VirtualList(
-      {
-        rowHeight: ROW,
-        make: () => h('div', { role: 'row', class: 'grid-row' }, cell('number id'), cell('token', h('bdi', {})), cell('raw', h('bdi', {})), cell('kind'), cell('number score')),
-        draw: (row, index) => this.#draw(row, index),
-        shown: (from, to) => this.#blocks.want(from, to),
-      },
-      { role: 'rowgroup' },
-    );
-    const head = [
-      ['ID', 'number id'],
-      ['Token', 'token'],
-      ['In the file', 'raw'],
-      ['Type', 'kind'],
-      ['Score', 'number score'],
-    ].map(([label, kind]) => h('div', { role: 'columnheader', class: `cell ${kind}` }, label));
-    this.#grid = h('div', { class: 'grid token-table', role: 'grid', tabindex: '0', 'aria-label': 'Tokens', 'aria-readonly': 'true' }, h('div', { role: 'rowgroup', class: 'grid-head' }, h('div', { role: 'row', class: 'grid-row' }, ...head)), this.#list.element);
-    this.#grid.addEventListener('keydown', (event) => this.#key(event));
-    this.#grid.addEventListener('copy', (event) => this.#copy(event));
-    this.#list.element.addEventListener('click', (event) => {
-      const row = (event.target as HTMLElement).closest<HTMLElement>('[data-rank]');
-      if (row !== null) {
-        this.#choose(Number(row.dataset.rank));
-      }
+    this.#grid = new Grid({
+      name: 'token-table',
+      label: 'Tokens',
+      columns: [
+        { label: 'ID', kind: 'number id' },
+        { label: 'Token', kind: 'token' },
+        { label: 'In the file', kind: 'raw' },
+        { label: 'Type', kind: 'kind' },
+        { label: 'Score', kind: 'number score' },
+      ],
+      inside: ({ kind }) => (kind === 'token' || kind === 'raw' ? [h('bdi', {})] : []),
+      draw: (row, index) => this.#draw(row, index),
+      shown: (from, to) => this.#blocks.want(from, to),
     });
+    this.#grid.element.addEventListener('copy', (event) => this.#copy(event));
     const find = debounce(60, () => void this.#find());
     this.#search.addEventListener('input', find);
     this.#search.addEventListener('keydown', (event) => {
       if (event.key === 'ArrowDown') {
         event.preventDefault();
-        this.#grid.focus();
-        this.#choose(0);
+        this.#grid.element.focus();
+        this.#grid.move(0);
       }
     });
     this.#kind.addEventListener('change', () => void this.#find());
@@ -95,7 +80,7 @@ export class TokensView {
       h('p', { class: 'token-facts' }, ...facts_.flatMap(([key, value], i) => [i > 0 && ' · ', h('span', { class: 'muted' }, `${visible(key).replaceAll('_', ' ')} `), h('bdi', {}, visible(value.slice(0, 80)))]), facts.from !== undefined && h('span', { class: 'origin' }, facts.from)),
       h('div', { class: 'special-tokens', role: 'group', 'aria-label': 'Special tokens' }, ...facts.special.map(({ role, id }) => button('', () => go(id), { 'data-id': String(id), 'data-role': role }))),
       h('div', { class: 'toolbar' }, facts.merges > 0 && lists, this.#search, this.#kind, this.#status),
-      this.#grid,
+      this.#grid.element,
     );
     void this.#load('tokens');
   }
@@ -105,7 +90,7 @@ export class TokensView {
     const file = this.#file;
     this.#what = what;
     this.#listed = undefined;
-    this.#list.count = 0;
+    this.#grid.count = 0;
     const listed = await file.tasks.run('Reading the tokenizer', (options) => file.client.with(options).vocabulary(file.id, what), file.closing.signal);
     // Another list may have been chosen by now.
     if (what !== this.#what) {
@@ -119,9 +104,9 @@ export class TokensView {
     this.#found = '';
     const { kinds, names, scored } = listed;
     const tokens = what === 'tokens';
-    this.#grid.dataset.list = what;
-    this.#grid.dataset.scored = String(tokens && scored);
-    this.#grid.setAttribute('aria-label', tokens ? 'Tokens' : 'Merges');
+    this.#grid.element.dataset.list = what;
+    this.#grid.element.dataset.scored = String(tokens && scored);
+    this.#grid.element.setAttribute('aria-label', tokens ? 'Tokens' : 'Merges');
     const there = kinds.map((many, kind) => ({ many, kind })).filter(({ many, kind }) => many > 0 && kind > 0);
     this.#kind.hidden = !tokens || there.length === 0;
     this.#kind.value = '0';
@@ -131,7 +116,7 @@ export class TokensView {
   }
 
   #again(): void {
-    this.#grid.focus();
+    this.#grid.element.focus();
     void this.#load(this.#what);
   }
 
@@ -177,12 +162,10 @@ export class TokensView {
     // The same matches keep their place.
     if (query !== this.#found) {
       this.#found = query;
-      this.#active = -1;
-      this.#grid.removeAttribute('aria-activedescendant');
-      this.#list.element.scrollTop = 0;
+      this.#grid.active = -1;
+      this.#grid.element.scrollTop = 0;
     }
-    this.#grid.setAttribute('aria-rowcount', String(total + 1));
-    this.#list.count = total;
+    this.#grid.count = total;
     const { count: all, declared } = listed;
     const noun = what === 'tokens' ? 'token' : 'merge';
     setText(
@@ -190,7 +173,7 @@ export class TokensView {
       total === all ? `${counted(all, noun)}${all < declared ? ` of ${count(declared)} can be listed` : ''}` : total === 0 ? `No ${noun} matches` : `${count(total)} of ${counted(all, noun)}`,
     );
     if (goal !== undefined && goal < total && total === all) {
-      this.#choose(goal);
+      this.#grid.move(goal);
     }
   }
 
@@ -203,11 +186,6 @@ export class TokensView {
 
   #draw(row: HTMLElement, index: number): void {
     const token = this.#blocks.get(index);
-    row.id = `${this.#prefix}-${index}`;
-    row.dataset.rank = String(index);
-    row.setAttribute('aria-rowindex', String(index + 2));
-    row.setAttribute('aria-selected', String(index === this.#active));
-    row.classList.toggle('active', index === this.#active);
     const [id, text, raw, kind, score] = row.children;
     const role = token === undefined || this.#what !== 'tokens' ? undefined : this.#roles.get(token.id);
     setText(id, token === undefined ? '' : String(token.id));
@@ -223,28 +201,9 @@ export class TokensView {
     setText(score, token === undefined || Number.isNaN(token.score) ? '' : String(Number(token.score.toPrecision(6))));
   }
 
-  #choose(index: number): void {
-    if (this.#list.count === 0) {
-      return;
-    }
-    this.#active = Math.max(0, Math.min(index, this.#list.count - 1));
-    this.#list.scrollTo(this.#active);
-    this.#list.redraw();
-    this.#grid.setAttribute('aria-activedescendant', `${this.#prefix}-${this.#active}`);
-  }
-
-  #key(event: KeyboardEvent): void {
-    const { page } = this.#list;
-    const to = { ArrowDown: this.#active + 1, ArrowUp: this.#active - 1, PageDown: this.#active + page, PageUp: this.#active - page, Home: 0, End: this.#list.count - 1 }[event.key];
-    if (to !== undefined) {
-      event.preventDefault();
-      this.#choose(to);
-    }
-  }
-
   /** Without a selection, copies the selected token as it is in the file. */
   #copy(event: ClipboardEvent): void {
-    const token = this.#blocks.get(this.#active);
+    const token = this.#blocks.get(this.#grid.active);
     if (token !== undefined && getSelection()?.isCollapsed !== false) {
       event.clipboardData?.setData('text/plain', token.raw);
       event.preventDefault();

@@ -1,9 +1,9 @@
 /** Tensors as a tree, split by the parts of their names. */
 
 import type { OpenFile } from '../file.ts';
-import { h, icon, setText, uniqueId } from '../ui/dom.ts';
+import { h, icon, setText } from '../ui/dom.ts';
 import { count, parameters, size } from '../ui/format.ts';
-import { VirtualList } from '../ui/virtual.ts';
+import { Grid } from '../ui/grid.ts';
 import type { Choice } from '../worker/select.ts';
 import type { Group } from '../worker/tables.ts';
 
@@ -13,46 +13,39 @@ interface Node extends Group {
   open: boolean;
 }
 
-const ROW = 24;
+/** Maximum number of rows that are shown unasked. */
+const UNFOLDED = 200;
 
 export class TensorTree {
   readonly element: HTMLElement;
   readonly #file: OpenFile;
-  readonly #list: VirtualList;
-  readonly #prefix = uniqueId('node');
+  readonly #grid: Grid;
   readonly #open = new Set<string>();
   #nodes: Node[] = [];
   #filter: Choice = {};
-  #active = 0;
   #round = 0;
+  #unfolded = false;
 
   constructor(file: OpenFile) {
     this.#file = file;
-    this.#list = new VirtualList(
-      { rowHeight: ROW, make: () => this.#make(), draw: (row, index) => this.#draw(row, index) },
-      { role: 'rowgroup' },
-    );
-    const head = [
-      ['Name', 'name'],
-      ['Type', 'dtype'],
-      ['Tensors', 'number'],
-      [file.isTable ? 'Elements' : 'Parameters', 'number'],
-      ['Stored', 'number'],
-    ].map(([label, kind]) => h('div', { role: 'columnheader', class: `cell ${kind}` }, label));
-    this.element = h(
-      'div',
-      { class: 'grid tree', role: 'treegrid', tabindex: '0', 'aria-label': 'Tensors by name' },
-      h('div', { role: 'rowgroup', class: 'grid-head' }, h('div', { role: 'row', class: 'grid-row' }, ...head)),
-      this.#list.element,
-    );
-    this.element.addEventListener('keydown', (event) => this.#key(event));
-    this.#list.element.addEventListener('click', (event) => {
-      const row = (event.target as HTMLElement).closest<HTMLElement>('[data-rank]');
-      if (row !== null) {
-        this.#active = Number(row.dataset.rank);
-        void this.#act();
-      }
+    this.#grid = new Grid({
+      name: 'tree',
+      label: 'Tensors by name',
+      tree: true,
+      columns: [
+        { label: 'Name', kind: 'name' },
+        { label: 'Type', kind: 'dtype' },
+        { label: 'Tensors', kind: 'number' },
+        { label: file.isTable ? 'Elements' : 'Parameters', kind: 'number' },
+        { label: 'Stored', kind: 'number' },
+      ],
+      inside: ({ kind }) => (kind === 'name' ? [h('span', { class: 'twist', 'aria-hidden': 'true' }), h('bdi', {}), icon('violation')] : []),
+      draw: (row, index) => this.#draw(row, index),
+      entered: () => void this.#act(),
+      clicked: () => void this.#act(),
+      pressed: (key) => this.#pressed(key),
     });
+    this.element = this.#grid.element;
   }
 
   focus(): void {
@@ -62,10 +55,30 @@ export class TensorTree {
   async refresh(filter: Choice): Promise<void> {
     this.#filter = filter;
     const round = ++this.#round;
+    if (!this.#unfolded) {
+      this.#unfolded = true;
+      await this.#unfold();
+    }
     const nodes = await this.#level('', 1);
     if (round === this.#round) {
       this.#nodes = nodes;
       this.#update();
+    }
+  }
+
+  /** Opens groups down to the layers, which have numbers, as long as the rows are few. */
+  async #unfold(): Promise<void> {
+    const { api, id } = this.#file;
+    let rows = 0;
+    for (let prefixes = ['']; prefixes.length > 0; ) {
+      const below = await Promise.all(prefixes.map(async (prefix) => (await api.groups(id, prefix, this.#filter)).map((group) => ({ ...group, prefix: prefix + group.key }))));
+      const groups = below.flat();
+      rows += groups.length;
+      if (rows > UNFOLDED) {
+        return;
+      }
+      prefixes.forEach((prefix) => this.#open.add(prefix));
+      prefixes = groups.filter(({ index, name }) => index === undefined && !/^\d/.test(name)).map(({ prefix }) => prefix);
     }
   }
 
@@ -95,8 +108,9 @@ export class TensorTree {
     }
     node.open = true;
     this.#nodes = [...this.#nodes.slice(0, at + 1), ...below, ...this.#nodes.slice(at + 1)];
-    if (this.#active > at) {
-      this.#active += below.length;
+    this.#grid.count = this.#nodes.length;
+    if (this.#grid.active > at) {
+      this.#grid.active += below.length;
     }
   }
 
@@ -112,45 +126,28 @@ export class TensorTree {
   }
 
   #update(): void {
-    this.#active = Math.max(0, Math.min(this.#active, this.#nodes.length - 1));
-    this.element.setAttribute('aria-rowcount', String(this.#nodes.length + 1));
-    this.element.setAttribute('aria-activedescendant', `${this.#prefix}-${this.#active}`);
-    this.#list.count = this.#nodes.length;
+    this.#grid.count = this.#nodes.length;
+    this.#grid.active = Math.max(0, this.#grid.active);
   }
 
   async #act(): Promise<void> {
-    const node = this.#nodes[this.#active];
+    const node = this.#nodes[this.#grid.active];
     if (node === undefined) {
       return;
     }
     if (node.index !== undefined) {
       this.#file.select(node.index);
     } else if (node.open) {
-      this.#collapse(this.#active);
+      this.#collapse(this.#grid.active);
     } else {
       await this.#expand(node);
     }
     this.#update();
   }
 
-  #make(): HTMLElement {
-    return h(
-      'div',
-      { role: 'row', class: 'grid-row' },
-      h('div', { role: 'gridcell', class: 'cell name' }, h('span', { class: 'twist', 'aria-hidden': 'true' }), h('bdi', {}), icon('violation')),
-      h('div', { role: 'gridcell', class: 'cell dtype' }),
-      h('div', { role: 'gridcell', class: 'cell number' }),
-      h('div', { role: 'gridcell', class: 'cell number' }),
-      h('div', { role: 'gridcell', class: 'cell number' }),
-    );
-  }
-
   #draw(element: HTMLElement, rank: number): void {
     const node = this.#nodes[rank];
     const group = node.index === undefined;
-    element.id = `${this.#prefix}-${rank}`;
-    element.dataset.rank = String(rank);
-    element.setAttribute('aria-rowindex', String(rank + 2));
     element.setAttribute('aria-level', String(node.level));
     element.setAttribute('aria-selected', String(!group && node.index === this.#file.tensor));
     if (group) {
@@ -158,12 +155,12 @@ export class TensorTree {
     } else {
       element.removeAttribute('aria-expanded');
     }
-    element.classList.toggle('active', rank === this.#active);
     element.classList.toggle('faulty', node.findings > 0);
     const [name, dtype, tensors, elements, stored] = element.children as unknown as HTMLElement[];
     name.style.paddingInlineStart = `${0.5 + (node.level - 1) * 1}rem`;
     setText(name.children[0], group ? (node.open ? '▾' : '▸') : '');
-    setText(name.children[1], node.name);
+    // The dot at the end of a prefix says no more than the arrow before it.
+    setText(name.children[1], group ? node.name.replace(/(?<=.)[./]$/, '') : node.name);
     name.children[1].setAttribute('title', node.prefix);
     setText(dtype, node.dtype);
     dtype.classList.toggle('muted', node.dtype === 'mixed');
@@ -173,57 +170,23 @@ export class TensorTree {
     setText(stored, size(node.stored));
   }
 
-  #key(event: KeyboardEvent): void {
-    const node = this.#nodes[this.#active];
-    if (node === undefined || event.altKey || event.ctrlKey || event.metaKey) {
-      return;
+  /** Opens and closes groups, and goes into and out of them. */
+  #pressed(key: string): boolean {
+    const at = this.#grid.active;
+    const node = this.#nodes[at];
+    if (node === undefined) {
+      return false;
     }
     const group = node.index === undefined;
-    switch (event.key) {
-      case 'ArrowDown':
-      case 'j':
-        this.#active++;
-        break;
-      case 'ArrowUp':
-      case 'k':
-        this.#active--;
-        break;
-      case 'PageDown':
-        this.#active += this.#list.page;
-        break;
-      case 'PageUp':
-        this.#active -= this.#list.page;
-        break;
-      case 'Home':
-        this.#active = 0;
-        break;
-      case 'End':
-        this.#active = this.#nodes.length - 1;
-        break;
-      case 'ArrowRight':
-        if (!group || node.open) {
-          this.#active++;
-        } else {
-          void this.#act();
-        }
-        break;
-      case 'ArrowLeft':
-        if (group && node.open) {
-          void this.#act();
-        } else {
-          const up = this.#nodes.slice(0, this.#active).findLastIndex(({ level }) => level < node.level);
-          this.#active = Math.max(0, up);
-        }
-        break;
-      case 'Enter':
-      case ' ':
-        void this.#act();
-        break;
-      default:
-        return;
+    if (key === ' ' || (key === 'ArrowRight' && group && !node.open) || (key === 'ArrowLeft' && group && node.open)) {
+      void this.#act();
+    } else if (key === 'ArrowRight') {
+      this.#grid.move(at + 1);
+    } else if (key === 'ArrowLeft') {
+      this.#grid.move(this.#nodes.slice(0, at).findLastIndex(({ level }) => level < node.level));
+    } else {
+      return false;
     }
-    event.preventDefault();
-    this.#update();
-    this.#list.scrollTo(this.#active);
+    return true;
   }
 }

@@ -25,6 +25,7 @@ export async function audit(context: Context, id: number, goal: 'structure' | 'p
       context.progress({
         label: progress.stage,
         done: goal === 'payloads' ? Math.min(1, Number(supplied - before) / size) : undefined,
+        bytes: size,
       });
     },
   );

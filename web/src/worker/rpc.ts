@@ -13,6 +13,8 @@ export interface Report {
   label: string;
   /** From 0 to 1; `undefined` if unknown. */
   done: number | undefined;
+  /** Bytes to read in all, if `done` is a share of them. */
+  bytes?: number;
 }
 
 export type Request = { id: number; method: string; args: unknown[] } | { cancel: number };
@@ -23,6 +25,9 @@ export interface Notice {
   changed: number;
   message: string;
 }
+
+/** Milliseconds after which a call without a listener for its progress counts as slow. */
+const SLOW = 10_000;
 
 /** Prefix of the names of locks that workers hold as long as they run. */
 const ALIVE = 'weighbridge-worker-';
@@ -127,6 +132,7 @@ export class Client<T> {
   readonly #start: () => Worker;
   readonly #onCrash: (message: string) => void;
   readonly #onEvent: (event: Notice) => void;
+  readonly #onSlow: (call: Promise<unknown>) => void;
   #worker!: Worker;
   #next = 1;
   /** Aborted when the worker is no longer used. */
@@ -136,11 +142,15 @@ export class Client<T> {
   /** All functions, without options. */
   readonly api: Remote<T>;
 
-  /** `onCrash` is called when the worker fails or ends by itself, and on each call after that. */
-  constructor(start: () => Worker, onCrash: (message: string) => void, onEvent: (event: Notice) => void) {
+  /**
+   * `onCrash` is called when the worker fails or ends by itself, and on each call after that; `onSlow`
+   * for a call that takes over 10 seconds and shows no progress of its own.
+   */
+  constructor(start: () => Worker, onCrash: (message: string) => void, onEvent: (event: Notice) => void, onSlow: (call: Promise<unknown>) => void) {
     this.#start = start;
     this.#onCrash = onCrash;
     this.#onEvent = onEvent;
+    this.#onSlow = onSlow;
     this.api = this.with({});
     this.restart();
   }
@@ -196,7 +206,17 @@ export class Client<T> {
     });
   }
 
-  #call(method: string, args: unknown[], { signal, progress }: CallOptions): Promise<unknown> {
+  #call(method: string, args: unknown[], options: CallOptions): Promise<unknown> {
+    const call = this.#send(method, args, options);
+    if (options.progress === undefined) {
+      const timer = setTimeout(() => this.#onSlow(call), SLOW);
+      const stop = () => clearTimeout(timer);
+      call.then(stop, stop);
+    }
+    return call;
+  }
+
+  #send(method: string, args: unknown[], { signal, progress }: CallOptions): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) {
         reject(aborted());

@@ -24,7 +24,7 @@ export async function scan(
   let passed = 0n;
   const report = (bytes: Uint8Array) => {
     passed += BigInt(bytes.length);
-    context.progress({ label, done: stored === 0n ? 1 : Number(passed) / Number(stored) });
+    context.progress({ label, done: stored === 0n ? 1 : Number(passed) / Number(stored), bytes: Number(stored) });
   };
   for (let from = 0; ; from += PAGE) {
     const page = await session.settle(
@@ -108,7 +108,7 @@ export async function scanBytes(
         take(bytes.subarray(start, start + SLICE));
       }
       passed += bytes.length;
-      context.progress({ label, done: passed / total });
+      context.progress({ label, done: passed / total, bytes: total });
     }
     return;
   }

@@ -34,7 +34,7 @@ export async function sweep(context: Context, id: number): Promise<void> {
   let done = 0;
   const passed = (more: number) => {
     done += more;
-    context.progress({ label: 'reading', done: bytes === 0 ? undefined : Math.min(1, done / bytes) });
+    context.progress({ label: 'reading', done: bytes === 0 ? undefined : Math.min(1, done / bytes), bytes });
   };
   const give = (tensor: number, weights: Weights) => found.add(tensor, weights);
   const raw = stretches.reduce((sum, { len }) => sum + Number(len), 0);
