@@ -9,7 +9,7 @@ import type { Picture } from '../worker/jobs.ts';
 import { accessOf, hasBlocks } from '../storage.ts';
 import type { TensorDetails } from '../worker/tables.ts';
 import { COLOURS, clipOf, paintCells, rangeOf, type Colours, type Scale } from './colour.ts';
-import { SliceControls, type Slice } from './slice.ts';
+import { SliceControls, longestAxes, type Slice } from './slice.ts';
 import { statisticsOf } from './statistics.ts';
 import { Viewport, type Area } from './viewport.ts';
 
@@ -46,6 +46,7 @@ export class HeatView {
   readonly #high = h('span', { class: 'mono' });
   readonly #readout = h('p', { class: 'readout mono', 'aria-live': 'polite' });
   readonly #part = h('span', { class: 'mono heat-part' });
+  readonly #cell = h('span', { class: 'heat-part heat-cell' });
   readonly #stage = h('div', { class: 'heat-stage' });
   readonly #zoom = h('div', { class: 'heat-zoom' });
   readonly #choice = h(
@@ -74,10 +75,15 @@ export class HeatView {
     this.#file = file;
     this.#tensor = tensor;
     this.#signal = signal;
-    this.#controls = new SliceControls(tensor.shape, (slice) => {
-      this.#slice = slice;
-      this.#restart();
-    });
+    const axes = tensor.shape.length < 2 ? undefined : longestAxes(tensor.shape);
+    this.#controls = new SliceControls(
+      tensor.shape,
+      (slice) => {
+        this.#slice = slice;
+        this.#restart();
+      },
+      axes,
+    );
     this.#slice = this.#controls.slice;
     this.#viewport = new Viewport(this.#slice.rows, this.#slice.columns);
     const why = accessOf(tensor) === undefined
@@ -126,6 +132,7 @@ export class HeatView {
       button('Zoom out', () => this.#zoomBy(0.5)),
       button('Show all', () => this.#zoomBy(0)),
       this.#part,
+      this.#cell,
     );
     this.element = h('div', { class: 'heat' }, this.#controls.element, this.#stage, this.#readout);
     this.#canvas.addEventListener('pointermove', (event) => this.#point(event));
@@ -194,9 +201,9 @@ export class HeatView {
     if (!this.#canvas.isConnected) {
       refill(
         this.#stage,
-        this.#zoom,
         h('div', { class: 'heat-frame' }, this.#canvas),
         h('div', { class: 'heat-key' }, this.#low, this.#scale, this.#high, this.#choice),
+        this.#zoom,
       );
     }
     this.#paint();
@@ -254,9 +261,8 @@ export class HeatView {
     const [high, wide] = [Math.min(whole.rows, CELLS), Math.min(whole.columns, CELLS)];
     this.#canvas.width = picture.width;
     this.#canvas.height = picture.height;
-    // Square cells as long as there is room; zooming does not change the frame.
+    // All of the width, and as high as cells are wide while there is room; zooming does not change the frame.
     this.#canvas.style.aspectRatio = `${wide} / ${high}`;
-    this.#canvas.style.width = `min(100%, ${((46 * wide) / high).toFixed(2)}vh)`;
     this.#canvas.toggleAttribute('data-near', !isWhole);
     const paint = this.#canvas.getContext('2d')!;
     paint.imageSmoothingEnabled = false;
@@ -270,6 +276,8 @@ export class HeatView {
     const { top, left, rows, columns } = area;
     const span = (noun: string, from: number, len: number) => (len === 1 ? `${noun} ${count(from)}` : `${noun}s ${count(from)}–${count(from + len - 1)}`);
     setText(this.#part, isWhole ? '' : `${span('row', top, rows)}, ${span('column', left, columns)}`);
+    const [down, across] = [rows / picture.height, columns / picture.width].map((each) => Number(each.toPrecision(3)));
+    setText(this.#cell, down === 1 && across === 1 ? 'a cell is an element' : `a cell is ${count(down)} × ${count(across)} elements`);
     this.#read();
   }
 

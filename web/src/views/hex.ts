@@ -50,7 +50,7 @@ export class HexView {
           ),
         draw: (row, index) => this.#draw(row, index),
       },
-      { class: 'v-list hex-list', role: 'table', tabindex: '0', 'aria-label': 'Bytes' },
+      { class: 'hex-list', role: 'table', tabindex: '0', 'aria-label': 'Bytes' },
     );
     const go = h(
       'form',
@@ -60,9 +60,12 @@ export class HexView {
           event.preventDefault();
           const at = parseOffset(this.#offset.value);
           const from = this.#window.at - this.#base;
-          const bad = at === undefined || at < from || at >= from + this.#window.len;
+          const last = from + this.#window.len - 1n;
+          const bad = at === undefined || at < from || at > last;
           this.#offset.setAttribute('aria-invalid', String(bad));
-          if (!bad) {
+          if (bad) {
+            setText(this.#where, at === undefined ? 'Not a number: use 0x1A or 26' : `There are bytes from ${hex(from)} to ${hex(last)} only`);
+          } else {
             this.show({ at: at + this.#base, len: 1n });
           }
         },

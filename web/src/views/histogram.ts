@@ -15,6 +15,9 @@ interface Bin {
   count: number;
 }
 
+/** Share of the width next to each end that its label takes. */
+const MARGIN = 0.15;
+
 export class Histogram {
   readonly element: HTMLElement;
   readonly #canvas = h('canvas', { 'aria-hidden': 'true' });
@@ -40,6 +43,8 @@ export class Histogram {
     this.#scale = scale;
     this.#bins = scale === 'linear' ? this.#linear() : this.#logarithmic();
     this.element.dataset.scale = scale;
+    // A single bar would say less.
+    this.#canvas.parentElement!.hidden = this.#constant !== undefined;
     const rows = this.#bins.filter(({ count }) => count > 0);
     fill(
       this.#twin,
@@ -53,6 +58,12 @@ export class Histogram {
     );
     this.#mark(-1);
     this.draw();
+  }
+
+  /** The value of all finite elements, if they have the same. */
+  get #constant(): number | undefined {
+    const { summary } = this.#result;
+    return summary.min === summary.max ? summary.min : undefined;
   }
 
   #linear(): Bin[] {
@@ -86,6 +97,19 @@ export class Histogram {
     return bins;
   }
 
+  /** The share of the width at which 0 is; `undefined` if it is outside. */
+  #zero(): number | undefined {
+    const [lo, hi] = [this.#bins[0].lo, this.#bins.at(-1)!.hi];
+    if (lo >= 0 || hi <= 0) {
+      return undefined;
+    }
+    if (this.#scale === 'linear') {
+      return -lo / (hi - lo);
+    }
+    const at = this.#bins.findIndex((bin) => bin.hi >= 0 && bin.lo >= 0);
+    return (at + (this.#bins[at].hi === 0 ? 0.5 : 0)) / this.#bins.length;
+  }
+
   #mark(index: number): void {
     this.#marked = index;
     const bin = this.#bins[index];
@@ -97,6 +121,8 @@ export class Histogram {
         ? `${real(bin.lo)} to ${real(bin.hi)}: ${count(bin.count)}`
         : this.#bins.length === 0
           ? 'No finite elements'
+          : this.#constant !== undefined
+            ? `All finite elements are ${real(this.#constant)}`
           : `${counted(summary.count, 'element')}, at most ${count(most.count)} per bin`,
     );
     this.draw();
@@ -137,8 +163,10 @@ export class Histogram {
         [0, 'left', short(this.#bins[0].lo)],
         [width, 'right', short(this.#bins.at(-1)!.hi)],
       ];
+      const zero = this.#zero();
       const middle = this.#bins[Math.floor(this.#bins.length / 2)];
-      ends.push([width / 2, 'center', short(this.#scale === 'linear' ? (this.#bins[0].lo + this.#bins.at(-1)!.hi) / 2 : middle.lo)]);
+      const inside = zero !== undefined && zero > MARGIN && zero < 1 - MARGIN;
+      ends.push(inside ? [width * zero, 'center', '0'] : [width / 2, 'center', short(this.#scale === 'linear' ? (this.#bins[0].lo + this.#bins.at(-1)!.hi) / 2 : middle.lo)]);
       for (const [x, align, text] of ends) {
         paint.textAlign = align;
         paint.fillText(text, x, HEIGHT);

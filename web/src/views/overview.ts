@@ -136,8 +136,10 @@ function componentTable(components: ModelFacts['components']): HTMLElement {
 }
 
 function architecture(file: OpenFile, facts: Fact[], quantised: ModelFacts['quantised']): HTMLElement {
+  // Where all but a few come from is said once, below the list.
+  const usual = facts.filter(({ from }) => from === 'config').length > facts.length / 2 ? 'config' : 'metadata';
   const list = facts.map(({ name, value, from, key }) => {
-    const origin = ORIGINS[from];
+    const origin = from === usual ? '' : from === 'metadata' ? 'metadata' : ORIGINS[from];
     const row = pair(LABELS[name], h('bdi', {}, shown(value)), origin !== '' && h('span', { class: 'origin' }, origin));
     row.title = key;
     return row;
@@ -152,7 +154,7 @@ function architecture(file: OpenFile, facts: Fact[], quantised: ModelFacts['quan
   return section(
     'Architecture',
     list.length > 0 ? h('dl', { class: 'model-facts' }, ...list) : h('p', { class: 'note' }, 'The file contains no architecture settings.'),
-    !told && h('p', { class: 'note' }, file.config === undefined ? 'A config.json provides more than names and shapes. ' : 'Includes settings from a config.json. ', button(file.config === undefined ? 'Add config.json' : 'Choose another', () => picker.click(), { class: 'link' })),
+    !told && h('p', { class: 'note' }, file.config === undefined ? 'A config.json provides more than names and shapes. ' : usual === 'config' ? 'From config.json, where nothing else is said. ' : 'Includes settings from a config.json. ', button(file.config === undefined ? 'Add config.json' : 'Choose another', () => picker.click(), { class: 'link' })),
     picker,
   );
 }

@@ -18,6 +18,15 @@ export interface Slice {
   from: bigint;
 }
 
+/** The two longest axes in their order; of equal ones the last. */
+export function longestAxes(shape: BigUint64Array): [number, number] {
+  const [one, other] = Array.from(shape, Number)
+    .map((extent, axis) => ({ extent, axis }))
+    .sort((a, b) => b.extent - a.extent || b.axis - a.axis)
+    .map(({ axis }) => axis);
+  return [Math.min(one, other), Math.max(one, other)];
+}
+
 export class SliceControls {
   readonly element: HTMLElement;
   readonly #shape: bigint[];
@@ -30,12 +39,13 @@ export class SliceControls {
   #rowAxis: number;
   #columnAxis: number;
 
-  constructor(shape: BigUint64Array, onchange: (slice: Slice) => void) {
+  /** Starts with the last two axes, or with these. */
+  constructor(shape: BigUint64Array, onchange: (slice: Slice) => void, [rowAxis, columnAxis] = [shape.length - 2, shape.length - 1]) {
     this.#shape = Array.from(shape);
     this.#fixed = new BigUint64Array(shape.length);
     this.#onchange = onchange;
-    this.#rowAxis = shape.length - 2;
-    this.#columnAxis = shape.length - 1;
+    this.#rowAxis = rowAxis;
+    this.#columnAxis = columnAxis;
     // Choosing the other's axis swaps the two.
     this.#rows = this.#axes('Rows', (axis) => this.#choose(axis, axis === this.#columnAxis ? this.#rowAxis : this.#columnAxis));
     this.#columns = this.#axes('Columns', (axis) => this.#choose(axis === this.#rowAxis ? this.#columnAxis : this.#rowAxis, axis));

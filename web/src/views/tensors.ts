@@ -313,6 +313,11 @@ export class TensorsView {
     const elements = shown.reduce((sum, total) => sum + total.elements, 0n);
     const stored = shown.reduce((sum, total) => sum + total.stored, 0n);
     const noun = this.#file.isTable ? 'column' : 'tensor';
-    fill(this.#summary, [counted(tensors, noun), this.#file.isTable ? counted(elements, 'element') : `${parameters(elements)} parameters${elements < 1000n ? '' : ` (${counted(elements, 'element')})`}`, size(stored)].join(' · '));
+    if (parseQuery(this.search.value).fault !== undefined) {
+      // The rows behind the message are those of the rest of the search.
+      fill(this.#summary, 'Not searched');
+      return;
+    }
+    fill(this.#summary, [counted(tensors, noun), this.#file.isTable ? counted(elements, 'element') : `${parameters(elements)} ${elements === 1n ? 'parameter' : 'parameters'}${elements < 1000n ? '' : ` (${counted(elements, 'element')})`}`, size(stored)].join(' · '));
   }
 }
