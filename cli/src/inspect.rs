@@ -15,8 +15,8 @@ use crate::tree::Tree;
 use std::io::{self, Write};
 use weighbridge::remote::shown;
 use weighbridge::{
-    Archive, Error, Goal, Model, Operator, Options, Particulars, Place as _, Report, Status, Tensor,
-    Text, Unchecked,
+    Archive, Error, Goal, Model, Operator, Options, Particulars, Place as _, Report, Status,
+    Tensor, Text, Unchecked,
 };
 
 /// Maximum number of texts shown per list: a model's vocabulary has 100,000 and more.

@@ -77,10 +77,12 @@ for (const [name, go] of Object.entries(LISTS)) {
     // Keys of the browser stay with it.
     await page.keyboard.press('Alt+End');
     expect(await active(grid)).toBe('2');
-    // A click makes a row the active one, and the list keeps the focus.
-    await grid.locator('[data-rank="1"]').click();
-    await expect.poll(() => active(grid)).toBe('3');
-    await grid.focus();
+    // A click makes a row the active one; a part of the file opens at once.
+    if (name !== 'Parts of the file') {
+      await grid.locator('[data-rank="1"]').click();
+      await expect.poll(() => active(grid)).toBe('3');
+      await grid.focus();
+    }
     // The rows are no stop of their own.
     await page.keyboard.press('Tab');
     expect(await grid.evaluate((element) => element.contains(document.activeElement))).toBe(false);

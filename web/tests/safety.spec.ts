@@ -72,7 +72,7 @@ test('the index as JSON and CSV', async ({ page }) => {
   expect(index.metadata.find(({ key }: { key: string }) => key === 'model.name').value).toBe('tiny-lm');
   const lines = (await exported(page, 'Index as CSV')).trimEnd().split('\r\n');
   expect(lines).toHaveLength(31);
-  expect(lines.find((line) => line.startsWith('test.cube,'))).toMatch(/^test\.cube,i32,3 × 4 × 5,60,/);
+  expect(lines.find((line) => line.startsWith('test.cube,'))).toMatch(/^test\.cube,i32,3x4x5,60,/);
 });
 
 test('the index as JSON has names and values as they are, not as they are shown', async ({ page }) => {

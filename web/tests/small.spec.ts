@@ -1,5 +1,6 @@
 /** Small things: words for what is wrong, singular, percent and rate, readings that take long. */
 
+import { Pace } from '../src/ui/pace.ts';
 import { gguf, safetensors, written } from './files.ts';
 import { expect, openFiles, test } from './page.ts';
 
@@ -47,8 +48,8 @@ test('a shape is written alike in both tables of values', async ({ page }) => {
     }
     return Buffer.concat(chunks).toString();
   };
-  await page.getByRole('button', { name: 'Export' }).click();
-  const index = await saved(() => page.getByRole('button', { name: /index.*CSV/i }).click());
+  await page.locator('summary', { hasText: 'Export' }).click();
+  const index = await saved(() => page.getByRole('button', { name: 'Index as CSV' }).click());
   await page.getByRole('button', { name: 'Scan weights' }).first().click();
   await page.getByRole('tab', { name: /^Weights/ }).click();
   const weights = await saved(() => page.getByRole('button', { name: 'Export as CSV' }).click());
@@ -57,8 +58,7 @@ test('a shape is written alike in both tables of values', async ({ page }) => {
 });
 
 test('a faulty layer has the colour of its card', async ({ page }) => {
-  const layer = (value: number) => ({ dtype: 'F32', data: Float32Array.of(1, 2, value), shape: [3] });
-  await openFiles(page, written({ 'a.safetensors': safetensors({ 'layers.0.w': layer(3), 'layers.1.w': layer(NaN), 'layers.2.w': layer(3.0001) }) }));
+  await openFiles(page, written({ 'a.safetensors': safetensors({ 'layers.0.w': f32(1, 2, 3), 'layers.1.w': f32(1, 3, NaN), 'layers.2.w': f32(1, 2, 3.0001) }) }));
   await page.getByRole('button', { name: 'Scan weights' }).first().click();
   await page.getByRole('tab', { name: /^Weights/ }).click();
   const mark = page.locator('.course .plot-mark');
@@ -71,25 +71,21 @@ test('a faulty layer has the colour of its card', async ({ page }) => {
   await expect(page.locator('.plot-axis.ends')).toHaveText('layer 02');
 });
 
-test('a long reading says its percent, its rate and the time left', async ({ page }) => {
-  await openFiles(page, written({ 'a.safetensors': safetensors({ a: { dtype: 'F32', data: new Float32Array(20 << 20) } }) }));
-  // A disk that takes its time.
-  await page.workers()[0].evaluate(() => {
-    const read = Blob.prototype.arrayBuffer;
-    Blob.prototype.arrayBuffer = async function () {
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      return await read.call(this);
-    };
-    const stream = Blob.prototype.stream;
-    Blob.prototype.stream = function () {
-      const slow = new TransformStream({ transform: (bytes, to) => new Promise((resolve) => setTimeout(() => resolve(to.enqueue(bytes)), 60)) });
-      return stream.call(this).pipeThrough(slow);
-    };
-  });
-  await page.getByRole('button', { name: 'Scan weights' }).first().click();
-  await expect(page.locator('.task-rate')).toHaveText(/^\d+ % · [\d.]+ [KMG]iB\/s · \d+ (?:s|min) left$/);
-  await page.getByRole('button', { name: /^Cancel/ }).click();
-  await expect(page.locator('.task')).toHaveCount(0);
+test('a long task says its percent, its rate and the time left', () => {
+  const { now } = performance;
+  let time = 0;
+  performance.now = () => time;
+  try {
+    const pace = new Pace();
+    time = 900;
+    expect(pace.said({ label: '', done: 0.1, bytes: 2 ** 30 })).toBe('');
+    time = 10_000;
+    expect(pace.said({ label: '', done: undefined })).toBe('');
+    expect(pace.said({ label: '', done: 0.25, bytes: 400 * 2 ** 20 })).toBe('25 % · 10.0 MiB/s · 30 s left');
+    expect(pace.said({ label: '', done: 0.019 })).toBe('1 % · 9 min left');
+  } finally {
+    performance.now = now;
+  }
 });
 
 test('a reading of over ten seconds that reports nothing is shown, until it ends', async ({ page }) => {
@@ -97,10 +93,9 @@ test('a reading of over ten seconds that reports nothing is shown, until it ends
   await openFiles(page, written({ 'a.safetensors': safetensors({ a: { dtype: 'F32', data: new Float32Array(64), shape: [8, 8] } }) }));
   await page.workers()[0].evaluate(() => {
     const read = Blob.prototype.arrayBuffer;
-    const waiting: (() => void)[] = [];
-    Object.assign(self, { go: () => waiting.forEach((one) => one()) });
+    const go = new Promise<void>((resolve) => Object.assign(self, { go: resolve }));
     Blob.prototype.arrayBuffer = async function () {
-      await new Promise<void>((resolve) => waiting.push(resolve));
+      await go;
       return await read.call(this);
     };
   });
@@ -119,7 +114,7 @@ test('parts of a file have the words of its format', async ({ page }) => {
   await openFiles(page, [...written({ 'a.safetensors': safetensors({ a: f32(1) }) }), ...written({ 'b.gguf': gguf({ 'general.architecture': 'llama' }, { w: { type: 0, shape: [32], data: Buffer.alloc(128) } }) })]);
   for (const [name, words] of [
     ['a.safetensors', ['header size', 'header (JSON)', 'byte buffer']],
-    ['b.gguf', ['header', 'key-values', 'tensor infos', 'tensor data']],
+    ['b.gguf', ['header', 'key-values', 'tensor infos', 'gap', 'tensor data']],
   ] as const) {
     await page.getByRole('button', { name, exact: true }).click();
     const file = page.locator('.file:visible');
@@ -170,11 +165,11 @@ test('a heat map starts with the longest axes, fills the width and says its scal
   await page.getByRole('tablist', { name: 'Tensor views' }).getByRole('tab', { name: 'Heat map' }).click();
   await expect(page.getByLabel('Rows', { exact: true })).toHaveValue('0');
   await expect(page.getByLabel('Columns', { exact: true })).toHaveValue('1');
-  await expect(page.locator('.heat-part')).toHaveText('a cell is 1 × 2.15 elements');
+  await expect(page.locator('.heat-cell')).toHaveText('a cell is 1 × 2.15 elements');
   const share = await page.locator('.heat-canvas').evaluate((canvas) => canvas.clientWidth / canvas.closest('.heat-stage')!.clientWidth);
   expect(share).toBeGreaterThan(0.9);
   await page.locator('.tensor-table [data-rank="1"]').click();
-  await expect(page.locator('.heat-part')).toHaveText('a cell is an element');
+  await expect(page.locator('.heat-cell')).toHaveText('a cell is an element');
   expect(await page.locator('.heat-canvas').evaluate((canvas) => canvas.clientWidth / canvas.closest('.heat-stage')!.clientWidth)).toBeGreaterThan(0.9);
 });
 

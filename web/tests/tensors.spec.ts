@@ -98,7 +98,7 @@ test('100,000 rows: few elements, and the last row is one key away', { tag: '@de
   await expect(page.locator('.panel-name')).toHaveText('layers.0999.experts.99.weight');
   expect(await page.locator('.tensor-table *').count()).toBeLessThan(1500);
   // Jumping stays fast: a jump draws only visible rows. Times are printed, elements asserted.
-  const { jumps, most } = await page.locator('.tensor-table .v-list').evaluate(async (list) => {
+  const { jumps, most } = await page.locator('.tensor-table').evaluate(async (list) => {
     const jumps: number[] = [];
     let most = 0;
     for (let i = 0; i < 41; i++) {
@@ -326,7 +326,7 @@ test('closing the panel leaves the focus in the view beside it', async ({ page }
 
 test('a list that was scrolled shows its rows after another file was shown', async ({ page }) => {
   await openFiles(page, `${TRIALS}/many-10000.oinf`);
-  const list = page.locator('.tensor-table .v-list');
+  const list = page.locator('.tensor-table');
   await list.evaluate((element) => (element.scrollTop = 100_000));
   const middle = page.locator(`${rows}[data-rank="4170"]`);
   await expect(middle).toBeInViewport();

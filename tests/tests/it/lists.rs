@@ -56,6 +56,17 @@ const LISTS: [List; 5] = [
     },
 ];
 
+/// The names of kinds of diagnoses, in the order of their numbers.
+const KINDS: List = List {
+    path: "wasm/js/kinds.ts",
+    before: "export const KINDS = [",
+    after: "] as const;",
+    text: || {
+        let quoted = |kind: &DiagnosisKind| format!("'{}'", kind.name());
+        DiagnosisKind::ALL.iter().map(quoted).collect::<Vec<_>>().join(", ")
+    },
+};
+
 /// The formats that the module of the page that is loaded first reads.
 const FIRST: [Format; 2] = [Format::Safetensors, Format::Gguf];
 
@@ -77,7 +88,7 @@ fn root() -> PathBuf {
 #[test]
 fn lists_in_other_languages_are_those_of_the_code() {
     let write = std::env::var("WEIGHBRIDGE_LISTS").is_ok_and(|what| what == "write");
-    for List { path, before, after, text } in LISTS {
+    for List { path, before, after, text } in LISTS.into_iter().chain([KINDS]) {
         let file = root().join(path);
         let old = fs::read_to_string(&file).unwrap();
         let (start, rest) = old.split_once(before).unwrap_or_else(|| panic!("{path}: {before}"));

@@ -46,6 +46,7 @@ export class HeatView {
   readonly #high = h('span', { class: 'mono' });
   readonly #readout = h('p', { class: 'readout mono', 'aria-live': 'polite' });
   readonly #part = h('span', { class: 'mono heat-part' });
+  readonly #cell = h('span', { class: 'heat-part heat-cell' });
   readonly #stage = h('div', { class: 'heat-stage' });
   readonly #zoom = h('div', { class: 'heat-zoom' });
   readonly #choice = h(
@@ -131,6 +132,7 @@ export class HeatView {
       button('Zoom out', () => this.#zoomBy(0.5)),
       button('Show all', () => this.#zoomBy(0)),
       this.#part,
+      this.#cell,
     );
     this.element = h('div', { class: 'heat' }, this.#controls.element, this.#stage, this.#readout);
     this.#canvas.addEventListener('pointermove', (event) => this.#point(event));
@@ -273,10 +275,9 @@ export class HeatView {
     }
     const { top, left, rows, columns } = area;
     const span = (noun: string, from: number, len: number) => (len === 1 ? `${noun} ${count(from)}` : `${noun}s ${count(from)}–${count(from + len - 1)}`);
-    const part = isWhole ? '' : `${span('row', top, rows)}, ${span('column', left, columns)}: `;
+    setText(this.#part, isWhole ? '' : `${span('row', top, rows)}, ${span('column', left, columns)}`);
     const [down, across] = [rows / picture.height, columns / picture.width].map((each) => Number(each.toPrecision(3)));
-    const scale = down === 1 && across === 1 ? 'a cell is an element' : `a cell is ${count(down)} × ${count(across)} elements`;
-    setText(this.#part, part + scale);
+    setText(this.#cell, down === 1 && across === 1 ? 'a cell is an element' : `a cell is ${count(down)} × ${count(across)} elements`);
     this.#read();
   }
 

@@ -195,7 +195,8 @@ export async function indexCsv(context: Context, id: number): Promise<Blob> {
   const parts = [`name,dtype,shape,elements,layout,encoding,status,offset,stored,chunks,findings${set === undefined ? '' : ',file'}\r\n`];
   for await (const row of allRows(context, id)) {
     const { name, dtype, shape, elements, layout, encoding, status, offset, stored, chunks } = row;
-    const cells = [name, dtype, shape, elements, layout, encoding, status, offset ?? '', stored, chunks];
+    // As in the table of the weights, and as the command writes shapes.
+    const cells = [name, dtype, shape.replaceAll(' × ', 'x'), elements, layout, encoding, status, offset ?? '', stored, chunks];
     parts.push(line([...cells, row.findings, ...(set === undefined ? [] : [row.file])]));
   }
   return new Blob(parts, { type: 'text/csv' });
