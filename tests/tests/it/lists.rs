@@ -16,7 +16,7 @@ struct List {
     text: fn() -> String,
 }
 
-const LISTS: [List; 5] = [
+const LISTS: [List; 4] = [
     List {
         path: ".pre-commit-hooks.yaml",
         before: "  files: '(?i)\\.(",
@@ -43,15 +43,6 @@ const LISTS: [List; 5] = [
         text: || {
             let quoted = |it: &'static str| format!("\".{it}\"");
             extensions(|format| format != Format::Shards).map(quoted).collect::<Vec<_>>().join(", ")
-        },
-    },
-    List {
-        path: "wasm/js/kinds.ts",
-        before: "export const KINDS = [",
-        after: "] as const;",
-        text: || {
-            let quoted = |kind: &DiagnosisKind| format!("'{}'", kind.name());
-            DiagnosisKind::ALL.iter().map(quoted).collect::<Vec<_>>().join(", ")
         },
     },
 ];
