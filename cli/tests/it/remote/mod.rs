@@ -235,7 +235,11 @@ fn remote_shard_of_an_incomplete_set_is_not_valid() {
     let why = "1 of 3 shards was not found: model-00001-of-00003.safetensors";
     assert!(code == 3 && line["unchecked"].to_string().contains(why), "{line}");
     let asked = server.requests();
-    assert_eq!(asked.len(), 4, "itself, an index and two shards: {asked:?}");
+    assert_eq!(
+        asked.len(),
+        6,
+        "itself, an index, two shards, and the names of those here: {asked:?}"
+    );
 }
 
 #[test]
