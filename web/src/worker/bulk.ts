@@ -12,6 +12,7 @@ import { valueList } from './text.ts';
 
 export { safetensors, safetensorsPlan } from './convert.ts';
 export { channels } from './channels.ts';
+export { code, storages } from './pickles.ts';
 export { regions } from './regions.ts';
 export { spectrum } from './spectrum.ts';
 

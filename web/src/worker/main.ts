@@ -9,7 +9,6 @@ import { EXPRESSION, serveExpression } from './expression.ts';
 import { GAUGE, serveGauge } from './gauge.ts';
 import * as jobs from './jobs.ts';
 import { FULL } from '../names.ts';
-import * as pickles from './pickles.ts';
 import { serve, type Context } from './rpc.ts';
 import type { Listing } from './repository.ts';
 import { everyFormat, library, session, start, stop } from './session.ts';
@@ -139,10 +138,10 @@ function later<M, N extends keyof M & string>(names: readonly N[], module: () =>
 /** The functions that summarise a model. */
 const summaries = later(['model', 'vocabulary', 'findTokens', 'foundTokens', 'tokensOf', 'chatTemplate', 'metaText', 'updates'], () => import('./summary.ts'));
 
-/** The functions that export many tensors. */
-const bulk = later(['npz', 'valuesCsv', 'channels', 'spectrum', 'regions', 'safetensors', 'safetensorsPlan'], () => import('./bulk.ts'));
+/** The functions that export many tensors, measure matrices or look into pickles. */
+const bulk = later(['code', 'storages', 'npz', 'valuesCsv', 'channels', 'spectrum', 'regions', 'safetensors', 'safetensorsPlan'], () => import('./bulk.ts'));
 
-const api = { ...tables, ...grouped, ...pickles, ...jobs, ...exports, ...swept, ...summaries, ...bulk, differences, sweep, open, glance, close, touch, parts, listing, settings, bytes, formats, memory };
+const api = { ...tables, ...grouped, ...jobs, ...exports, ...swept, ...summaries, ...bulk, differences, sweep, open, glance, close, touch, parts, listing, settings, bytes, formats, memory };
 
 const calls = Object.fromEntries(
   Object.entries(api).filter(([, value]) => typeof value === 'function'),

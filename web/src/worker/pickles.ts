@@ -1,6 +1,6 @@
-/** Pickles: what they import, and their operations; the storages of a checkpoint. */
+/** The operations of a pickle, and the storages of a checkpoint. */
 
-import type { Code, Global, Pickle } from 'weighbridge';
+import type { Code } from 'weighbridge';
 import type { Context } from './rpc.ts';
 import { session } from './session.ts';
 
@@ -11,16 +11,6 @@ const AROUND = 8;
 /** Most storages that are listed, and most tensors of each. */
 const STORAGES = 1000;
 const TENSORS = 4;
-
-/** What the pickles of a file import. */
-export function globals(_: Context, id: number): Global[] {
-  return session(id).document.globals?.() ?? [];
-}
-
-/** The pickles of a file. */
-export function pickles(_: Context, id: number): Pickle[] {
-  return session(id).document.pickles?.() ?? [];
-}
 
 /** Reads a pickle: the paths of its imports, and the operations around an offset. */
 export async function code(context: Context, id: number, number: number, offsets: bigint[]): Promise<Code | undefined> {

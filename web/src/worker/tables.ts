@@ -1,6 +1,6 @@
 /** Converts a document's packed tables to rows for the page. */
 
-import type { Profile } from 'weighbridge';
+import type { Global, Pickle, Profile } from 'weighbridge';
 import type { Context } from './rpc.ts';
 import { session, type Session } from './session.ts';
 import { filterOf, prepareSearch, rankOf, sortOf, type Choice, type Order } from './select.ts';
@@ -127,6 +127,16 @@ function partnerOf(file: Session, at: bigint, kind: number, entry: number): stri
 }
 
 export type Finding = ReturnType<typeof findings>[number];
+
+/** What the pickles of a file import. */
+export function globals(_: Context, id: number): Global[] {
+  return session(id).document.globals?.() ?? [];
+}
+
+/** The pickles of a file. */
+export function pickles(_: Context, id: number): Pickle[] {
+  return session(id).document.pickles?.() ?? [];
+}
 
 export function layout(_: Context, id: number, from: number, to: number) {
   const file = session(id);
