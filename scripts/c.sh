@@ -145,7 +145,9 @@ packages() {
     }
   done
   # The project in the tree chose its format.
-  "$work/tree-user/find" ../firmware/models/mlp.oinf hidden.weight | grep -qx 'refused: UNKNOWN-FORMAT' || {
+  kind=$("$work/tree-user/find" ../firmware/models/mlp.oinf hidden.weight || true)
+  [ "$kind" = 'refused: UNKNOWN-FORMAT' ] || {
+    echo "$kind" >&2
     echo "c: a project chose zTensor, and its library reads OINF as well" >&2
     exit 1
   }
