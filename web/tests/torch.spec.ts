@@ -56,13 +56,14 @@ test('storages name their tensors and lead to bytes', async ({ page }) => {
   await rows.nth(1).getByRole('button').nth(1).click();
   await expect(page.locator('.panel-name')).toHaveText('model.fc1.bias');
   await rows.first().getByRole('button').first().click();
-  await expect(page.getByRole('tab', { name: 'Hex' })).toHaveAttribute('aria-selected', 'true');
+  const contents = page.getByRole('region', { name: 'Contents' });
+  await expect(contents.getByRole('tab', { name: 'Hex' })).toHaveAttribute('aria-selected', 'true');
 });
 
 test('a pickle alone lists what it imports', async ({ page }) => {
   await openFiles(page, written({ 'x.pkl': Buffer.from('cposix\nsystem\n(S"id"\ntR.') }));
   await page.getByRole('tab', { name: /^Imports/ }).click();
-  await expect(page.locator('.imports tbody tr')).toHaveText([/posix\.system/]);
+  await expect(page.getByRole('table', { name: 'What the pickle imports' }).locator('tbody tr')).toHaveText([/posix\.system/]);
 });
 
 test('a model without a pickle has no list of imports', async ({ page }) => {

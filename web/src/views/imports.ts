@@ -46,7 +46,7 @@ export class ImportsView {
         headers('Name', 'Standing', 'Loading the file', 'Result in', 'Byte', 'Operations'),
         h('tbody', {}, ...sorted.map(({ global, i }) => this.#row(global, i))),
       ),
-      h('h3', {}, 'Operations'),
+      h('h2', {}, 'Operations'),
       h('p', { class: 'muted' }, h('label', {}, 'Around byte ', this.#around)),
       this.#operations,
     );
