@@ -148,7 +148,7 @@ impl Examined {
         if is_safe && !denied { found } else { found.runs() }
     }
 
-    /// A piece of the whole file of this name that is checked with the first piece: its place, counted
+    /// A piece of the whole file of this name that is checked with the piece `first`: its place, counted
     /// from 1, and the number of all pieces.
     ///
     /// ```
@@ -156,7 +156,7 @@ impl Examined {
     ///
     /// let piece = Examined::piece("x.gguf", 2, 3, "x.gguf.part1of3");
     /// assert_eq!(piece.class, Class::Piece);
-    /// assert_eq!(piece.why, "piece 2 of 3 of x.gguf, checked with the first piece, x.gguf.part1of3");
+    /// assert_eq!(piece.why, "piece 2 of 3 of x.gguf, checked with x.gguf.part1of3");
     /// ```
     pub fn piece(whole: &str, place: usize, count: usize, first: &str) -> Self {
         let why = format!("piece {place} of {count} of {whole}, checked with {first}");

@@ -28,7 +28,7 @@ use weighbridge_core::{Beside, File, Source, Span, Stop};
 /// let mut session = Session::new(own, Options::new());
 /// others.attach(&mut session, &[Some(Span::new(own, len))]);
 /// assert!(!session.advance(Goal::Structure));
-/// session.supply(0, [model, data].concat());
+/// session.supply(0, [&model[..], &data].concat());
 /// assert!(session.advance(Goal::Structure) && session.findings().is_empty());
 /// # Ok::<(), weighbridge::weighbridge_core::Stop>(())
 /// ```

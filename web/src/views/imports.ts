@@ -59,7 +59,7 @@ export class ImportsView {
     const { name, offset, called, standing } = global;
     const [colour, meaning] = STANDING[standing];
     const jump = button(String(offset), () => this.#file.reveal(offset, 1n), { class: 'link', title: `Show byte ${offset} in the hex view` });
-    const show = button('show', () => void this.#show(global.pickle, global.place), { class: 'link', 'aria-label': `Operations around ${name}` });
+    const show = button('show', () => void this.#show(global.pickle, global.place), { class: 'link', 'aria-label': `show operations around ${name}` });
     return h(
       'tr',
       {},
