@@ -193,6 +193,7 @@ boards() {
     library_for "$formats,gate"
     symbols "$library"
     for model in ../firmware/models/mlp.*; do
+      [ "${model##*.}" != pte ] || continue
       compiled "model-${model##*/}" -DMODEL="\"$model\"" examples/model.c examples/model.S
     done
     head -c -8 ../firmware/models/mlp.stb >"$work/cut"
