@@ -23,11 +23,10 @@ def views(fixtures: Path) -> Path:
 @pytest.fixture
 def sharded(fixtures: Path, tmp_path: Path) -> Path:
     """An index with two checkpoints."""
-    shutil.copy(fixtures / "pytorch" / "one-tensor.pt", tmp_path / FIRST)
-    shutil.copy(fixtures / "pytorch" / "nested-with-numbers.pt", tmp_path / SECOND)
+    shutil.copy(fixtures / "pytorch" / "nested-with-numbers.pt", tmp_path / FIRST)
+    shutil.copy(fixtures / "pytorch" / "sparse-in-order.pt", tmp_path / SECOND)
     with wb.open(tmp_path / FIRST) as one, wb.open(tmp_path / SECOND) as two:
-        names = {name: FIRST for name in one}
-        names.update({name: SECOND for name in two if name not in names})
+        names = {**{name: FIRST for name in one}, **{name: SECOND for name in two}}
     index = tmp_path / "pytorch_model.bin.index.json"
     index.write_text(json.dumps({"metadata": {}, "weight_map": names}))
     return index
@@ -63,10 +62,10 @@ def test_globals_say_what_is_called(views: Path, tmp_path: Path) -> None:
 def test_shards_are_one_model(sharded: Path) -> None:
     assert wb.check(sharded).is_valid
     loaded = wb.load_file(sharded)
-    assert set(loaded) == {"w", "model.layer.b"}
+    assert set(loaded) == {"w", "model.layer.b", "w.#indices", "w.#values"}
     np.testing.assert_array_equal(loaded["w"].shape, (2, 3))
     with wb.open(sharded) as model:
-        assert [it.tensors for it in model.storages] == [["w"], ["w"], ["model.layer.b"]]
+        assert [it.tensors for it in model.storages] == [["w"], ["model.layer.b"], ["w.#indices"], ["w.#values"]]
         assert [it.name for it in model.globals].count("torch.FloatStorage") == 2
 
 
@@ -75,7 +74,7 @@ def test_rows_of_tables_take_checkpoints(views: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.pt"
     broken.write_bytes(views.read_bytes()[:-1])
     rows = list(tables.report_rows([str(views), str(broken)]))
-    assert [(row["format"], row["verdict"]) for row in rows][0] == ("PyTorch", "valid")
+    assert [(row["format"], row["verdict"]) for row in rows][0] == ("pytorch", "valid")
     assert rows[1]["verdict"] == "invalid"
     tensors = {row["name"]: row for row in tables.tensor_rows(str(views))}
     assert tensors["turned"]["shape"] == [3, 2] and tensors["b"]["dtype"] == "f32"

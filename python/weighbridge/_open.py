@@ -331,7 +331,10 @@ def _load_several(
 ) -> Dict[str, T]:
     """The tensors of all files, in the order of the index or else part by part. `data` is the
     model's file if it was read."""
-    check_source(source, options).raise_for_status()
+    report = check_source(source, options)
+    # A lenient reader takes what is there of a set that is not whole. Each file is checked below.
+    if not options.lenient or report.verdict == "invalid":
+        report.raise_for_status()
     is_index = model.format == INDEX
     listed: Dict[str, str] = model.metadata if is_index else {}
     own, loaded = file_name(source), {}
