@@ -301,7 +301,9 @@ impl Model {
         for it in self.all() {
             let storages = it.get()?.ask(py, |model| model.storages())?;
             let index = it.load(py)?;
-            let name = |at: u32| Ok(text::of_bytes(py, index.name_bytes(at as usize))?.into_any().unbind());
+            let name = |at: u32| {
+                Ok(text::of_bytes(py, index.name_bytes(at as usize))?.into_any().unbind())
+            };
             pickles::storages(py, storages, name, &list)?;
         }
         Ok(list)

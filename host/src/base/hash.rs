@@ -1,4 +1,4 @@
-//! A hash by which texts are told apart.
+//! A hash of texts: those with other hashes differ.
 
 /// A hash of a text. Many texts begin alike, so that most comparisons are cheaper if the hashes come
 /// first.
