@@ -127,10 +127,10 @@ pub use list::entry::{Entry, Piece, Shape};
 pub use list::index::Index;
 #[cfg(feature = "gguf")]
 pub use list::part::SetPart;
-pub use read::convert::{Conversion, Number};
 pub use read::data::{
     Block, ChunkStream, Decoding, Trouble, column_major, sparse_entries, sparse_len, strided,
 };
+pub use read::element_conversion::{Conversion, Number};
 #[cfg(feature = "npy")]
 pub use read::items::Items;
 pub use read::metadata::Meta;
@@ -169,7 +169,7 @@ pub use set::{SetCheck, SetFile, SetPlace};
 pub mod json {
     pub use crate::analyse::sweep::SCHEMA_STATS;
     pub use crate::base::json::{line, write};
-    pub use crate::base::tool::{TOOL, Tool};
+    pub use crate::base::program::{TOOL, Tool};
     pub use crate::check::report::SCHEMA_CHECK;
 }
 

@@ -1,6 +1,6 @@
 /** Reads dropped files, and dropped or chosen folders, with handles where the browser has them. */
 
-import { PART } from './given.ts';
+import { PART } from './sorting.ts';
 import { COMPANION, DESCRIBES, isModel } from './names.ts';
 import { picked, type Given } from './picker.ts';
 import { h } from './ui/dom.ts';

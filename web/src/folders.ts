@@ -1,6 +1,6 @@
 /** The folders that are open, each as a tab with a table. */
 
-import { FEW, tables } from './given.ts';
+import { FEW, tables } from './sorting.ts';
 import type { Given } from './picker.ts';
 import { h, icon, iconButton } from './ui/dom.ts';
 import { named } from './ui/middle.ts';

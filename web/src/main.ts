@@ -3,7 +3,7 @@
 import './style/viewer.css';
 import './style/start.css';
 import { hashOf, isPlain, type Place } from './address.ts';
-import { describing, isShard, mayShareFolder, near, passedOver, pathFrom, sortOut } from './given.ts';
+import { describing, isShard, mayShareFolder, near, passedOver, pathFrom, sortOut } from './sorting.ts';
 import { isModel } from './names.ts';
 import { folderPicker, onDrop } from './drop.ts';
 import { OpenFile } from './file.ts';

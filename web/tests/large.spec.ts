@@ -2,7 +2,7 @@
 
 import { safetensors, written } from './files.ts';
 import { expect, openFiles, openTensor, panelTab, settled, test } from './page.ts';
-import { PATIENCE, patiently } from '../src/worker/patience.ts';
+import { PATIENCE, patiently } from '../src/worker/timeout.ts';
 import { fromFile } from '../src/worker/sources.ts';
 
 /** Number of elements of a 20 MiB tensor. */

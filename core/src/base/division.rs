@@ -1,6 +1,6 @@
 //! Division of 64-bit numbers.
 
-use super::build::SWEEP;
+use super::features::SWEEP;
 
 /// Whether to divide natively: if the processor can, or if size does not matter. The compiler's
 /// routine takes 0.9 KiB on a 32-bit processor, and an entry needs at most one or two divisions.

@@ -2,9 +2,9 @@
 
 #[cfg(feature = "sweep")]
 pub(crate) mod ascii;
-pub(crate) mod build;
 pub(crate) mod cbor;
 pub(crate) mod division;
+pub(crate) mod features;
 pub(crate) mod hash;
 pub mod limits;
 pub(crate) mod utf8;

@@ -1,6 +1,6 @@
 //! UTF-8 validation.
 
-use super::build::SWEEP;
+use super::features::SWEEP;
 
 /// Length of the valid characters at the start of `bytes`, and whether the rest may be an
 /// incomplete character. `None` if all of `bytes` is valid.

@@ -25,8 +25,8 @@ mod inflate;
 mod job;
 #[cfg_attr(not(feature = "ruzstd"), path = "no_ruzstd.rs")]
 mod ruzstd;
-#[cfg_attr(not(feature = "ruzstd"), path = "no_second.rs")]
-mod second;
+#[cfg_attr(not(feature = "ruzstd"), path = "no_second_decoder.rs")]
+mod second_decoder;
 mod step;
 mod varints;
 pub(crate) mod zstd;
@@ -85,7 +85,7 @@ pub struct Decoder {
     /// If present, decodes zstd frames instead of the field `zstd`.
     ruzstd: Option<ruzstd::Frames>,
     /// If present, decodes zstd frames as well.
-    second: Option<second::Second>,
+    second: Option<second_decoder::Second>,
 }
 
 impl Default for Decoder {
@@ -150,7 +150,7 @@ impl Decoder {
     /// ```
     #[cfg(feature = "ruzstd")]
     pub fn with_second_opinion() -> Self {
-        Decoder { second: Some(second::Second::new()), ..Decoder::new() }
+        Decoder { second: Some(second_decoder::Second::new()), ..Decoder::new() }
     }
 
     /// Whether this build decodes `encoding`.
@@ -462,7 +462,7 @@ impl Decoder {
     /// The end of a stream that is complete: a fault if a second decoder disagrees.
     fn compare(&mut self) -> End {
         let zstd = self.encoding == Encoding::Zstd;
-        match self.second.as_mut().filter(|_| zstd).is_none_or(second::Second::agrees) {
+        match self.second.as_mut().filter(|_| zstd).is_none_or(second_decoder::Second::agrees) {
             true => End::Done,
             false => End::Fault(Fault::Second),
         }

@@ -1,6 +1,6 @@
 //! An open file of any format.
 
-use crate::base::build::WINDOWS;
+use crate::base::features::WINDOWS;
 use crate::codec::checksum::Checksum;
 use crate::format::{self, Container, Fault, Format, formats};
 use crate::input::{Absent, Source};

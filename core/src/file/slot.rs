@@ -1,6 +1,6 @@
 //! The caller's working memory, and sorting it.
 
-use crate::base::build::{SWEEP, WINDOWS};
+use crate::base::features::{SWEEP, WINDOWS};
 use crate::base::{Word, wide, word};
 use crate::input::{Source, Span};
 use crate::model::Name;

@@ -1,6 +1,6 @@
 //! Shapes as files store them: any rank, read lazily.
 
-use crate::base::build::{SWEEP, WINDOWS};
+use crate::base::features::{SWEEP, WINDOWS};
 use crate::input::{
     Absent, Source, Span,
     leaf::{Parsed, byte, incomplete, le_u16, le_u32, le_u64},

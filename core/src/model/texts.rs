@@ -1,6 +1,6 @@
 //! Where the elements of a record have text.
 
-use crate::base::build::TEXTS;
+use crate::base::features::TEXTS;
 #[cfg(feature = "items")]
 use crate::base::limits;
 use crate::model::Endianness;

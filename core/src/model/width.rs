@@ -12,7 +12,7 @@ pub(crate) struct Width {
 
 /// The bit that no width needs: fields are text, which this build checks.
 #[cfg(feature = "items")]
-const TEXTS: u32 = if crate::base::build::TEXTS { 1 << 31 } else { 0 };
+const TEXTS: u32 = if crate::base::features::TEXTS { 1 << 31 } else { 0 };
 
 impl Width {
     pub(crate) const NONE: Width = Width {

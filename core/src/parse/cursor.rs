@@ -1,6 +1,6 @@
 //! The position of an iteration over a file of one format.
 
-use crate::base::build::WINDOWS;
+use crate::base::features::WINDOWS;
 use crate::rule::Halt;
 
 /// State that a format keeps from one entry to the next.

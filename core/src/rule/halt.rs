@@ -1,6 +1,6 @@
 //! Why parsing stops.
 
-use crate::base::build::WINDOWS;
+use crate::base::features::WINDOWS;
 use crate::rule::Rule;
 use core::num::NonZeroU32;
 

@@ -7,10 +7,10 @@ pub(crate) mod hash;
 pub(crate) mod json;
 pub(crate) mod lock;
 pub(crate) mod memory;
+#[cfg(feature = "serde")]
+pub(crate) mod program;
 pub(crate) mod python_json;
 pub(crate) mod sort;
 pub(crate) mod span;
 pub mod text;
-#[cfg(feature = "serde")]
-pub(crate) mod tool;
 pub(crate) mod value;

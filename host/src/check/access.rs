@@ -8,11 +8,11 @@ use crate::base::text::Text;
 use crate::check::options::{Goal, Options, Progress};
 use crate::check::report::Report;
 use crate::check::session::{Answer, Poll, Session};
+#[cfg(feature = "beside")]
+use crate::input::concatenation::Together;
 use crate::input::place::Place;
 use crate::input::reader::Input;
 use crate::input::store::Stored;
-#[cfg(feature = "beside")]
-use crate::input::together::Together;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;

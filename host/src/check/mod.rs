@@ -12,12 +12,13 @@ pub(crate) mod folders;
 #[cfg(feature = "pickles")]
 pub(crate) mod operations;
 pub(crate) mod options;
+#[cfg(feature = "std")]
+pub(crate) mod page_runs;
+pub(crate) mod page_tail;
 #[cfg(feature = "pickles")]
 mod pickle_names;
 pub(crate) mod pickle_part;
 pub(crate) mod pickles;
-#[cfg(feature = "std")]
-pub(crate) mod pierced;
 #[cfg(feature = "policy")]
 pub mod policy;
 pub(crate) mod recognise;
@@ -25,6 +26,5 @@ pub(crate) mod report;
 pub(crate) mod scan;
 pub(crate) mod session;
 pub(crate) mod steps;
-pub(crate) mod tail;
 #[cfg(feature = "onnx")]
 mod wiring;

@@ -8,13 +8,13 @@ use crate::check::entry_names::Naming;
 use crate::check::file_audit::FileAudit;
 use crate::check::finding::on_file;
 use crate::check::options::{Goal, Options};
-use crate::check::pickles::Pickles;
 #[cfg(feature = "std")]
-use crate::check::pierced::Pierced;
+use crate::check::page_runs::Pierced;
+use crate::check::page_tail::Tail;
+use crate::check::pickles::Pickles;
 use crate::check::recognise::{HEAD, recognise_as};
 use crate::check::report::{Collected, Outcome, Report};
 use crate::check::scan::{OBJECTS, Scan};
-use crate::check::tail::Tail;
 #[cfg(feature = "onnx")]
 use crate::check::wiring::Wiring;
 #[cfg(feature = "gguf")]

@@ -4,8 +4,8 @@
 pub(crate) mod cbor;
 #[cfg(feature = "idv")]
 pub(crate) mod column;
-pub(crate) mod convert;
 pub(crate) mod data;
+pub(crate) mod element_conversion;
 pub(crate) mod form;
 #[cfg(feature = "npy")]
 pub(crate) mod items;

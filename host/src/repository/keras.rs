@@ -3,9 +3,9 @@
 //! In HDF5 the settings are an attribute of the root group: a text in one piece, unless a filter
 //! compresses what holds it. The file is searched for the text, and for filters.
 
+use super::code_in_settings::{can_run_anything, is_code_of_keras, unlocks_keras};
 use super::content::PIECE;
 use super::examined::{Class, Examined};
-use super::settings::{can_run_anything, is_code_of_keras, unlocks_keras};
 use super::{HDF5, lambda};
 use crate::base::error::ReadError;
 use crate::input::reader::Input;

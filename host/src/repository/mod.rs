@@ -6,15 +6,15 @@
 
 mod agree;
 mod archive;
+mod code_in_settings;
 mod content;
 #[cfg(feature = "digest")]
 mod digest;
 mod examined;
 mod file_names;
 #[cfg(feature = "std")]
-mod hub;
+mod hub_cache;
 mod keras;
-mod loads;
 #[cfg(feature = "std")]
 mod manifest;
 #[cfg(feature = "std")]
@@ -23,7 +23,7 @@ mod pieces;
 mod referred;
 #[cfg(feature = "std")]
 mod repeated;
-mod settings;
+mod settings_above;
 #[cfg(feature = "std")]
 mod siblings;
 mod texts;
@@ -50,10 +50,10 @@ pub use examined::{Class, Examined};
 use file_names::extension;
 pub use file_names::shard_of;
 #[cfg(feature = "std")]
-pub use hub::hub_links;
-use loads::Loads;
+pub use hub_cache::hub_links;
 #[cfg(feature = "std")]
 pub use pieces::{Joined, Pieces};
+use settings_above::Loads;
 
 /// Bytes at the start that decide about most files.
 const HEAD: usize = 4 << 10;
@@ -339,7 +339,7 @@ fn empty(name: &str, extension: &str, place: Option<&dyn Place>) -> Examined {
     if place.is_some_and(|place| is_absence(&place.name().lossy(), 0)) {
         return found;
     }
-    if settings::is_read(name) {
+    if code_in_settings::is_read(name) {
         return Examined::new(Class::Unknown, "unreadable settings").because("empty");
     }
     match file_names::is_model(extension) {

@@ -3,7 +3,7 @@
 use super::content;
 use super::examined::{Class, Examined};
 use super::file_names::extension;
-use super::{agree, settings};
+use super::{agree, code_in_settings};
 use crate::analyse::summary::Template;
 use crate::base::error::ReadError;
 use crate::base::python_json::Json;
@@ -29,8 +29,8 @@ pub(super) fn json(
     if !is_text {
         return Ok(unread.because("not text"));
     }
-    let decides = settings::NAMES.contains(&&*name.to_ascii_lowercase());
-    let is_read = settings::is_read(name);
+    let decides = code_in_settings::NAMES.contains(&&*name.to_ascii_lowercase());
+    let is_read = code_in_settings::is_read(name);
     let most = if decides || is_read && whole { SETTINGS } else { OTHER_SETTINGS };
     let Some(bytes) = content::whole(input, most)? else {
         if decides {
@@ -44,11 +44,11 @@ pub(super) fn json(
         // Such as JSON with comments, or one object per line.
         return Ok(if is_read { unread.because("not JSON") } else { Examined::companion("text") });
     };
-    if is_read && settings::is_message(&json) {
+    if is_read && code_in_settings::is_message(&json) {
         return Ok(unread.because("a server's message in place of a file"));
     }
     let present = |what: &str| place.is_some_and(|place| place.beside(what).open().is_ok());
-    let loads = settings::loads(name, &json).into_iter();
+    let loads = code_in_settings::loads(name, &json).into_iter();
     let mut loads = loads.filter(|load| !load.if_present || present(&load.what)).peekable();
     let first = loads.peek().cloned();
     Ok(match loads.find(|load| load.runs).or(first) {
@@ -147,7 +147,8 @@ fn of_yaml(text: &str) -> Option<(String, bool)> {
     let end = |it: char| !it.is_alphanumeric() && it != '.' && it != '_';
     let mut runs = hidden_key(text).map(|how| {
         // Whose value it is nobody knows.
-        let any = text.split(end).any(|it| it.contains('.') && settings::can_run_anything(it));
+        let any =
+            text.split(end).any(|it| it.contains('.') && code_in_settings::can_run_anything(it));
         (format!("{how} may be {TARGET}"), any)
     });
     runs = runs.or_else(|| loader_module(text));
@@ -159,7 +160,7 @@ fn of_yaml(text: &str) -> Option<(String, bool)> {
         let name = value.split(end).next().unwrap_or_default();
         // An escape hides what it calls.
         let hidden = value.get(name.len()..).is_some_and(|rest| rest.starts_with('\\'));
-        let any = hidden || settings::can_run_anything(name);
+        let any = hidden || code_in_settings::can_run_anything(name);
         let found = (format!("{TARGET} calls {name}"), any);
         if found.1 || runs.is_none() {
             runs = Some(found);
@@ -176,7 +177,7 @@ fn loader_module(text: &str) -> Option<(String, bool)> {
         let rest =
             line.strip_prefix(KEY)?.trim_start_matches(['"', '\'', ' ']).strip_prefix(':')?;
         let module = rest.trim().trim_matches(['"', '\'']);
-        settings::import(KEY, module, module.into())
+        code_in_settings::import(KEY, module, module.into())
     });
     found
         .max_by_key(|load| load.runs)

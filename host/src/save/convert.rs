@@ -1,7 +1,7 @@
 //! Converts the files of a model.
 
-use super::converted::{Converted, Saved};
-use super::draft::{Draft, is_same, shard_name};
+use super::atomic_file::{Draft, is_same, shard_name};
+use super::outcome::{Converted, Saved};
 use super::parts::Opened;
 use super::plan::Plan;
 use super::{Float, Layout, elements};

@@ -2,8 +2,8 @@
 //! its members are part of the interface.
 
 use super::{Converted, LeftOut, Saved, Tied};
+use crate::base::program::TOOL;
 use crate::base::text::Text;
-use crate::base::tool::TOOL;
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 /// The schema of a conversion, `docs/schema/convert-1.json` in the repository. Members may be

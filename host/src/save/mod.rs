@@ -4,16 +4,16 @@
 //! writing, as a page does, drives a [`Saving`] of the model that its session has open.
 
 #[cfg(feature = "std")]
+mod atomic_file;
+#[cfg(feature = "std")]
 mod convert;
-#[cfg(feature = "std")]
-mod converted;
-#[cfg(feature = "std")]
-mod draft;
 mod elements;
 #[cfg(all(feature = "serde", feature = "std"))]
 mod json;
 mod layout;
 mod lost;
+#[cfg(feature = "std")]
+mod outcome;
 #[cfg(feature = "std")]
 mod parts;
 mod piece;
@@ -23,12 +23,12 @@ mod types;
 
 #[cfg(feature = "std")]
 pub use convert::Convert;
-#[cfg(feature = "std")]
-pub use converted::{Converted, Saved};
 #[cfg(all(feature = "serde", feature = "std"))]
 pub use json::SCHEMA_CONVERT;
 pub use layout::{Item, Layout};
 pub use lost::{LeftOut, Tied};
+#[cfg(feature = "std")]
+pub use outcome::{Converted, Saved};
 pub use stream::{Saving, Step};
 
 use weighbridge_core::DType;

@@ -1,6 +1,6 @@
 /** The element in notebooks: an anywidget widget. Its Python half reads ranges in the kernel. */
 
-import { patiently } from '../worker/patience.ts';
+import { patiently } from '../worker/timeout.ts';
 import type { Ranges } from './element.ts';
 
 /** The part of anywidget's model that is used here. */

@@ -3,7 +3,7 @@
 import type { OpenFile } from '../file.ts';
 import { fill, h, icon, type Icon } from '../ui/dom.ts';
 import { count, counted, size } from '../ui/format.ts';
-import type { Part } from '../worker/joined.ts';
+import type { Part } from '../worker/joint.ts';
 
 /** Maximum number listed; all are counted. */
 const MOST = 1000;

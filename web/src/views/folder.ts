@@ -1,7 +1,7 @@
 /** A folder as one table: each model and what is no model, with its verdict. */
 
 import styles from '../style/folder.css?inline';
-import { near, pathFrom, sortOut } from '../given.ts';
+import { near, pathFrom, sortOut } from '../sorting.ts';
 import type { Given } from '../picker.ts';
 import { button, fill, h, icon, setText, type Icon } from '../ui/dom.ts';
 import { count, counted, size } from '../ui/format.ts';

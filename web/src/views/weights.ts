@@ -5,8 +5,8 @@ import { button, h, icon, segmented } from '../ui/dom.ts';
 import { count, counted, real, size } from '../ui/format.ts';
 import { named } from '../ui/middle.ts';
 import { offer, renew } from '../ui/redraw.ts';
-import type { Course, Suspect } from '../worker/swept.ts';
-import { courseChart, type Measure } from './course.ts';
+import type { Course, Suspect } from '../worker/statistics.ts';
+import { courseChart, type Measure } from './trend.ts';
 import { base, download } from './export.ts';
 import { position } from './statistics.ts';
 

@@ -1,7 +1,7 @@
 /** A model with the files that its tensors name: their bytes follow its own. */
 
 import { settle, type Document, type JointDocument } from 'weighbridge';
-import type { Beside, Part } from './joined.ts';
+import type { Beside, Part } from './joint.ts';
 import type { Context } from './rpc.ts';
 import { inPieces, NotFound, type Source } from './sources.ts';
 import { NOWHERE } from './text.ts';

@@ -2,7 +2,7 @@
 
 import type { Weights } from 'weighbridge';
 import { GAUGE, type Order, type Reply } from './gauge.ts';
-import type { Stretch } from './gauging.ts';
+import type { Stretch } from './measure.ts';
 import { FileChanged } from './sources.ts';
 
 /** More workers would only wait for the disk. */

@@ -4,8 +4,8 @@
  */
 
 import { load, type Weights } from 'weighbridge';
-import { measure, type Stretch } from './gauging.ts';
-import { PATIENCE } from './patience.ts';
+import { measure, type Stretch } from './measure.ts';
+import { PATIENCE } from './timeout.ts';
 import { concatenated, fromFile, type Source } from './sources.ts';
 
 /** The name of such a worker. */

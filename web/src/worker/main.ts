@@ -12,7 +12,7 @@ import { FULL } from '../names.ts';
 import { serve, type Context } from './rpc.ts';
 import type { Listing } from './repository.ts';
 import { everyFormat, library, session, start, stop } from './session.ts';
-import * as swept from './swept.ts';
+import * as swept from './statistics.ts';
 import { sweep } from './sweep.ts';
 import { fromPort, type Offer } from './port.ts';
 import { fromFile, fromUrl, touch as look } from './sources.ts';

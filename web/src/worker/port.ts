@@ -1,6 +1,6 @@
 /** A file whose bytes its owner reads: the worker requests ranges, the owner answers. */
 
-import { PATIENCE, patiently } from './patience.ts';
+import { PATIENCE, patiently } from './timeout.ts';
 import { PIECE, inPieces, type Source } from './sources.ts';
 
 /** A file that is read by offset and length. */

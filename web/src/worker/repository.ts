@@ -3,7 +3,7 @@
 import { directoryOf } from './directory.ts';
 import { HUB, addressOf, isWithin, quoted, type Repository } from './hubs.ts';
 import { SHARD, isModel } from '../names.ts';
-import { patiently } from './patience.ts';
+import { patiently } from './timeout.ts';
 import { refusal, unreachable } from './refusals.ts';
 import type { Context } from './rpc.ts';
 

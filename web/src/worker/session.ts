@@ -3,7 +3,7 @@
 import { load, open as openAlone, type ComputeLibrary, type FullLibrary, type Library, type SummaryLibrary } from 'weighbridge';
 import type { Appended } from './appended.ts';
 import { fetching } from './code.ts';
-import type { Beside, Joined, Paper } from './joined.ts';
+import type { Beside, Joined, Paper } from './joint.ts';
 import { tell, type Context } from './rpc.ts';
 import { FileChanged, type Source } from './sources.ts';
 
@@ -146,7 +146,7 @@ export async function start(from: Source, context: Context, beside: Beside): Pro
   let session = new Session(source, document);
   if (document.format === 'shards' || (document.format === 'gguf' && /-of-\d{5}\.gguf$/.test(source.name))) {
     // Most files stand alone, so this is loaded on demand.
-    const { together } = await fetching(import('./joined.ts'));
+    const { together } = await fetching(import('./joint.ts'));
     const [all, set] = (await together(source, document, context, { names: beside.names, open })) ?? [];
     if (set !== undefined) {
       session = new Session(all!, set, set);

@@ -1,7 +1,7 @@
 /** Byte sources: a local file, or a server that supports range requests. */
 
 import { decoded, direct } from './hubs.ts';
-import { PATIENCE, patiently } from './patience.ts';
+import { PATIENCE, patiently } from './timeout.ts';
 import { refusal, unreachable } from './refusals.ts';
 
 /** A file that can be read in pieces or streamed. */

@@ -4,7 +4,7 @@ import type { Weights } from 'weighbridge';
 import { accessOf } from '../storage.ts';
 import { crewSize, share } from './crew.ts';
 import { TooLong, bytesOf, entries, nameOf, rowElements } from './elements.ts';
-import { gaugeOf, measure, type Part, type Stretch } from './gauging.ts';
+import { gaugeOf, measure, type Part, type Stretch } from './measure.ts';
 import type { Context } from './rpc.ts';
 import { details, scan } from './scan.ts';
 import { computing, session, type Session } from './session.ts';

@@ -3,7 +3,7 @@
 use super::Audit;
 use super::entries::Named;
 use crate::audit::{Stage, resumable::compare_names::NamePair};
-use crate::base::build::SWEEP;
+use crate::base::features::SWEEP;
 use crate::file::{Cursor, Slot};
 use crate::model::{NameAt, name};
 use crate::parse::Reader;

@@ -2,7 +2,7 @@
 
 use super::{Audit, start::Start};
 use crate::audit::Stage;
-use crate::base::build::SWEEP;
+use crate::base::features::SWEEP;
 use crate::file::{Cursor, File, Slot};
 use crate::format::Glance;
 use crate::model::name;

@@ -4,7 +4,7 @@
 //! reported at the end of the entry.
 
 use super::{field, low, rules};
-use crate::base::{Word, build::DETAILS, division::div_rem, wide, widen, word};
+use crate::base::{Word, division::div_rem, features::DETAILS, wide, widen, word};
 use crate::input::Span;
 use crate::model::dims::{bincode_uint, product};
 use crate::parse::{Reader, reader::Overlong};

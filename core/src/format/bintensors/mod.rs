@@ -42,7 +42,7 @@ mod open;
 mod order;
 mod spans;
 
-use crate::base::{Word, build::WINDOWS, place, utf8, wide, widen, word};
+use crate::base::{Word, features::WINDOWS, place, utf8, wide, widen, word};
 use crate::format::Container;
 #[cfg(feature = "sweep")]
 use crate::format::Glance;

@@ -1,7 +1,7 @@
 //! The start of the file: identifier, and the header that says where segments are.
 
 use super::rules;
-use crate::base::build::WINDOWS;
+use crate::base::features::WINDOWS;
 use crate::format::flatbuffer::reads::{Memo, Reads, get};
 use crate::input::Span;
 use crate::parse::Reader;

@@ -5,7 +5,7 @@ use super::place::{count_of, inside};
 use super::segment::{Found, Segments};
 use super::tensor::{name_at, read_name};
 use super::{Cursor, Header, Place, enter, field, library, rules, types};
-use crate::base::{build::WINDOWS, limits::EXECUTORCH_TEXT, utf8};
+use crate::base::{features::WINDOWS, limits::EXECUTORCH_TEXT, utf8};
 use crate::format::flatbuffer::reads::{Reads, Small, Table, Vector, get};
 use crate::input::Span;
 use crate::model::{DType, Metadata, NameAt, Value, dims::Packed};

@@ -42,7 +42,7 @@ mod segment;
 mod tensor;
 mod types;
 
-use crate::base::build::WINDOWS;
+use crate::base::features::WINDOWS;
 use crate::format::Container;
 use crate::format::flatbuffer::Kept;
 use crate::format::flatbuffer::reads::{Memo, Reads, Vector};

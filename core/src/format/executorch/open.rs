@@ -4,7 +4,7 @@ use super::head::{self, Head, Kind, refuse};
 use super::schema::{self, table};
 use super::segment::{self, Checked, Segments};
 use super::{Cursor, Header, rules};
-use crate::base::{build::WINDOWS, wide};
+use crate::base::{features::WINDOWS, wide};
 use crate::format::flatbuffer::reads::{Memo, Reads, Small, Vector};
 use crate::format::flatbuffer::{self, Extent, Fault, Object, Prefix, Rules, Schema, Walk};
 use crate::input::Span;

@@ -3,7 +3,7 @@
 use super::open::Scan;
 use super::schema::table;
 use super::{Cursor, Header, meta, open, rules};
-use crate::base::build::WINDOWS;
+use crate::base::features::WINDOWS;
 use crate::format::data_of;
 use crate::format::flatbuffer::{Object, Walk};
 use crate::input::Span;

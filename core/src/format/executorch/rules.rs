@@ -4,7 +4,7 @@
 //! the layout of the file, and the binary format of flatbuffers. Where they are silent, a rule rests
 //! on what the runtime checks, or on what it follows without a check.
 
-use crate::base::build::WINDOWS;
+use crate::base::features::WINDOWS;
 use crate::format::{Fault, Format, flatbuffer};
 use crate::model::DType;
 use crate::rule::{EntryKind, Rule, rules};

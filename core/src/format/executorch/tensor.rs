@@ -3,7 +3,7 @@
 use super::open::place_of;
 use super::place::{Fields, count_of};
 use super::{Cursor, Header, State, enter, field, kind, rules, types};
-use crate::base::{build::WINDOWS, limits::EXECUTORCH_TEXT, utf8};
+use crate::base::{features::WINDOWS, limits::EXECUTORCH_TEXT, utf8};
 use crate::format::flatbuffer::reads::{Reads, Small, Table, Vector, get, ready, slice};
 use crate::format::flatbuffer::shape::Shape;
 use crate::input::Span;

@@ -79,7 +79,7 @@ pub(crate) use schema::{Packed, Schema, Type, count, lists};
 pub(crate) use walk::Kept;
 pub(crate) use walk::{Object, Walk};
 
-use crate::base::build::WINDOWS;
+use crate::base::features::WINDOWS;
 use crate::base::{Word, limits, place, wide, widen, word};
 use crate::input::Absent;
 use crate::parse::Reader;

@@ -1,7 +1,7 @@
 //! The extents of a tensor.
 
 use super::reads::{Vector, slice, some};
-use crate::base::build::WINDOWS;
+use crate::base::features::WINDOWS;
 use crate::input::Span;
 use crate::model::dims::{Packed, scaled};
 use crate::model::{DimEncoding, DimsAt};

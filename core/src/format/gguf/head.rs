@@ -8,7 +8,7 @@
 //! effect here; `settle` reports it at the end of the entry.
 
 use super::{Cursor, field, rules};
-use crate::base::build::{DETAILS, WINDOWS};
+use crate::base::features::{DETAILS, WINDOWS};
 use crate::base::{Word, division::div_rem, limits, wide, word};
 use crate::model::dims::times;
 use crate::parse::Reader;

@@ -12,7 +12,7 @@ use super::definition::{Definition, Head};
 use super::leb128::LARGEST;
 use super::toc::Column;
 use super::{Cursor, Header, family, field, rules};
-use crate::base::build::WINDOWS;
+use crate::base::features::WINDOWS;
 use crate::base::{Word, limits, place, wide, word};
 use crate::input::Span;
 use crate::model::{Chunk, Chunks, Tensor};

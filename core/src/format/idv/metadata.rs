@@ -17,7 +17,7 @@ use super::definition::Head;
 use super::leb128::LARGEST;
 use super::toc::Column;
 use super::{Cursor, Header, family, rules};
-use crate::base::build::WINDOWS;
+use crate::base::features::WINDOWS;
 use crate::base::{Word, limits, wide, word};
 use crate::input::Span;
 use crate::model::{Metadata, Status};

@@ -53,7 +53,7 @@ use definition::Definition;
 use leb128::LARGEST;
 pub use spelling::Spelling;
 
-use crate::base::build::WINDOWS;
+use crate::base::features::WINDOWS;
 use crate::base::{Word, limits, place, wide, widen, word};
 use crate::format::Container;
 use crate::input::{Absent, Source, Span};

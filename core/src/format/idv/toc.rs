@@ -15,7 +15,7 @@
 use super::definition::Head;
 use super::leb128::{LARGEST, NUMBER};
 use super::{Cursor, Header, encoding, family, field, is_positive, rules};
-use crate::base::build::WINDOWS;
+use crate::base::features::WINDOWS;
 use crate::base::{Word, division::quotient, limits, place, wide};
 use crate::input::Span;
 use crate::model::{Chunks, DimsAt, Layout, Status, Tensor};

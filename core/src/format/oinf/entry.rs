@@ -2,7 +2,7 @@
 
 use super::text::{is_no_name, validate_bytes, validate_padding};
 use super::{Cursor, Header, element_type, field, rules, size_of};
-use crate::base::build::WINDOWS;
+use crate::base::features::WINDOWS;
 use crate::base::{Word, wide, widen, word};
 use crate::input::Span;
 use crate::model::{Metadata, NameAt, Status};

@@ -3,7 +3,7 @@
 use super::entry::Entry;
 use super::json::Json;
 use super::{Cursor, Header, KEYS, far, rules, stands};
-use crate::base::build::WINDOWS;
+use crate::base::features::WINDOWS;
 use crate::base::{Word, wide, widen, word};
 use crate::model::{Status, Tensor};
 use crate::parse::Reader;

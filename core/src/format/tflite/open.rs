@@ -4,7 +4,7 @@ use super::reads::{Memo, Reads, Vector};
 use super::rules;
 use super::schema::{self, table};
 use super::{Cursor, Header, extent, list};
-use crate::base::build::WINDOWS;
+use crate::base::features::WINDOWS;
 use crate::format::flatbuffer::{self, Extent, Fault, Object, Prefix, Rules, Walk};
 use crate::input::Span;
 use crate::parse::Reader;

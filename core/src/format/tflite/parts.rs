@@ -4,7 +4,7 @@ use super::open::Scan;
 use super::reads::Reads;
 
 use super::{Cursor, Header, extent, list, open, rules, schema, tensor};
-use crate::base::build::WINDOWS;
+use crate::base::features::WINDOWS;
 use crate::format::data_of;
 use crate::format::flatbuffer::Object;
 use crate::input::Span;

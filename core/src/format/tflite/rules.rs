@@ -4,7 +4,7 @@
 //! format of flatbuffers. Where the schema is silent, a rule rests on the semantic verifier that
 //! comes with the runtime, and on what the runtime itself does.
 
-use crate::base::build::WINDOWS;
+use crate::base::features::WINDOWS;
 use crate::format::{Fault, Format, flatbuffer};
 use crate::model::DType;
 use crate::rule::{EntryKind, Rule, rules};

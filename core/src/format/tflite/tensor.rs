@@ -4,7 +4,7 @@ use super::reads::{Reads, Small, Table, Vector, ready, slice};
 use super::rules;
 use super::shape::Shape;
 use super::{Cursor, Header, State, list, name_at};
-use crate::base::{build::WINDOWS, limits::TFLITE_TEXT, utf8};
+use crate::base::{features::WINDOWS, limits::TFLITE_TEXT, utf8};
 use crate::input::Span;
 use crate::model::dims::scaled;
 use crate::model::{Chunks, DType, Layout, NameAt, Status, Tensor};

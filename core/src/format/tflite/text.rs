@@ -2,7 +2,7 @@
 
 use super::reads::{Reads, get, number};
 use super::{Cursor, Header, list, rules, tag, tensor};
-use crate::base::{build::WINDOWS, limits::TFLITE_TEXT};
+use crate::base::{features::WINDOWS, limits::TFLITE_TEXT};
 use crate::input::Span;
 use crate::model::{DType, Metadata, NameAt, Value, dims::Packed};
 use crate::parse::Reader;

@@ -2,8 +2,8 @@
 //! storage per level.
 
 use super::{field, rules};
-use crate::base::build::WINDOWS;
 use crate::base::cbor::{Head, double_is_single, major, single_is_half};
+use crate::base::features::WINDOWS;
 use crate::base::{Word, limits::CBOR_DEPTH, place, wide, widen, word};
 use crate::model::{Name, NameAt, NameEncoding};
 use crate::parse::Reader;

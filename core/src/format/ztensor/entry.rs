@@ -3,8 +3,8 @@
 use super::cbor::{OPEN, Pull, odd};
 use super::nest::Levels;
 use crate::base::Word;
-use crate::base::build::SWEEP;
 use crate::base::cbor::major;
+use crate::base::features::SWEEP;
 use crate::model::Name;
 use core::cmp::Ordering;
 

@@ -2,7 +2,7 @@
 //! fast audit skip the stages that compare them.
 
 use super::{Cursor, field};
-use crate::base::build::SWEEP;
+use crate::base::features::SWEEP;
 use crate::base::{Word, wide, word};
 use crate::input::{Source, Span};
 

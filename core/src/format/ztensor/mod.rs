@@ -60,8 +60,8 @@ mod value;
 
 pub use item::{Item, Items};
 
-use crate::base::build::SWEEP;
 use crate::base::cbor::major;
+use crate::base::features::SWEEP;
 use crate::base::{Word, wide, word};
 use crate::codec::checksum::Checksum;
 use crate::format::{self, Container, Fault, Glance};

@@ -5,8 +5,8 @@
 
 use super::cbor::{OPEN, Pull, odd};
 use super::keys::state;
-use crate::base::build::WINDOWS;
 use crate::base::cbor::{Head, major};
+use crate::base::features::WINDOWS;
 use crate::base::limits::{CBOR_DEPTH, CBOR_KEYS};
 use crate::base::word::Cell;
 use crate::base::{Word, word};

@@ -2,7 +2,7 @@
 //! (Container).
 
 use super::{Cursor, Header, field, rules};
-use crate::base::build::WINDOWS;
+use crate::base::features::WINDOWS;
 use crate::base::{Word, wide, word};
 use crate::input::Span;
 use crate::parse::Reader;

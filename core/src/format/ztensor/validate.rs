@@ -3,8 +3,8 @@
 use super::cbor::{OPEN, Pull};
 use super::entry::{Entry, Key};
 use super::{Cursor, Header, checksum, field, listed, rules};
-use crate::base::build::DETAILS;
 use crate::base::cbor::major;
+use crate::base::features::DETAILS;
 use crate::base::{Word, place, wide, word};
 use crate::input::Span;
 use crate::model::{

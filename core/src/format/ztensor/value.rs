@@ -1,8 +1,8 @@
 //! The order of data items by value (RFC 8949 §5.6.1), for map keys in any form.
 
 use super::item::Items;
-use crate::base::build::WINDOWS;
 use crate::base::cbor::{Head, float_value, major};
+use crate::base::features::WINDOWS;
 use crate::base::limits::CBOR_KEY_DEPTH;
 use crate::base::word::Cell;
 use crate::base::{Word, place, wide};

@@ -6,11 +6,11 @@
 
 use crate::model::decode::half;
 use crate::model::{DType, Endianness};
-use k::{pairs, q2_k, q3_k, q4_k, q5_k, q6_k};
+use k_quants::{pairs, q2_k, q3_k, q4_k, q5_k, q6_k};
 
 mod codebook;
 mod grids;
-mod k;
+mod k_quants;
 
 /// Whether elements of blocks are decoded.
 const DEQUANTISE: bool = cfg!(any(feature = "dequantise", test));

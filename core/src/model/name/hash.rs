@@ -1,6 +1,6 @@
 //! The hash of a name.
 
-use crate::base::build::SWEEP;
+use crate::base::features::SWEEP;
 use crate::base::hash::Sip;
 use crate::model::{Name, name::NUMBERS_ONLY};
 

@@ -14,7 +14,7 @@ pub(crate) use decoded::escape;
 pub use decoded::{Bytes, Chars};
 pub(crate) use hash::hash;
 
-use crate::base::{build::WINDOWS, widen};
+use crate::base::{features::WINDOWS, widen};
 use crate::input::{Absent, Source, Span};
 use core::cmp::Ordering;
 use core::fmt::{self, Write as _};

@@ -1,7 +1,7 @@
 //! A reader of files that are wholly in memory.
 
 use super::Reader;
-use crate::base::build::DETAILS;
+use crate::base::features::DETAILS;
 use crate::base::{Word, wide, widen};
 use crate::input::{Absent, Source};
 use crate::parse::Stop;

@@ -10,7 +10,7 @@ mod reach;
 mod report;
 mod sticky;
 
-use crate::base::build::PAYLOADS;
+use crate::base::features::PAYLOADS;
 use crate::base::{Word, limits, place, wide, widen, word};
 use crate::input::Absent;
 use crate::input::leaf::Parsed;

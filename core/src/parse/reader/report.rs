@@ -1,7 +1,7 @@
 //! What a reader reports: findings, and why it stopped.
 
 use super::{Field, Reader};
-use crate::base::build::DETAILS;
+use crate::base::features::DETAILS;
 use crate::base::{Word, wide, word};
 use crate::input::Span;
 use crate::rule::Halt;

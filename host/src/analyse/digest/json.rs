@@ -2,8 +2,8 @@
 //! members are part of the interface.
 
 use super::{Change, Comparison, Digests, Pair, TensorDigest};
+use crate::base::program::TOOL;
 use crate::base::text::{Text, hex};
-use crate::base::tool::TOOL;
 use alloc::collections::BTreeMap;
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};

@@ -4,7 +4,7 @@ use super::holes::{Hole, Holes};
 use super::{Sign, Signs};
 use crate::base::error::Error;
 use crate::check::access::Access;
-use crate::check::tail;
+use crate::check::page_tail;
 use crate::list::entry::Shape;
 use crate::read::data;
 use core::hash::Hasher as _;
@@ -327,7 +327,7 @@ pub(crate) fn of(
     let gauge = Gauge::new(tensor.dtype, tensor.endianness, tensor.elements, rows, seed);
     let Some(mut gauge) = gauge else { return Ok(None) };
     if let Some(span) = tensor.raw()
-        && let Some(row) = access.ask(|source| tail::row(source, tensor, span.len))?
+        && let Some(row) = access.ask(|source| page_tail::row(source, tensor, span.len))?
     {
         gauge = gauge.placed(span.offset, row);
     }

@@ -5,7 +5,7 @@
 //! equal rows begin and end with rows, and seldom there. Masks and identities have so many of them that
 //! some do: in most of their pages lie long runs of zeros, and their pages hold few values.
 
-use crate::check::tail;
+use crate::check::page_tail;
 use alloc::vec::Vec;
 
 /// Bytes of a page.
@@ -92,9 +92,9 @@ impl Holes {
     fn turn(&mut self) {
         let from = self.at - self.page.len() as u64;
         let whole = self.page.len() as u64 == PAGE;
-        if whole && !tail::is_zero(&self.page) {
+        if whole && !page_tail::is_zero(&self.page) {
             self.pages += 1;
-            self.sparse += u64::from(self.page.chunks_exact(SPARSE).any(tail::is_zero));
+            self.sparse += u64::from(self.page.chunks_exact(SPARSE).any(page_tail::is_zero));
         }
         if self.run.is_none() || self.page != self.before {
             self.close(from, false);
@@ -118,7 +118,7 @@ impl Holes {
         let head = self.page.get(..EDGE).unwrap_or(&self.page);
         let sharp = !head.is_empty() && !self.before.starts_with(head) && self.cuts(end);
         let edges = (run.sharp || run.first) && (sharp || last);
-        let zeros = tail::is_zero(&self.before);
+        let zeros = page_tail::is_zero(&self.before);
         let len = end.saturating_sub(run.from);
         let copies = len > PAGE && is_varied(&self.before);
         if self.found.is_none() && edges && (run.sharp || sharp) && (zeros || copies) {

@@ -1,8 +1,8 @@
 //! Settings of an architecture, with their origins.
 
-use super::cache::whole_number;
 use super::count::Counted;
 use super::heads;
+use super::kv_cache::whole_number;
 use super::labels::{GENERAL, ROWS, file_type};
 use super::layers::{self, Layers};
 use super::note;

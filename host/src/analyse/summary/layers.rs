@@ -1,7 +1,7 @@
 //! What each layer of a model keeps for a sequence: keys and values, a state, or nothing.
 
-use super::cache::whole_number;
 use super::facts::{Fact, Origin, Settings};
+use super::kv_cache::whole_number;
 use super::note;
 use crate::base::value::Value;
 use alloc::borrow::ToOwned as _;

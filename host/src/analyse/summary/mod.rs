@@ -3,20 +3,20 @@
 //! Facts come from metadata, from a `config.json`, or from the names and shapes of tensors, and
 //! each records its origin. Anything uncertain is left out.
 
-mod cache;
 mod chat_template;
 mod count;
 mod facts;
 mod heads;
+mod kv_cache;
 mod labels;
 mod layers;
 mod role;
 mod state;
 mod vocabulary;
 
-pub use cache::{Cache, CacheGroup};
 pub use chat_template::{Template, TemplatePiece, TemplateWarning};
 pub use facts::{Fact, Origin};
+pub use kv_cache::{Cache, CacheGroup};
 pub use role::ModelPart;
 pub use state::CacheState;
 pub use vocabulary::{TokenKind, Vocabulary};
@@ -254,7 +254,7 @@ impl Summariser {
             note(&mut summary.notes, String::from(text));
         }
         let (facts, layers) = facts::all(&settings, &counted, &mut summary.notes);
-        match cache::of(&settings, &facts, &counted, &layers) {
+        match kv_cache::of(&settings, &facts, &counted, &layers) {
             Ok(cache) => summary.cache = Some(cache),
             Err(why) => summary.no_cache = Some(why),
         }

@@ -3,8 +3,8 @@
 
 use super::{BrokenOff, Measured, Sweep, TensorWeights};
 use crate::analyse::health::{Health, Hole, Sign};
+use crate::base::program::TOOL;
 use crate::base::text::Text;
-use crate::base::tool::TOOL;
 use crate::base::value::Value;
 use crate::list::entry::Shape;
 use alloc::borrow::Cow;

@@ -2,8 +2,8 @@
 //! members are part of the interface.
 
 use super::{Found, Report, Unchecked};
+use crate::base::program::TOOL;
 use crate::base::text::Text;
-use crate::base::tool::TOOL;
 use alloc::string::{String, ToString as _};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 

@@ -7,8 +7,8 @@ mod objects;
 
 use super::{Seen, unchecked};
 use crate::base::json;
+use crate::base::program::TOOL;
 use crate::base::text::{Text, hex};
-use crate::base::tool::TOOL;
 use crate::check::report::{Found, Report, Verdict};
 use crate::repository::Examined;
 use alloc::borrow::ToOwned as _;

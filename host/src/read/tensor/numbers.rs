@@ -3,8 +3,8 @@
 use super::Tensor;
 use crate::base::error::Error;
 use crate::base::span::zeros;
-use crate::read::convert::{Conversion, Number, Run, accept};
 use crate::read::data::{self, Order};
+use crate::read::element_conversion::{Conversion, Number, Run, accept};
 use alloc::format;
 use alloc::vec::Vec;
 use core::ops::Range;

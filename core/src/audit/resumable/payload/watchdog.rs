@@ -8,7 +8,7 @@
 use super::Streams;
 use crate::audit::Stage;
 use crate::audit::resumable::Audit;
-use crate::base::build::SWEEP;
+use crate::base::features::SWEEP;
 use crate::input::{Source, Span};
 use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, general::INTERNAL};

@@ -4,7 +4,7 @@
 #[cfg_attr(not(feature = "windows"), path = "mapped.rs")]
 mod way;
 
-use crate::base::build::WINDOWS;
+use crate::base::features::WINDOWS;
 use crate::format::flatbuffer::reads::Vector;
 use crate::input::Span;
 use crate::parse::Reader;

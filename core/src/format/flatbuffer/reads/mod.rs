@@ -7,7 +7,7 @@
 #[cfg_attr(not(feature = "windows"), path = "mapped.rs")]
 pub(crate) mod entry;
 
-use crate::base::build::WINDOWS;
+use crate::base::features::WINDOWS;
 use crate::base::{Word, limits, wide, widen, word};
 use crate::input::{Absent, Span};
 use crate::parse::{Cursor, Reader};

@@ -2,7 +2,7 @@
 //! model is used, looks up again what it needs of an open table, and leaves lints to hosts.
 
 use super::{Object, Place};
-use crate::base::build::DETAILS;
+use crate::base::features::DETAILS;
 use crate::base::{Word, limits, place, wide, word};
 use crate::format::flatbuffer::reads::entry::{small, vtable_of};
 use crate::format::flatbuffer::schema::code;

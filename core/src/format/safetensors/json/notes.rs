@@ -2,7 +2,7 @@
 //! resident, so that each is reported once.
 
 use super::{Json, rules};
-use crate::base::build::{DETAILS, WINDOWS};
+use crate::base::features::{DETAILS, WINDOWS};
 use crate::base::{limits::JSON_DEPTH, wide, widen};
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule, Severity};

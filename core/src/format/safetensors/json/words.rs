@@ -1,7 +1,7 @@
 //! Matching strings against a list of words.
 
 use super::Json;
-use crate::base::build::SWEEP;
+use crate::base::features::SWEEP;
 use crate::model::Name;
 
 impl Json<'_> {

@@ -8,8 +8,8 @@
 //! to 8 GiB. Where one of them begins a run, both its ends are searched by halving, its edges are
 //! compared with the rows of tensors, and all of it is read before it is reported.
 
+use crate::check::page_tail::{EDGE, PAGE, is_even, is_zero, lost, row};
 use crate::check::report::Collected;
-use crate::check::tail::{EDGE, PAGE, is_even, is_zero, lost, row};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;

@@ -4,7 +4,7 @@ import { h } from '../ui/dom.ts';
 import { apart, counted, real, short } from '../ui/format.ts';
 import { named } from '../ui/middle.ts';
 import { plot } from '../ui/plot.ts';
-import type { Course } from '../worker/swept.ts';
+import type { Course } from '../worker/statistics.ts';
 
 export type Measure = 'deviation' | 'most';
 

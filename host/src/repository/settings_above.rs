@@ -1,7 +1,7 @@
 //! What the settings beside a module, or in a folder above it, load.
 
+use super::code_in_settings::{self, Load};
 use super::content;
-use super::settings::{self, Load};
 use super::texts::SETTINGS;
 use crate::base::lock::Lock;
 use crate::base::python_json::Json;
@@ -32,7 +32,7 @@ impl Loads {
             return Some(by.into());
         }
         (1..=ABOVE).find_map(|level| {
-            let (above, path) = place.above(level, settings::NAMES[0])?;
+            let (above, path) = place.above(level, code_in_settings::NAMES[0])?;
             let by = by(&self.inside(&*above), &format!("{path}{name}"))?;
             Some(format!("{}{by}", "../".repeat(level)))
         })
@@ -40,7 +40,7 @@ impl Loads {
 
     /// What the settings in the folder of a file load.
     fn inside(&self, place: &dyn Place) -> Found {
-        let folder = place.beside(settings::NAMES[0]).name();
+        let folder = place.beside(code_in_settings::NAMES[0]).name();
         self.0.with(|known| {
             if let Some((_, found)) = known.iter().find(|(of, _)| *of == folder) {
                 return Arc::clone(found);
@@ -62,13 +62,13 @@ fn by(found: &[(&'static str, Load)], path: &str) -> Option<&'static str> {
 /// What the settings beside a file load.
 fn read(place: &dyn Place) -> Vec<(&'static str, Load)> {
     let mut found = Vec::new();
-    for settings in settings::NAMES {
+    for settings in code_in_settings::NAMES {
         let beside = place.beside(settings);
         let Ok(input) = beside.open() else { continue };
         let bytes = content::whole(&*input, SETTINGS).ok().flatten();
         let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
         let json = text.and_then(|text| Json::parse(&text));
-        let loads = json.map(|json| settings::loads(settings, &json)).unwrap_or_default();
+        let loads = json.map(|json| code_in_settings::loads(settings, &json)).unwrap_or_default();
         found.extend(loads.into_iter().map(|load| (*settings, load)));
     }
     found
