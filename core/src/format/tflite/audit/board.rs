@@ -166,7 +166,8 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
         self.about(EntryKind::Tensor, self.entry);
         self.entry = self.entry.wrapping_add(1);
         let past = data.offset & ALIGN.wrapping_sub(1);
-        if past != 0 && stored && !self.misaligned {
+        let inside = data.end().is_some_and(|end| end <= self.r.source().len());
+        if past != 0 && stored && inside && !self.misaligned {
             self.flag(rules::B_ALIGN, data, ALIGN, past);
             self.misaligned = true;
         }
