@@ -22,6 +22,7 @@ enum wb_format {
   WB_FORMAT_NPY = 9, /* NPY */
   WB_FORMAT_SAFETENSORS = 6, /* safetensors */
   WB_FORMAT_TFLITE = 16, /* TensorFlow Lite */
+  WB_FORMAT_EXECUTORCH = 17, /* ExecuTorch */
   WB_FORMAT_BINTENSORS = 4, /* BinTensors */
 };
 
