@@ -2,7 +2,7 @@
 //! caller's pointers into references and slices, and calls safe code.
 
 use crate::ids;
-use crate::reader::{self, Array, Held};
+use crate::reader::{self, Array, Doubt, Held};
 use crate::types::{Code, Cursor, File, Finding, Findings, Slot, Tensor};
 use core::cell::Cell;
 use core::ffi::{c_char, c_void};
@@ -12,7 +12,7 @@ use core::slice;
 use weighbridge_core as core_;
 
 /// What an opaque `File` holds: nothing while the tag is another.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct Open {
     held: Held<'static>,
@@ -67,8 +67,8 @@ pub unsafe extern "C" fn wb_open(
     unsafe {
         (&raw mut (*place).tag).write(0);
         (&raw mut (*place).held.source).write(reader::source(data, mode));
-        (&raw mut (*place).held.doubt).write(Cell::default());
-        let (source, doubt) = (&(*place).held.source, &(*place).held.doubt);
+        (&raw mut (*place).held.doubt).write(Doubt::default());
+        let (source, doubt) = (&(*place).held.source, Cell::from_mut(&mut (*place).held.doubt));
         match reader::open(source, mode, array, doubt) {
             Ok(opened) => (&raw mut (*place).held.file).write(opened),
             Err(code) => return code,

@@ -61,12 +61,12 @@ pub(crate) trait Array: Copy {
 }
 
 /// An open file and its bytes.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Held<'a> {
     pub(crate) source: Source<'a>,
     pub(crate) file: core_::File,
     /// That of the findings of opening.
-    pub(crate) doubt: Cell<Doubt>,
+    pub(crate) doubt: Doubt,
 }
 
 /// Receives findings: notes what they say about the verdict, and adds them to the caller's array.
@@ -119,7 +119,7 @@ pub(crate) fn check(held: &Held<'_>, slots: &mut [Slot], array: impl Array) -> C
     #[cfg(not(feature = "names"))]
     let audit = Audit::new(held.file);
     let Some(mut audit) = audit else { return Code::Argument };
-    let doubt = held.doubt.clone();
+    let doubt = Cell::new(held.doubt);
     let mut report = sink(array, &doubt);
     loop {
         match audit.step(&held.source, slots, &mut report) {
