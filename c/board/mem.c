@@ -15,9 +15,14 @@ void *memmove(void *to, const void *from, size_t len) {
   return to;
 }
 
-void *memset(void *to, int byte, size_t len) {
+/* The order of arguments in the run-time ABI of ARM; compilers for ARM call this one. */
+void __aeabi_memset(void *to, size_t len, int byte) {
   unsigned char *a = to;
   while (len-- > 0) a[len] = (unsigned char)byte;
+}
+
+void *memset(void *to, int byte, size_t len) {
+  __aeabi_memset(to, len, byte);
   return to;
 }
 
@@ -32,16 +37,15 @@ int memcmp(const void *x, const void *y, size_t len) {
 void *memcpy(void *to, const void *from, size_t len) SAME_AS(memmove);
 int bcmp(const void *x, const void *y, size_t len) SAME_AS(memcmp);
 
-/* The names of the ARM run-time ABI, whose memset has other arguments. */
+/* Other names of the ABI. */
 void *__aeabi_memcpy(void *to, const void *from, size_t len) SAME_AS(memmove);
 void *__aeabi_memcpy4(void *to, const void *from, size_t len) SAME_AS(memmove);
 void *__aeabi_memcpy8(void *to, const void *from, size_t len) SAME_AS(memmove);
 void *__aeabi_memmove(void *to, const void *from, size_t len) SAME_AS(memmove);
 void *__aeabi_memmove4(void *to, const void *from, size_t len) SAME_AS(memmove);
 void *__aeabi_memmove8(void *to, const void *from, size_t len) SAME_AS(memmove);
-void __aeabi_memset(void *to, size_t len, int byte) { memset(to, byte, len); }
 void __aeabi_memset4(void *to, size_t len, int byte) SAME_AS(__aeabi_memset);
 void __aeabi_memset8(void *to, size_t len, int byte) SAME_AS(__aeabi_memset);
-void __aeabi_memclr(void *to, size_t len) { memset(to, 0, len); }
+void __aeabi_memclr(void *to, size_t len) { __aeabi_memset(to, len, 0); }
 void __aeabi_memclr4(void *to, size_t len) SAME_AS(__aeabi_memclr);
 void __aeabi_memclr8(void *to, size_t len) SAME_AS(__aeabi_memclr);

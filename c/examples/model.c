@@ -77,7 +77,7 @@ int main(void) {
   wb_file file;
   wb_code code;
   if (wb_open(&file, model_start, (size_t)(model_end - model_start), WB_DETECT, &found) != WB_OK ||
-      /* In a .tflite file, equal names and unused bytes are left to hosts: WB_UNCHECKED. */
+      /* In .tflite and .pte files, equal names and unused bytes are left to hosts: WB_UNCHECKED. */
       ((code = wb_check(&file, slots, SLOTS, &found)) != WB_OK && code != WB_UNCHECKED)) {
     board_put("refused: ");
     board_put(wb_rule_id(first[0].rule));

@@ -22,6 +22,7 @@ enum wb_format {
   WB_FORMAT_NPY = 9, /* NPY */
   WB_FORMAT_SAFETENSORS = 6, /* safetensors */
   WB_FORMAT_TFLITE = 16, /* TensorFlow Lite */
+  WB_FORMAT_EXECUTORCH = 17, /* ExecuTorch */
   WB_FORMAT_BINTENSORS = 4, /* BinTensors */
 };
 
@@ -213,39 +214,39 @@ typedef struct wb_tensor {
   const uint8_t *data;
   /* Length of the data in bytes; 0 if data is null. */
   size_t len;
-  /* Number of elements. */
-  uint64_t elements;
-  /* Offset of the stored name. */
-  uint64_t name_offset;
-  /* Offset of the stored shape. */
-  uint64_t shape_offset;
-  /* The first extent, if the file stores it apart from the shape. */
-  uint64_t shape_lead;
-  /* Length of the stored name in bytes. */
-  uint32_t name_len;
-  /* Length of the stored shape in bytes. */
-  uint32_t shape_len;
-  /* Number of extents. */
-  uint32_t rank;
-  /* Position in the index. */
-  uint32_t index;
-  /* A wb_dtype. */
-  uint8_t dtype;
+  /* Byte order of elements: 0 little-endian, 1 big-endian. */
+  uint8_t big_endian;
   /* A wb_status. */
   uint8_t status;
   /* The order of elements: 0 row-major, 1 column-major, 2 channels last, 3 to 5 sparse, 6
    * blocks of rows, 7 unknown. */
   uint8_t layout;
+  /* A wb_dtype. */
+  uint8_t dtype;
   /* How data is stored: 0 as is, 1 deflate, 2 zlib, 3 zstd, 4 another. */
   uint8_t encoding;
-  /* Byte order of elements: 0 little-endian, 1 big-endian. */
-  uint8_t big_endian;
   /* How the name is stored; for wb_name. */
   uint8_t name_encoding;
   /* How the shape is stored; for wb_shape. */
   uint8_t shape_encoding;
   /* 1 if shape_lead counts. */
   uint8_t shape_leads;
+  /* The first extent, if the file stores it apart from the shape. */
+  uint64_t shape_lead;
+  /* Offset of the stored shape. */
+  uint64_t shape_offset;
+  /* Length of the stored shape in bytes. */
+  uint32_t shape_len;
+  /* Number of extents. */
+  uint32_t rank;
+  /* Offset of the stored name. */
+  uint64_t name_offset;
+  /* Length of the stored name in bytes. */
+  uint32_t name_len;
+  /* Position in the index. */
+  uint32_t index;
+  /* Number of elements. */
+  uint64_t elements;
 } wb_tensor;
 
 /* An open file. Its memory must stay mapped and unchanged while it is used. */
@@ -288,7 +289,7 @@ extern "C" {
 
 /* Opens a file at data of len bytes: in the format mode (a wb_format), or in the one that its
  * first bytes indicate (WB_DETECT). Add WB_REGION if the memory may go on after the file.
- * Findings are added to findings, which may be null.
+ * Findings are added to findings, which may be null; file and data may not.
  *
  * Returns WB_OK, or a reason why the file is not open: WB_INVALID, WB_UNCHECKED if it exceeds a
  * limit of this library, or WB_ARGUMENT. An open file may still be invalid: wb_check says so.

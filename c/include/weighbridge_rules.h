@@ -640,6 +640,106 @@
   X(0x8469, "O-WRITTEN", WB_SEVERITY_VIOLATION, "schema, SubGraph.operators: tensors flow from one operator to the next") \
   X(0x806a, "O-UNCHECKED", WB_SEVERITY_UNCHECKED, "a limit of this reader (TFLITE_MARKS); real models have up to a few hundred")
 
+#define WB_RULES_EXECUTORCH(X) \
+  X(0x8e01, "F-SHORT", WB_SEVERITY_FATAL, "FlatBuffers, Binary Format: an offset to the root table, then the file identifier") \
+  X(0x8e02, "F-IDENTIFIER", WB_SEVERITY_FATAL, "program.fbs and flat_tensor.fbs: file_identifier, in bytes 4 to 7") \
+  X(0x8e03, "F-ROOT", WB_SEVERITY_FATAL, "FlatBuffers, Binary Format: the file starts with an offset to the root table") \
+  X(0x8e04, "F-OFFSET", WB_SEVERITY_FATAL, "FlatBuffers, Binary Format: offsets point forward, within the buffer") \
+  X(0x8e05, "F-ALIGN", WB_SEVERITY_FATAL, "FlatBuffers, Binary Format: all objects are aligned to their width") \
+  X(0x8e06, "F-VTABLE", WB_SEVERITY_FATAL, "FlatBuffers, Binary Format: a table starts with a signed offset to its vtable") \
+  X(0x8e07, "F-VTABLE-LENGTH", WB_SEVERITY_FATAL, "FlatBuffers, Binary Format: the first element of a vtable is its size in bytes") \
+  X(0x8c08, "F-TABLE-LENGTH", WB_SEVERITY_VIOLATION, "FlatBuffers, Binary Format: the second element of a vtable is the size of the table") \
+  X(0x8e09, "F-FIELD-HEAD", WB_SEVERITY_FATAL, "FlatBuffers, Binary Format: fields come after the offset to the vtable") \
+  X(0x8e0a, "F-FIELD-BOUNDS", WB_SEVERITY_FATAL, "FlatBuffers, Binary Format: fields are inside their table") \
+  X(0x8e0b, "F-FIELD-ALIGN", WB_SEVERITY_FATAL, "FlatBuffers, Binary Format: scalars are aligned to their own size") \
+  X(0x8a0c, "F-FIELD-TABLE", WB_SEVERITY_LINT, "FlatBuffers, Binary Format: fields are inside their table") \
+  X(0x8e0d, "F-VECTOR", WB_SEVERITY_FATAL, "FlatBuffers, Binary Format: a vector is its count and that many items") \
+  X(0x8e0e, "F-VECTOR-ALIGN", WB_SEVERITY_FATAL, "FlatBuffers, Binary Format: vectors are aligned to their elements") \
+  X(0x8e0f, "F-STRING", WB_SEVERITY_FATAL, "FlatBuffers, Binary Format: a string is a vector of bytes, and a zero byte after it") \
+  X(0x8c10, "F-STRING-END", WB_SEVERITY_VIOLATION, "FlatBuffers, Binary Format: strings are null-terminated") \
+  X(0x8c11, "F-UNION-KIND", WB_SEVERITY_VIOLATION, "FlatBuffers, Binary Format: a union is two fields, its kind and its value") \
+  X(0x8e12, "F-UNION-VALUE", WB_SEVERITY_FATAL, "FlatBuffers, Binary Format: a union is two fields, its kind and its value") \
+  X(0x8813, "F-UNION-UNKNOWN", WB_SEVERITY_UNCHECKED, "program.fbs, KernelTypes and InstructionArguments: new members are added at the end") \
+  X(0x8e14, "F-SHARED", WB_SEVERITY_FATAL, "a limit of this reader (SHARES)") \
+  X(0x8c15, "F-OVERLAP", WB_SEVERITY_VIOLATION, "FlatBuffers, Binary Format: each object has its own bytes") \
+  X(0x8a16, "F-TRAILING", WB_SEVERITY_LINT, "the file ends with its last segment") \
+  X(0x8e17, "H-MAGIC", WB_SEVERITY_FATAL, "flat_tensor_header.h: the magic of the header is FH01") \
+  X(0x8e18, "H-LENGTH", WB_SEVERITY_FATAL, "extended_header.h and flat_tensor_header.h: the length of the header, itself included") \
+  X(0x8a19, "H-OLD", WB_SEVERITY_LINT, "extended_header.h: segment_data_size was added to the header") \
+  X(0x8e1a, "H-PROGRAM", WB_SEVERITY_FATAL, "extended_header.h: program_size, the size of the flatbuffer from the start of the file") \
+  X(0x8c1b, "H-PLACE", WB_SEVERITY_VIOLATION, "flat_tensor_header.h: flatbuffer_offset, where the flatbuffer goes on after the header") \
+  X(0x8e1c, "H-BASE", WB_SEVERITY_FATAL, "extended_header.h: segment_base_offset is 0 if there are no segments") \
+  X(0x8e1d, "H-INSIDE", WB_SEVERITY_FATAL, "extended_header.h: segments follow the program") \
+  X(0x8e1e, "H-DATA", WB_SEVERITY_FATAL, "extended_header.h and flat_tensor_header.h: segment_base_offset, segment_data_size") \
+  X(0x8a1f, "H-SIZE", WB_SEVERITY_LINT, "extended_header.h: segment_data_size") \
+  X(0x8e20, "S-RANGE", WB_SEVERITY_FATAL, "program.fbs, DataSegment: offset and size, relative to the base of segments") \
+  X(0x8c21, "S-ORDER", WB_SEVERITY_VIOLATION, "program.fbs, Program.segments: data segments, sorted by offset") \
+  X(0x8a22, "S-ALIGN", WB_SEVERITY_LINT, "program.fbs, DataSegment: segments are typically aligned so that they can be mapped") \
+  X(0x8a23, "S-GAP", WB_SEVERITY_LINT, "program.fbs, DataSegment: the data of a segment may be followed by padding") \
+  X(0x8e24, "C-BOTH", WB_SEVERITY_FATAL, "program.fbs, Program.constant_segment: if it has offsets, constant_buffer must be empty") \
+  X(0x8e25, "C-SEGMENT", WB_SEVERITY_FATAL, "program.fbs, SubsegmentOffsets.segment_index: index of the segment in Program.segments") \
+  X(0x8c26, "C-FIRST", WB_SEVERITY_VIOLATION, "program.fbs, Program.constant_segment: offsets[0] is reserved for tensors without data") \
+  X(0x8e27, "C-OFFSET", WB_SEVERITY_FATAL, "program.fbs, SubsegmentOffsets.offsets: offsets into the data of the segment") \
+  X(0x8e28, "N-NONE", WB_SEVERITY_FATAL, "flat_tensor.fbs, FlatTensor.named_data") \
+  X(0x8c29, "N-KEY", WB_SEVERITY_VIOLATION, "program.fbs and flat_tensor.fbs, NamedData.key: a unique key") \
+  X(0x8c2a, "N-UTF8", WB_SEVERITY_VIOLATION, "FlatBuffers, Schema: a string holds UTF-8") \
+  X(0x882b, "N-TEXT", WB_SEVERITY_UNCHECKED, "a limit of this reader (EXECUTORCH_TEXT)") \
+  X(0x8e2c, "N-SEGMENT", WB_SEVERITY_FATAL, "program.fbs and flat_tensor.fbs, NamedData.segment_index") \
+  X(0x8c2d, "N-TWICE", WB_SEVERITY_VIOLATION, "program.fbs and flat_tensor.fbs, NamedData.key: unique; methods are found by name") \
+  X(0x8e2e, "T-TYPE", WB_SEVERITY_FATAL, "scalar_type.fbs, ScalarType") \
+  X(0x8e2f, "T-DIM", WB_SEVERITY_FATAL, "program.fbs, Tensor.sizes") \
+  X(0x8e30, "T-PRODUCT", WB_SEVERITY_FATAL, "program.fbs, Tensor.sizes") \
+  X(0x8e31, "T-RANK", WB_SEVERITY_FATAL, "tensor_impl.h: kTensorDimensionLimit") \
+  X(0x8832, "T-SHAPE", WB_SEVERITY_UNCHECKED, "a limit of this reader: 32 digits of three bits") \
+  X(0x8e33, "T-ORDER", WB_SEVERITY_FATAL, "program.fbs, Tensor.dim_order: in what order dimensions are laid out in memory") \
+  X(0x8c34, "T-STORAGE", WB_SEVERITY_VIOLATION, "program.fbs, Tensor.storage_offset: the runtime only supports a value of zero") \
+  X(0x8c35, "T-DYNAMISM", WB_SEVERITY_VIOLATION, "program.fbs, TensorShapeDynamism: static, bound, unbound") \
+  X(0x8c36, "T-LAYOUT", WB_SEVERITY_VIOLATION, "program.fbs, Tensor.layout: may not be needed") \
+  X(0x8e37, "T-LOCATION", WB_SEVERITY_FATAL, "program.fbs, TensorDataLocation: in the file, or outside") \
+  X(0x8c38, "T-KEY", WB_SEVERITY_VIOLATION, "program.fbs, ExtraTensorInfo.location: fully_qualified_name must be non-empty") \
+  X(0x8a39, "T-EXTERNAL", WB_SEVERITY_LINT, "program.fbs, TensorDataLocation.EXTERNAL: stored outside of the file") \
+  X(0x8e3a, "T-INDEX", WB_SEVERITY_FATAL, "program.fbs, Tensor.data_buffer_idx") \
+  X(0x8e3b, "T-MUTABLE", WB_SEVERITY_FATAL, "program.fbs, ExtraTensorInfo.mutable_data_segments_idx") \
+  X(0x8e3c, "T-RANGE", WB_SEVERITY_FATAL, "program.fbs, SubsegmentOffsets: the length is that of the tensor") \
+  X(0x8e3d, "T-SHORT", WB_SEVERITY_FATAL, "flat_tensor.fbs, NamedData: a segment for each tensor") \
+  X(0x8c3e, "T-LONG", WB_SEVERITY_VIOLATION, "flat_tensor.fbs, NamedData: a segment for each tensor") \
+  X(0x8c3f, "T-ALIGN", WB_SEVERITY_VIOLATION, "program.fbs, SubsegmentOffsets.offsets: must be aligned") \
+  X(0x8a40, "T-BOOL", WB_SEVERITY_LINT, "scalar_type.fbs, BOOL") \
+  X(0x8e41, "T-MEMORY", WB_SEVERITY_FATAL, "program.fbs, AllocationDetails.memory_id") \
+  X(0x8e42, "T-PLANNED", WB_SEVERITY_FATAL, "program.fbs, AllocationDetails.memory_offset_low and memory_offset_high") \
+  X(0x8843, "P-VERSION", WB_SEVERITY_UNCHECKED, "program.fbs, Program.version: schema version") \
+  X(0x8c44, "P-METHODS", WB_SEVERITY_VIOLATION, "program.fbs, Program.execution_plan: entry points into the model") \
+  X(0x8c45, "P-NAME", WB_SEVERITY_VIOLATION, "program.fbs, ExecutionPlan.name") \
+  X(0x8e46, "P-INPUT", WB_SEVERITY_FATAL, "program.fbs, ExecutionPlan.inputs: indices of values") \
+  X(0x8e47, "P-OUTPUT", WB_SEVERITY_FATAL, "program.fbs, ExecutionPlan.outputs: indices of values") \
+  X(0x8c48, "P-CHAINS", WB_SEVERITY_VIOLATION, "program.fbs, ExecutionPlan.chains") \
+  X(0x8c49, "P-INSTRUCTIONS", WB_SEVERITY_VIOLATION, "program.fbs, Chain.instructions") \
+  X(0x8c4a, "P-CHAIN", WB_SEVERITY_VIOLATION, "program.fbs, Chain.inputs and Chain.outputs: indices of values") \
+  X(0x8e4b, "M-SIZE", WB_SEVERITY_FATAL, "program.fbs, ExecutionPlan.non_const_buffer_sizes") \
+  X(0x8c4c, "M-HUGE", WB_SEVERITY_VIOLATION, "program.fbs, ExecutionPlan.non_const_buffer_sizes") \
+  X(0x8a4d, "M-ZERO", WB_SEVERITY_LINT, "program.fbs, ExecutionPlan.non_const_buffer_sizes: ignore non_const_buffer_sizes[0]") \
+  X(0x8c4e, "M-DEVICE", WB_SEVERITY_VIOLATION, "program.fbs, ExecutionPlan.non_const_buffer_device") \
+  X(0x8e4f, "V-KIND", WB_SEVERITY_FATAL, "program.fbs, EValue.val") \
+  X(0x8e50, "V-MISSING", WB_SEVERITY_FATAL, "program.fbs, String.string_val and the items of lists") \
+  X(0x8e51, "V-ITEM", WB_SEVERITY_FATAL, "program.fbs, IntList and TensorList: indices of values") \
+  X(0x8e52, "V-ITEM-KIND", WB_SEVERITY_FATAL, "program.fbs, IntList and TensorList: indices of values") \
+  X(0x8e53, "O-NAME", WB_SEVERITY_FATAL, "program.fbs, Operator.name") \
+  X(0x8854, "O-UNKNOWN", WB_SEVERITY_UNCHECKED, "program.fbs, Operator: uniquely identified by its name and overload") \
+  X(0x8e55, "D-ID", WB_SEVERITY_FATAL, "program.fbs, BackendDelegate.id") \
+  X(0x8e56, "D-DATA", WB_SEVERITY_FATAL, "program.fbs, BackendDelegate.processed") \
+  X(0x8e57, "D-LOCATION", WB_SEVERITY_FATAL, "program.fbs, DataLocation: in the flatbuffer, or in a segment") \
+  X(0x8e58, "D-INDEX", WB_SEVERITY_FATAL, "program.fbs, BackendDelegateDataReference.index") \
+  X(0x8859, "D-UNCHECKED", WB_SEVERITY_UNCHECKED, "program.fbs, BackendDelegate.processed: a binary blob") \
+  X(0x8e5a, "I-KIND", WB_SEVERITY_FATAL, "program.fbs, Instruction.instr_args") \
+  X(0x8e5b, "I-OPERATOR", WB_SEVERITY_FATAL, "program.fbs, KernelCall.op_index") \
+  X(0x8e5c, "I-DELEGATE", WB_SEVERITY_FATAL, "program.fbs, DelegateCall.delegate_index") \
+  X(0x8e5d, "I-VALUE", WB_SEVERITY_FATAL, "program.fbs, KernelCall, DelegateCall, MoveCall and FreeCall: indices of values") \
+  X(0x8e5e, "I-COUNT", WB_SEVERITY_FATAL, "the signature of the operator, with its outputs and what it returns") \
+  X(0x8e5f, "I-CONDITION", WB_SEVERITY_FATAL, "program.fbs, JumpFalseCall.cond_value_index") \
+  X(0x8c60, "I-CONDITION-KIND", WB_SEVERITY_VIOLATION, "program.fbs, JumpFalseCall.cond_value_index: index of a boolean") \
+  X(0x8e61, "I-JUMP", WB_SEVERITY_FATAL, "program.fbs, JumpFalseCall.destination_instruction") \
+  X(0x8c62, "I-FREE", WB_SEVERITY_VIOLATION, "program.fbs, FreeCall.value_index: index of a tensor")
+
 #define WB_RULES_BINTENSORS(X) \
   X(0x2601, "F1", WB_SEVERITY_FATAL, "Size Of Metadata Header: the first 8 bytes are the size of the metadata") \
   X(0x2602, "F2", WB_SEVERITY_FATAL, "the README caps the header at 100 MB, and every release refuses a longer one") \
@@ -683,6 +783,7 @@
   WB_RULES_NPY(X) \
   WB_RULES_SAFETENSORS(X) \
   WB_RULES_TFLITE(X) \
+  WB_RULES_EXECUTORCH(X) \
   WB_RULES_BINTENSORS(X)
 
 #endif

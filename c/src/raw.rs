@@ -4,18 +4,19 @@
 use crate::ids;
 use crate::reader::{self, Array, Doubt, Held};
 use crate::types::{Code, Cursor, File, Finding, Findings, Slot, Tensor};
+use core::cell::Cell;
 use core::ffi::{c_char, c_void};
 use core::mem::MaybeUninit;
 use core::ptr;
 use core::slice;
-use weighbridge_core::{self as core_, Name, NameEncoding};
+use weighbridge_core as core_;
 
 /// What an opaque `File` holds: nothing while the tag is another.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct Open {
-    tag: u32,
     held: Held<'static>,
+    tag: u32,
 }
 
 /// What an opaque `Cursor` holds: nothing while the tag is another.
@@ -38,7 +39,7 @@ const _: () = {
 
 /// Opens a file at `data` of `len` bytes: in the format `mode` (a `wb_format`), or in the one that
 /// its first bytes indicate (`WB_DETECT`). Add `WB_REGION` if the memory may go on after the file.
-/// Findings are added to `findings`, which may be null.
+/// Findings are added to `findings`, which may be null; `file` and `data` may not.
 ///
 /// Returns `WB_OK`, or a reason why the file is not open: `WB_INVALID`, `WB_UNCHECKED` if it exceeds
 /// a limit of this library, or `WB_ARGUMENT`. An open file may still be invalid: `wb_check` says so.
@@ -55,11 +56,11 @@ pub unsafe extern "C" fn wb_open(
     findings: *mut Findings,
 ) -> Code {
     let data = data.cast::<u8>();
-    if file.is_null() || !is_slice(data, len) {
+    if file.is_null() || !file.is_aligned() || data.is_null() || !is_slice(data, len) {
         return Code::Argument;
     }
     // SAFETY: the caller's promise; checked for null above.
-    let (data, array) = unsafe { (bytes(data, len), Kept::new(findings)) };
+    let (data, array) = unsafe { (slice::from_raw_parts(data, len), Kept::new(findings)) };
     let place = file.cast::<Open>();
     // SAFETY: writable by the caller's promise, and an `Open` fits, in size and alignment. Each field
     // is written before it is borrowed; the tag last, because until then no file is open.
@@ -67,7 +68,7 @@ pub unsafe extern "C" fn wb_open(
         (&raw mut (*place).tag).write(0);
         (&raw mut (*place).held.source).write(reader::source(data, mode));
         (&raw mut (*place).held.doubt).write(Doubt::default());
-        let (source, doubt) = (&(*place).held.source, &mut (*place).held.doubt);
+        let (source, doubt) = (&(*place).held.source, Cell::from_mut(&mut (*place).held.doubt));
         match reader::open(source, mode, array, doubt) {
             Ok(opened) => (&raw mut (*place).held.file).write(opened),
             Err(code) => return code,
@@ -155,7 +156,13 @@ pub unsafe extern "C" fn wb_find_bytes(
     tensor: *mut Tensor,
 ) -> Code {
     // SAFETY: the caller's promise.
-    unsafe { find(file, name.cast(), len, NameEncoding::Plain, tensor) }
+    match unsafe { (held(file), place(tensor)) } {
+        (Some(held), Some(tensor)) if !name.is_null() && is_slice(name, len) => {
+            // SAFETY: the caller's promise; checked for null above.
+            reader::find(held, unsafe { slice::from_raw_parts(name.cast(), len) }, tensor)
+        }
+        _ => Code::Argument,
+    }
 }
 
 /// The first tensor with this number as its name, as tensors in STB have. Returns `WB_OK`,
@@ -165,8 +172,10 @@ pub unsafe extern "C" fn wb_find_bytes(
 /// `file` is from `wb_open`, and its memory still there. `tensor` is writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn wb_find_id(file: *const File, id: u8, tensor: *mut Tensor) -> Code {
-    // SAFETY: the caller's promise, and `id` is readable.
-    unsafe { find(file, &raw const id, 1, NameEncoding::Number, tensor) }
+    let (digits, first) = reader::digits(id);
+    let digits = digits.get(first..).unwrap_or_default();
+    // SAFETY: the caller's promise, and the digits are readable.
+    unsafe { wb_find_bytes(file, digits.as_ptr().cast(), digits.len(), tensor) }
 }
 
 /// Copies the `rank` extents of a tensor, outermost first. Returns `WB_OK`, `WB_ROOM` if there are
@@ -247,28 +256,6 @@ pub extern "C" fn wb_rule_id(rule: u16) -> *const c_char {
     }
 }
 
-/// Finds a tensor by the `len` bytes at `name`; one copy for every kind of name.
-///
-/// # Safety
-/// `file` and `tensor` are as for `wb_find_bytes`, and `name` has `len` readable bytes.
-unsafe fn find(
-    file: *const File,
-    name: *const u8,
-    len: usize,
-    encoding: NameEncoding,
-    tensor: *mut Tensor,
-) -> Code {
-    // SAFETY: the caller's promise.
-    match unsafe { (held(file), place(tensor)) } {
-        (Some(held), Some(tensor)) if is_slice(name, len) => {
-            // SAFETY: the caller's promise; checked for null above.
-            let name = Name::new(unsafe { bytes(name, len) }, encoding);
-            reader::find(held, &name, tensor)
-        }
-        _ => Code::Argument,
-    }
-}
-
 /// Whether `len` items may be at `data`; only no items may be at null.
 fn is_slice<T>(data: *const T, len: usize) -> bool {
     let most = usize::MAX >> 1;
@@ -276,36 +263,25 @@ fn is_slice<T>(data: *const T, len: usize) -> bool {
     fits && (len == 0 || !data.is_null()) && data.is_aligned()
 }
 
-/// The bytes at `data`.
+/// The items at `data`, which need not be initialised; none if it is null.
 ///
 /// # Safety
-/// They are readable and do not change during `'a`, or `len` is 0.
-unsafe fn bytes<'a>(data: *const u8, len: usize) -> &'a [u8] {
-    match len {
-        0 => &[],
-        // SAFETY: the caller's promise.
-        _ => unsafe { slice::from_raw_parts(data, len) },
-    }
-}
-
-/// The items at `data`, which need not be initialised.
-///
-/// # Safety
-/// They are writable, and nothing else accesses them during `'a`, or `len` is 0.
+/// They are writable, and nothing else accesses them during `'a`. `is_slice` holds.
 unsafe fn places<'a, T>(data: *mut T, len: usize) -> &'a mut [MaybeUninit<T>] {
-    match len {
-        0 => &mut [],
-        // SAFETY: the caller's promise.
-        _ => unsafe { slice::from_raw_parts_mut(data.cast(), len) },
+    if data.is_null() {
+        return &mut [];
     }
+    // SAFETY: the caller's promise.
+    unsafe { slice::from_raw_parts_mut(data.cast(), len) }
 }
 
 /// The open file in the caller's memory, if it is open.
 ///
 /// # Safety
 /// `file` is null, or all of it is readable; if its tag is set, it is from `wb_open`.
+#[inline(never)]
 unsafe fn held<'a>(file: *const File) -> Option<&'a Held<'a>> {
-    if file.is_null() || !file.is_aligned() {
+    if file.is_null() {
         return None;
     }
     let open = file.cast::<Open>();
@@ -322,25 +298,25 @@ unsafe fn place<'a>(tensor: *mut Tensor) -> Option<&'a mut MaybeUninit<Tensor>> 
     unsafe { tensor.cast::<MaybeUninit<Tensor>>().as_mut() }
 }
 
-/// The caller's array of findings, if there is one.
-#[derive(Debug)]
-struct Kept<'a>(Option<&'a mut Findings>);
+/// The caller's array of findings, which may be null.
+#[derive(Clone, Copy, Debug)]
+struct Kept(*mut Findings);
 
-impl<'a> Kept<'a> {
+impl Kept {
     /// The array that `findings` describes.
     ///
     /// # Safety
     /// `findings` is null, or points to initialised findings with `room` writable items, and nothing
-    /// else accesses them during `'a`.
-    unsafe fn new(findings: *mut Findings) -> Kept<'a> {
-        // SAFETY: the caller's promise.
-        Kept(unsafe { findings.as_mut() })
+    /// else accesses them while a copy of the result is used.
+    unsafe fn new(findings: *mut Findings) -> Self {
+        Kept(findings)
     }
 }
 
-impl Array for Kept<'_> {
-    fn add(&mut self, finding: Finding) {
-        let Some(head) = self.0.as_mut() else { return };
+impl Array for Kept {
+    fn add(self, finding: Finding) {
+        // SAFETY: the promise of `new`; no other reference is alive.
+        let Some(head) = (unsafe { self.0.as_mut() }) else { return };
         let severity = finding.severity;
         if head.count < head.room && !head.items.is_null() {
             let n = usize::try_from(head.count).unwrap_or(0);
@@ -352,8 +328,9 @@ impl Array for Kept<'_> {
         head.worst = head.worst.max(severity.into());
     }
 
-    fn need(&mut self, slots: u32) {
-        if let Some(head) = self.0.as_mut() {
+    fn need(self, slots: u32) {
+        // SAFETY: the promise of `new`; no other reference is alive.
+        if let Some(head) = unsafe { self.0.as_mut() } {
             head.slots_needed = head.slots_needed.max(slots);
         }
     }

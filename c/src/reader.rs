@@ -1,6 +1,7 @@
 //! What the functions of the interface do, in safe code.
 
 use crate::types::{Code, Finding, REGION, Tensor};
+use core::cell::Cell;
 use core::mem::MaybeUninit;
 #[cfg(feature = "names")]
 use weighbridge_core::MappedAudit as Audit;
@@ -50,13 +51,13 @@ impl Doubt {
     }
 }
 
-/// The caller's array of findings, if there is one.
-pub(crate) trait Array {
+/// The caller's array of findings, if there is one. Copies refer to the same array.
+pub(crate) trait Array: Copy {
     /// Counts a finding, and keeps it if there is room.
-    fn add(&mut self, finding: Finding);
+    fn add(self, finding: Finding);
 
     /// Notes how many slots a complete check takes.
-    fn need(&mut self, slots: u32);
+    fn need(self, slots: u32);
 }
 
 /// An open file and its bytes.
@@ -71,10 +72,10 @@ pub(crate) struct Held<'a> {
 /// Receives findings: notes what they say about the verdict, and adds them to the caller's array.
 ///
 /// One closure for every function, because each would be another copy.
-fn sink<'a>(array: &'a mut impl Array, doubt: &'a mut Doubt) -> impl FnMut(core_::Finding) + 'a {
+fn sink(array: impl Array, doubt: &Cell<Doubt>) -> impl FnMut(core_::Finding) {
     move |finding| {
         let severity = finding.severity();
-        *doubt = (*doubt).max(Doubt::of(severity));
+        doubt.set(doubt.get().max(Doubt::of(severity)));
         array.add(Finding {
             offset: finding.offset,
             entry: finding.entry,
@@ -97,8 +98,8 @@ pub(crate) fn source(bytes: &[u8], mode: u32) -> Source<'_> {
 pub(crate) fn open(
     source: &Source<'_>,
     mode: u32,
-    mut array: impl Array,
-    doubt: &mut Doubt,
+    array: impl Array,
+    doubt: &Cell<Doubt>,
 ) -> Result<core_::File, Code> {
     let format = match mode & !REGION {
         0 => None,
@@ -107,32 +108,33 @@ pub(crate) fn open(
             Some(format.filter(|format| format.is_available()).ok_or(Code::Argument)?)
         }
     };
-    let opened = Opening::of(format).step(source, &mut sink(&mut array, doubt));
-    opened.map_err(|_| doubt.of_stopped().code())
+    let opened = Opening::of(format).step(source, &mut sink(array, doubt));
+    opened.map_err(|_| doubt.get().of_stopped().code())
 }
 
 /// Checks the structure of the file.
-pub(crate) fn check(held: &Held<'_>, slots: &mut [Slot], mut array: impl Array) -> Code {
+pub(crate) fn check(held: &Held<'_>, slots: &mut [Slot], array: impl Array) -> Code {
     #[cfg(feature = "names")]
     let audit = Some(Audit::new(held.file));
     #[cfg(not(feature = "names"))]
     let audit = Audit::new(held.file);
     let Some(mut audit) = audit else { return Code::Argument };
-    let (mut doubt, mut slots_needed) = (held.doubt, 0);
-    let mut report = sink(&mut array, &mut doubt);
-    let complete = loop {
+    let doubt = Cell::new(held.doubt);
+    let mut report = sink(array, &doubt);
+    loop {
         match audit.step(&held.source, slots, &mut report) {
-            Ok(()) => break true,
+            Ok(()) => break,
             Err(Stop::NeedSlots { needed }) => {
-                slots_needed = needed.max(slots_needed);
+                array.need(needed);
                 audit.skip(&mut report);
             }
-            Err(_) => break false,
+            Err(_) => {
+                doubt.set(doubt.get().of_stopped());
+                break;
+            }
         }
-    };
-    drop(report);
-    array.need(slots_needed);
-    if complete { doubt.code() } else { doubt.of_stopped().code() }
+    }
+    doubt.get().code()
 }
 
 /// The format of the file.
@@ -154,14 +156,29 @@ pub(crate) fn next(held: &Held<'_>, cursor: &mut Cursor, place: &mut MaybeUninit
     }
 }
 
-/// Stores the first tensor with this name.
-pub(crate) fn find(held: &Held<'_>, name: &Name<'_>, place: &mut MaybeUninit<Tensor>) -> Code {
+/// Stores the first tensor with this name. A name that is a number is found by its digits.
+pub(crate) fn find(held: &Held<'_>, name: &[u8], place: &mut MaybeUninit<Tensor>) -> Code {
+    let name = Name::new(name, NameEncoding::Plain);
     // Examined where it is returned: a tensor is large for a small stack.
-    match &held.file.find(&held.source, name, &mut Cursor::default()) {
+    match &held.file.find(&held.source, &name, &mut Cursor::default()) {
         Ok(Some(tensor)) => view(&held.source, tensor, place),
         Ok(None) => Code::NotFound,
         Err(_) => Code::Invalid,
     }
+}
+
+/// The decimal digits of a number: those from the position returned with them.
+pub(crate) fn digits(mut id: u8) -> ([u8; 3], usize) {
+    let (mut digits, mut first) = ([b'0'; 3], 3_usize);
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' | (id % 10);
+        id /= 10;
+        first = first.saturating_sub(1);
+        if id == 0 {
+            break;
+        }
+    }
+    (digits, first)
 }
 
 /// Copies the name as text that ends with a zero; returns whether all of it fits.
@@ -223,25 +240,18 @@ pub(crate) fn shape(held: &Held<'_>, tensor: &Tensor, extents: &mut [MaybeUninit
 /// Stores the tensor as C sees it.
 fn view(source: &Source<'_>, tensor: &core_::Tensor, place: &mut MaybeUninit<Tensor>) -> Code {
     // An empty tensor may lie past the end, where there is no place for a pointer.
-    let data = tensor
-        .raw()
-        .filter(|span| span.offset <= source.len())
-        .and_then(|span| source.run(span.offset).get(..usize::try_from(span.len).ok()?));
+    let data = tensor.raw().and_then(|span| {
+        let rest = source.run(0).get(usize::try_from(span.offset).ok()?..)?;
+        rest.get(..usize::try_from(span.len).ok()?)
+    });
     let DimsAt { offset, len, rank, lead, encoding } = tensor.dims;
     place.write(Tensor {
         data: data.map_or(core::ptr::null(), <[u8]>::as_ptr),
         len: data.map_or(0, <[u8]>::len),
-        elements: tensor.elements,
-        name_offset: tensor.name.offset,
-        shape_offset: offset,
-        shape_lead: lead.unwrap_or(0),
-        name_len: tensor.name.len,
-        shape_len: len,
-        rank: rank.saturating_add(lead.is_some().into()),
-        index: tensor.index,
-        dtype: tensor.dtype as u8,
+        big_endian: tensor.endianness as u8,
         status: tensor.status as u8,
         layout: tensor.layout as u8,
+        dtype: tensor.dtype as u8,
         encoding: match tensor.encoding {
             core_::Encoding::Raw => 0,
             core_::Encoding::Deflate => 1,
@@ -249,10 +259,17 @@ fn view(source: &Source<'_>, tensor: &core_::Tensor, place: &mut MaybeUninit<Ten
             core_::Encoding::Zstd => 3,
             _ => 4,
         },
-        big_endian: tensor.endianness as u8,
         name_encoding: tensor.name.encoding as u8,
         shape_encoding: encoding as u8,
         shape_leads: lead.is_some().into(),
+        shape_lead: lead.unwrap_or(0),
+        shape_offset: offset,
+        shape_len: len,
+        rank: rank.saturating_add(lead.is_some().into()),
+        name_offset: tensor.name.offset,
+        name_len: tensor.name.len,
+        index: tensor.index,
+        elements: tensor.elements,
     });
     Code::Ok
 }

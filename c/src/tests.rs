@@ -83,7 +83,10 @@ fn null_and_closed_files_are_refused() {
             Code::Argument
         );
         assert_eq!(wb_open(&mut file, c"".as_ptr().cast(), 0, 31, null_mut()), Code::Argument);
-        assert_eq!(wb_open(&mut file, null(), 0, 0, null_mut()), Code::Invalid);
+        assert_eq!(wb_open(&mut file, null(), 0, 0, null_mut()), Code::Argument);
+        assert_eq!(wb_open(&mut file, c"".as_ptr().cast(), 0, 0, null_mut()), Code::Invalid);
+        let place = (&raw mut file).cast::<u8>().wrapping_add(4).cast();
+        assert_eq!(wb_open(place, c"".as_ptr().cast(), 0, 0, null_mut()), Code::Argument);
     }
 }
 
@@ -119,6 +122,8 @@ fn uninitialised_memory_receives_file_and_tensor() {
         assert_eq!(wb_find_bytes(file, c"7".as_ptr(), 1, &mut found), Code::Ok);
         assert_eq!(wb_find_bytes(file, c"07".as_ptr(), 2, &mut found), Code::NotFound);
         assert_eq!(wb_find_id(file, 8, &mut found), Code::NotFound);
+        assert_eq!(wb_find_bytes(file, null(), 0, &mut found), Code::Argument);
+        assert_eq!(wb_find_bytes(file, c"".as_ptr(), 0, &mut found), Code::NotFound);
     }
 }
 
@@ -171,5 +176,22 @@ fn tensor_of_garbage_is_refused() {
         assert_eq!(wb_shape(&caller.file, &tensor, extents.as_mut_ptr(), 4), Code::Argument);
         tensor.shape_encoding = 1;
         assert_eq!(wb_shape(&caller.file, &tensor, extents.as_mut_ptr(), 4), Code::Argument);
+    }
+}
+
+#[test]
+fn tensor_is_found_by_each_number() {
+    for id in [0, 7, 10, 99, 100, 255_u8] {
+        let mut bytes = stb();
+        bytes[32] = id;
+        let mut caller = Caller::new(bytes);
+        let mut findings = caller.findings();
+        assert_eq!(caller.open(0, &mut findings), Code::Ok);
+        // SAFETY: the file is open, and zeros are a tensor.
+        unsafe {
+            let mut tensor: Tensor = zeroed();
+            assert_eq!(wb_find_id(&caller.file, id, &mut tensor), Code::Ok);
+            assert_eq!(wb_find_id(&caller.file, id ^ 1, &mut tensor), Code::NotFound);
+        }
     }
 }

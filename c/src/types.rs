@@ -118,39 +118,39 @@ pub struct Tensor {
     pub data: *const u8,
     /// Length of the data in bytes; 0 if `data` is null.
     pub len: usize,
-    /// Number of elements.
-    pub elements: u64,
-    /// Offset of the stored name.
-    pub name_offset: u64,
-    /// Offset of the stored shape.
-    pub shape_offset: u64,
-    /// The first extent, if the file stores it apart from the shape.
-    pub shape_lead: u64,
-    /// Length of the stored name in bytes.
-    pub name_len: u32,
-    /// Length of the stored shape in bytes.
-    pub shape_len: u32,
-    /// Number of extents.
-    pub rank: u32,
-    /// Position in the index.
-    pub index: u32,
-    /// A `wb_dtype`.
-    pub dtype: u8,
+    /// Byte order of elements: 0 little-endian, 1 big-endian.
+    pub big_endian: u8,
     /// A `wb_status`.
     pub status: u8,
     /// The order of elements: 0 row-major, 1 column-major, 2 channels last, 3 to 5 sparse, 6 blocks
     /// of rows, 7 unknown.
     pub layout: u8,
+    /// A `wb_dtype`.
+    pub dtype: u8,
     /// How data is stored: 0 as is, 1 deflate, 2 zlib, 3 zstd, 4 another.
     pub encoding: u8,
-    /// Byte order of elements: 0 little-endian, 1 big-endian.
-    pub big_endian: u8,
     /// How the name is stored; for `wb_name`.
     pub name_encoding: u8,
     /// How the shape is stored; for `wb_shape`.
     pub shape_encoding: u8,
     /// 1 if `shape_lead` counts.
     pub shape_leads: u8,
+    /// The first extent, if the file stores it apart from the shape.
+    pub shape_lead: u64,
+    /// Offset of the stored shape.
+    pub shape_offset: u64,
+    /// Length of the stored shape in bytes.
+    pub shape_len: u32,
+    /// Number of extents.
+    pub rank: u32,
+    /// Offset of the stored name.
+    pub name_offset: u64,
+    /// Length of the stored name in bytes.
+    pub name_len: u32,
+    /// Position in the index.
+    pub index: u32,
+    /// Number of elements.
+    pub elements: u64,
 }
 
 /// Number of 8-byte words in the opaque structures.

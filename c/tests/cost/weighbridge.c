@@ -11,8 +11,8 @@ int loader_find(const uint8_t *bytes, uint32_t len, const char *name, located *r
     return -1;
   }
 #ifndef TRUSTED
-  /* Names and parts of these models are in order, so no slots are needed. In a .tflite file, equal
-   * names and unused bytes are left to hosts: WB_UNCHECKED. */
+  /* Names and parts of these models are in order, so no slots are needed. In .tflite and .pte files,
+   * equal names and unused bytes are left to hosts: WB_UNCHECKED. */
   wb_code code = wb_check(&file, NULL, 0, &found);
   if (code != WB_OK && code != WB_UNCHECKED) {
     return -1;

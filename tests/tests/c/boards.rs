@@ -79,8 +79,7 @@ fn model_in_c_equals_host_bit_for_bit() {
         writeln!(expected, "c: {a:08x} {b:08x} class {}", class(point)).unwrap();
     }
     for board in boards() {
-        // The library has no reader of ExecuTorch.
-        for (name, _) in model.files().into_iter().filter(|(name, _)| !name.ends_with(".pte")) {
+        for (name, _) in model.files() {
             let run = board.run(&board.folder().join(format!("model-{name}")), None, &[]);
             assert_eq!(run, (expected.clone(), true), "{} {name}", board.name);
         }

@@ -7,8 +7,18 @@ use weighbridge_tests::fixtures::npy_records::is_left_to_hosts;
 use weighbridge_tests::{corpus, fixtures};
 
 /// The formats of the library. Those of other builds are for hosts.
-const FORMATS: [&str; 9] =
-    ["bintensors", "gguf", "idv", "npy", "oinf", "safetensors", "stb", "tflite", "ztensor"];
+const FORMATS: [&str; 10] = [
+    "bintensors",
+    "executorch",
+    "gguf",
+    "idv",
+    "npy",
+    "oinf",
+    "safetensors",
+    "stb",
+    "tflite",
+    "ztensor",
+];
 
 /// A file and the format that it is opened as.
 #[derive(Clone)]
@@ -44,9 +54,12 @@ fn is_read(format: &str) -> bool {
     FORMATS.contains(&format)
 }
 
-/// Whether a file is of a generation of its format that the library does not read.
+/// Whether a file is of a generation of its format that the library does not read, or of a kind:
+/// tensor data of ExecuTorch.
 fn is_of_hosts(case: &Case) -> bool {
-    case.bytes.starts_with(b"ZTEN1000") || case.bytes.starts_with(b"\x89ZT2\r\n\x1A\n")
+    case.bytes.starts_with(b"ZTEN1000")
+        || case.bytes.starts_with(b"\x89ZT2\r\n\x1A\n")
+        || (case.format == Format::ExecuTorch && case.bytes.get(4..8) == Some(b"FT01"))
 }
 
 /// Every fixture.

@@ -49,7 +49,9 @@ impl Cost {
 
 /// The format of each model, the model, and the name of its last tensor.
 fn models() -> Vec<(&'static str, Vec<u8>, String)> {
-    let files = alike::files(TENSORS).into_iter().chain([("tflite", alike::tflite(TENSORS))]);
+    let flatbuffers =
+        [("tflite", alike::tflite(TENSORS)), ("executorch", alike::executorch(TENSORS))];
+    let files = alike::files(TENSORS).into_iter().chain(flatbuffers);
     let last = TENSORS - 1;
     let name = |format: &str| match format {
         "stb" => last.to_string(),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use weighbridge_core::{
     Audit, Cursor, Encoding, File, Finding, Name, Opening, Severity, Slot, Source, Stop, Tensor,
 };
-use weighbridge_tests::facts::{is_for_hosts, is_left_out, is_uncertain};
+use weighbridge_tests::facts::{is_for_hosts, is_left_out, is_uncertain, opens_otherwise};
 
 /// Those of the programs.
 const SLOTS: usize = 70_000;
@@ -65,7 +65,14 @@ pub(crate) fn compare_in_part(case: &Case, line: &str) {
     let name = &case.name;
     let rules: Vec<&str> =
         line.split(' ').filter_map(|word| Some(word.split_once('@')?.0)).collect();
-    let own = |rule: &&str| rule.ends_with("-UNCHECKED");
+    assert!(offsets(line).all(|offset| offset <= case.bytes.len() as u64), "{name}: {line}");
+    if findings.iter().any(opens_otherwise) {
+        let refused = [format!("open {INVALID} "), format!("open {OK} check {INVALID} ")];
+        assert!(refused.iter().any(|start| line.starts_with(start)), "{name}: {line}");
+        return;
+    }
+    // It compares no operator with the list of known ones.
+    let own = |rule: &&str| rule.ends_with("-UNCHECKED") || *rule == "O-UNKNOWN";
     let known = |rule: &&str| findings.iter().any(|finding| finding.rule.id() == *rule);
     // A host does not look behind each fatal fault.
     let is_fatal = findings.iter().any(|finding| finding.severity() == Severity::Fatal);
@@ -91,6 +98,12 @@ pub(crate) fn compare_in_part(case: &Case, line: &str) {
         let expected = put_file(&file, &source);
         assert!(line.ends_with(&expected), "{name}: {line}, and in Rust{expected}");
     }
+}
+
+/// Where the findings of a line are.
+fn offsets(line: &str) -> impl Iterator<Item = u64> {
+    let places = line.split(' ').filter_map(|word| Some(word.split_once('@')?.1));
+    places.map(|place| place.split_once('/').unwrap().0.parse().unwrap())
 }
 
 fn verdict(findings: &[Finding]) -> i32 {

@@ -79,6 +79,20 @@ fn c_verdicts_of_damaged_fixtures_equal_core() {
 }
 
 #[test]
+fn c_findings_of_cut_tflite_lie_inside_file() {
+    let whole =
+        cases::fixtures().into_iter().find(|case| case.name == "tflite buffers-outside-overlap");
+    let whole = whole.expect("a model whose data lies behind its tables, not aligned");
+    let cut = |len: usize| {
+        let mut case = whole.clone();
+        case.name = format!("{} cut to {len}", whole.name);
+        case.bytes.truncate(len);
+        case
+    };
+    on_host(&(0..whole.bytes.len()).map(cut).collect::<Vec<_>>());
+}
+
+#[test]
 fn c_verdicts_of_fuzz_seeds_equal_core() {
     on_host(&cases::seeds());
 }
