@@ -50,15 +50,15 @@ def archives(fixtures: Path) -> Iterator[Path]:
             pass
 
 
-def theirs(pickle: bytes) -> List[Tuple[int, str]]:
-    """Offsets and names of the operations, up to the first that pickletools cannot read."""
+def theirs(pickle: bytes) -> Tuple[List[Tuple[int, str]], bool]:
+    """Offsets and names of the operations, and whether pickletools read all of them."""
     found = []
     try:
         for opcode, _, at in pickletools.genops(io.BytesIO(pickle)):
             found.append((at or 0, opcode.name))
     except Exception:  # noqa: BLE001 - whatever it raises ends the pickle
-        pass
-    return found
+        return found, False
+    return found, True
 
 
 def test_operations_are_those_of_pickletools(fixtures: Path, command: str) -> None:
@@ -73,7 +73,10 @@ def test_operations_are_those_of_pickletools(fixtures: Path, command: str) -> No
         listed = inspected(command, path, "--opcodes=10000", "--at", str(at)).get("operations", [])
         for ours in (it for it in listed if it["offset"] == at):
             names = [(it["offset"] - at, it["name"]) for it in ours["operations"]]
-            assert names == theirs(pickle)[: len(names)], path.name
+            expected, is_all = theirs(pickle)
+            # It refuses texts and numbers that are only reported here, and ends there.
+            most = len(names) if is_all else len(expected)
+            assert names[:most] == expected[: len(names)], path.name
             files += 1
             operations += len(names)
     assert files > 50 and operations > 1000, (files, operations)
