@@ -44,6 +44,7 @@ half: cfg-if crunchy
 bytemuck:
 crc: crc-catalog
 crc32c: rustc_version semver
+crc32fast: cfg-if
 defmt: bitflags defmt-macros defmt-parser proc-macro2 quote syn thiserror thiserror-impl unicode-ident
 embedded-storage:
 heapless: byteorder hash32 stable_deref_trait

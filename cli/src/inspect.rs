@@ -336,7 +336,7 @@ impl Survey {
             let particulars = tensor.particulars()?;
             let mut name = tensor.name().to_string();
             if args.tree {
-                name = tree.enter(&name, out)?;
+                name = tree.enter(&name, tensor.path()?.as_deref(), out)?;
             }
             writeln!(
                 out,
@@ -389,6 +389,9 @@ fn describe(tensor: &Tensor<'_, '_>, object: &mut Object<'_>) -> Result<(), Stop
     let particulars = tensor.particulars()?;
     object.member("name", &tensor.name().lossy())?;
     object.optional("name_hex", tensor.name().hex())?;
+    let path = tensor.path()?.filter(|keys| keys.len() > 1);
+    let path = path.as_ref().map(|keys| keys.iter().map(Text::lossy).collect::<Vec<_>>());
+    object.optional("path", path)?;
     object.optional("id", particulars.id)?;
     object.member("dtype", dtype(tensor, &particulars))?;
     object.optional("dtype_raw", particulars.dtype_raw.as_ref())?;

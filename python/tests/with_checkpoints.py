@@ -10,7 +10,7 @@ import pytest
 import torch
 import weighbridge as wb
 from safetensors import safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save_file, save_model
 
 INDEX = "pytorch_model.bin.index.json"
 
@@ -107,6 +107,28 @@ def test_converts_to_what_safetensors_writes(path: Path, tmp_path: Path) -> None
             kept = dict(ours.metadata())
             for name in theirs.keys():
                 assert same(ours.get_tensor(kept.get(name, name)), theirs.get_tensor(name)), name
+
+
+class Tied(torch.nn.Module):
+    """A model whose last layer has the weights of the first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last = torch.nn.Linear(3, 4, bias=False)
+        self.first = torch.nn.Embedding(4, 3)
+        self.last.weight = self.first.weight
+
+
+def test_tied_weights_are_written_as_by_safetensors(tmp_path: Path) -> None:
+    model = Tied()
+    torch.save(model.state_dict(), tmp_path / "tied.pt")
+    save_model(model, str(tmp_path / "theirs"))
+    wb.convert(tmp_path / "tied.pt", tmp_path / "ours.safetensors")
+    with safe_open(tmp_path / "ours.safetensors", "pt") as ours, safe_open(tmp_path / "theirs", "pt") as theirs:
+        assert list(ours.keys()) == list(theirs.keys()) == ["first.weight"]
+        kept = dict(ours.metadata())
+        assert kept.pop("format") == "pt"
+        assert kept == dict(theirs.metadata()) == {"last.weight": "first.weight"}
 
 
 def test_lists_numbers_and_quantisers(tmp_path: Path) -> None:

@@ -36,5 +36,11 @@ fn main() -> std::io::Result<()> {
     for (what, format, bytes, _) in hard::payloads(1 << 20) {
         write(&format!("payload-{what}"), format, bytes)?;
     }
+    for (what, bytes) in hard::operations(1_000_000) {
+        write(&format!("operation-{what}"), Format::PyTorch, bytes)?;
+    }
+    for (what, bytes) in hard::pickles(60_000) {
+        write(&format!("pickle-{what}"), Format::PyTorch, bytes)?;
+    }
     Ok(())
 }

@@ -2,9 +2,11 @@
 
 use peak_alloc::PeakAlloc;
 use std::sync::Mutex;
+use weighbridge::{Options, check_with};
 use weighbridge_core::codec::{Decoder, Fault, Size, WINDOW, ring};
 use weighbridge_core::{Audit, Encoding, File, Scratch, Slot, Source, Span, Stop};
 use weighbridge_tests::encode::idv;
+use weighbridge_tests::hard;
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
@@ -188,4 +190,23 @@ fn block_memory_is_its_content() {
     let (rules, cost) = cost_of(|| audit_of_blocks(&legal));
     assert!(rules.is_empty(), "{rules:?}");
     assert!((size..size + MIB).contains(&cost), "{cost} bytes for a block of {size}");
+}
+
+/// The memory that a checkpoint is followed in grows with its operations, whichever they are.
+#[test]
+fn checkpoint_memory_grows_with_its_operations() {
+    let _alone = ALONE.lock().unwrap();
+    let cost = |bytes: &[u8]| cost_of(|| check_with(bytes, &Options::new().seed(1)).unwrap()).1;
+    let (few, many) = (hard::operations(1_000), hard::operations(10_000));
+    assert!(many.len() > 60);
+    for ((name, few), (_, many)) in few.iter().zip(&many) {
+        let (small, large) = (cost(few), cost(many));
+        // Room doubles as it grows, so ten times the operations may take twenty times the memory.
+        assert!(large <= 20 * small + (64 << 10), "{name}: {small} and {large} bytes");
+        assert!(large <= 128 * many.len() + MIB, "{name}: {large} bytes for {}", many.len());
+    }
+    for (name, bytes) in hard::pickles(60_000) {
+        let large = cost(&bytes);
+        assert!(large <= 64 * bytes.len() + 64 * MIB, "{name}: {large} bytes for {}", bytes.len());
+    }
 }

@@ -1,6 +1,9 @@
 //! What the command says of pickles, and of checkpoints of PyTorch.
 
 use super::*;
+use serde_json::json;
+use weighbridge_tests::encode::pickle::Pickle;
+use weighbridge_tests::encode::pytorch::Checkpoint;
 
 /// Every form of a type that makes NumPy load a pickle.
 #[test]
@@ -90,4 +93,25 @@ fn inspect_prints_storages_that_tensors_share() {
     let storage = &run(&folder, &["inspect", "x.pt", "--json"]).json()["storages"][0];
     assert_eq!((&storage["size"], &storage["used"]), (&24.into(), &24.into()));
     assert_eq!(storage["tensors"], serde_json::json!([0, 1]));
+}
+
+/// A dot in a key is no step of the path.
+#[test]
+fn path_of_a_tensor_keeps_dots_of_keys() {
+    let tensor = |pickle: Pickle, key: &str| pickle.text(key).tensor("0");
+    let outer = Pickle::new(2).op(b'}').text("state.dict").op(b'}');
+    let object = tensor(outer, "layer.w").op(b's').op(b's');
+    let object = tensor(object, "flat.w").op(b's').stop();
+    let folder = Folder::new();
+    folder.write("x.pt", &Checkpoint::new(object, &[&[0; 12]]).encode());
+    let json = run(&folder, &["inspect", "x.pt", "--json"]).json();
+    let tensors = &json["tensors"];
+    assert_eq!(tensors[0]["name"], "state.dict.layer.w");
+    assert_eq!(tensors[0]["path"], json!(["state.dict", "layer.w"]));
+    assert_eq!((&tensors[1]["name"], &tensors[1]["path"]), (&json!("flat.w"), &Value::Null));
+    let shown = run(&folder, &["inspect", "x.pt", "--tree"]).out;
+    let lines: Vec<_> = shown.lines().map(str::trim_end).collect();
+    let at = lines.iter().position(|line| *line == "  state").expect("a folder");
+    assert_eq!(lines[at + 1..at + 3], ["    .dict", "      layer"], "{shown}");
+    assert!(lines[at + 3].starts_with("        .w "), "{shown}");
 }

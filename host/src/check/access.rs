@@ -249,7 +249,11 @@ impl<'a> Access<'a> {
             None => Vec::new(),
         };
         if pieces.is_empty() {
-            let mut bytes: Vec<u8> = zeros(usize::try_from(range.len).unwrap_or(usize::MAX))?;
+            let len = usize::try_from(range.len).unwrap_or(usize::MAX);
+            let mut bytes: Vec<u8> = match session.store.reuse(len) {
+                Some(bytes) => bytes,
+                None => zeros(len)?,
+            };
             self.read_quietly(range.offset, &mut bytes)?;
             pieces.push((range.offset, bytes));
         }

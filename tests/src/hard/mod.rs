@@ -5,11 +5,13 @@
 
 mod nested;
 mod payloads;
+mod pickles;
 mod shared;
 mod write;
 
 pub use nested::nested;
 pub use payloads::payloads;
+pub use pickles::{operations, pickles};
 pub use shared::shared;
 
 use crate::encode;

@@ -100,7 +100,8 @@ record! {
 record! {
     /// A tensor: a view of a storage.
     Item {
-        /// Where its name is, counted from [`BASE`].
+        /// Where its name is, counted from [`BASE`]. A bit for each byte of the name follows, the lowest
+        /// first: 1 for a dot between two keys of its path.
         name,
         /// Length of its name in bytes.
         name_len,

@@ -275,6 +275,16 @@ impl Header {
         (item.storage < self.index.summary.storages).then_some(item.storage)
     }
 
+    /// The name of a tensor, and a bit for each of its bytes, the lowest first: 1 for a dot between two
+    /// keys of the path, 0 for a dot in a key.
+    pub fn path<'a>(&self, source: &Source<'a>, tensor: u32) -> Option<(&'a [u8], &'a [u8])> {
+        let item = self.index.item(source, tensor.into())?;
+        let at = index::BASE.checked_add(item.name)?;
+        let name = source.all(Span::new(at, item.name_len))?;
+        let bits = Span::new(at.checked_add(item.name_len)?, item.name_len.div_ceil(8));
+        Some((name, source.all(bits)?))
+    }
+
     /// Validates the local header of the cursor's member.
     fn compare(&self, r: &mut Reader<'_, '_>, c: &mut Cursor<State>) -> Result<(), Halt> {
         about::<Header>(r, c);

@@ -57,6 +57,17 @@ impl Draft {
         at
     }
 
+    /// Keeps a path and which of its bytes are dots between keys, and returns where it is.
+    pub(super) fn path(&mut self, path: &[u8], dots: &[usize]) -> u64 {
+        let at = self.keep(path);
+        let bits = self.heap.len();
+        self.heap.resize(bits + path.len().div_ceil(8), 0);
+        for dot in dots.iter().filter(|dot| **dot < path.len()) {
+            self.heap[bits + dot / 8] |= 1 << (dot % 8);
+        }
+        at
+    }
+
     /// Keeps numbers, and returns where they are.
     pub(super) fn numbers(&mut self, numbers: impl Iterator<Item = u64>) -> u64 {
         let at = self.heap.len() as u64;

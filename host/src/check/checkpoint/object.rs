@@ -48,6 +48,8 @@ pub(super) struct Walk<'a> {
     /// Persistent ids have the form of files before torch 1.6.
     pub(super) is_old: bool,
     pub(super) draft: Draft,
+    /// Where dots lie between two keys of the path at hand; those past its end are out of date.
+    pub(super) dots: Vec<usize>,
     /// Extents and strides of the tensor at hand.
     pub(super) numbers: Vec<u64>,
     seen: Vec<bool>,
@@ -86,8 +88,8 @@ impl<'a> Walk<'a> {
         let seen = vec![false; values.len()];
         let draft = Draft::default();
         let left = (bytes.len() as u64).saturating_mul(SPENT).saturating_add(SPENT_LEAST);
-        let numbers = Vec::new();
-        Walk { values, bytes, place, is_old, draft, numbers, seen, is_too_deep: false, left }
+        let (dots, numbers, is_too_deep) = (Vec::new(), Vec::new(), false);
+        Walk { values, bytes, place, is_old, draft, dots, numbers, seen, is_too_deep, left }
     }
 
     /// Whether this many bytes or entries may be looked at.
@@ -135,22 +137,33 @@ impl<'a> Walk<'a> {
     fn push(&mut self, key: Key, path: &mut Vec<u8>) {
         match key {
             Key::Same => {}
-            Key::Index(index) => extend(path, index.to_string().as_bytes()),
+            Key::Index(index) => self.join(path, index.to_string().as_bytes()),
             Key::Of(id) => match self.values.get(id) {
                 Value::Text(..) => {
                     let text = self.text(id).unwrap_or_default();
                     if self.spend(text.len() + path.len()) {
-                        extend(path, text);
+                        self.join(path, text);
                     }
                 }
-                Value::Int(number) => extend(path, number.to_string().as_bytes()),
-                Value::Float(number) => extend(path, number.to_string().as_bytes()),
-                Value::Bool(true) => extend(path, b"True"),
-                Value::Bool(false) => extend(path, b"False"),
-                Value::None => extend(path, b"None"),
-                _ => extend(path, b"#key"),
+                Value::Int(number) => self.join(path, number.to_string().as_bytes()),
+                Value::Float(number) => self.join(path, number.to_string().as_bytes()),
+                Value::Bool(true) => self.join(path, b"True"),
+                Value::Bool(false) => self.join(path, b"False"),
+                Value::None => self.join(path, b"None"),
+                _ => self.join(path, b"#key"),
             },
         }
+    }
+
+    /// Appends a key to a path.
+    pub(super) fn join(&mut self, path: &mut Vec<u8>, key: &[u8]) {
+        // The path was longer before.
+        while self.dots.pop_if(|dot| *dot >= path.len()).is_some() {}
+        if !path.is_empty() {
+            self.dots.push(path.len());
+            path.push(b'.');
+        }
+        path.extend_from_slice(key);
     }
 
     /// Lists a value, or opens it if it holds others.
@@ -337,14 +350,6 @@ impl<'a> Walk<'a> {
             _ => true,
         }
     }
-}
-
-/// Appends a key to a path.
-fn extend(path: &mut Vec<u8>, key: &[u8]) {
-    if !path.is_empty() {
-        path.push(b'.');
-    }
-    path.extend_from_slice(key);
 }
 
 fn listed(items: &[Id]) -> Vec<(Key, Id)> {

@@ -24,8 +24,7 @@ impl Walk<'_> {
         let Known::Tensor(of @ (Rebuild::V1 | Rebuild::V2 | Rebuild::V3)) = made.of else {
             return Err(rule);
         };
-        path.push(b'.');
-        path.extend_from_slice(name);
+        self.join(path, name);
         let place = self.draft.open();
         let found = self.rebuild(of, made.args, path, 1);
         let result = found.map_err(|_| rule);

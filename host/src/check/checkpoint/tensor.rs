@@ -71,7 +71,7 @@ impl Walk<'_> {
                 Item { storage: NONE, dtype: NONE, is_flawed: 1, ..Item::default() }
             }
         };
-        item.name = self.draft.keep(path);
+        item.name = self.draft.path(path, &self.dots);
         item.name_len = path.len() as u64;
         (item.at, item.at_len) = (span.offset, span.len);
         // Parts of a sparse tensor stand for it.

@@ -15,6 +15,8 @@ const MOST_NEEDED: u64 = 512 << 20;
 const GAP: u64 = 4 << 10;
 /// Most windows that one query uses, such as a value, its key and its entry.
 const AT_ONCE: usize = 4;
+/// Buffers of this length are worth reusing, because the system clears new memory page by page.
+const SPARE: usize = 1 << 20;
 
 /// How much of a file is read at a time, and how much is kept.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +64,8 @@ pub(crate) struct Parts {
     others: Option<(u64, Vec<weighbridge_core::Beside>)>,
     limits: Windows,
     blocks: Vec<Block>,
+    /// The buffer of a window that was evicted, for the next one.
+    spare: Vec<u8>,
     /// How much to request next, if it follows the last request.
     ahead: u64,
     /// Bytes that must lie in one window.
@@ -124,6 +128,7 @@ impl<'a> Store<'a> {
             others: None,
             limits,
             blocks: Vec::new(),
+            spare: Vec::new(),
             ahead: 0,
             needed: Span::default(),
             asked: Vec::new(),
@@ -215,6 +220,14 @@ impl<'a> Store<'a> {
         match &self.bytes {
             Stored::Whole(_) => &[],
             Stored::Parts(parts) => &parts.asked,
+        }
+    }
+
+    /// A buffer of `len` bytes, whatever they are, if an evicted window left one.
+    pub(crate) fn reuse(&mut self, len: usize) -> Option<Vec<u8>> {
+        match &mut self.bytes {
+            Stored::Whole(_) => None,
+            Stored::Parts(parts) => parts.reuse(len),
         }
     }
 
@@ -313,6 +326,17 @@ impl Parts {
         self.blocks.iter().any(|block| block.holds(span))
     }
 
+    fn reuse(&mut self, len: usize) -> Option<Vec<u8>> {
+        let room = self.spare.capacity();
+        // Much more room than that would be memory that nobody counts.
+        if len < SPARE || len > room || len < room / 2 {
+            return None;
+        }
+        let mut spare = core::mem::take(&mut self.spare);
+        spare.resize(len, 0);
+        Some(spare)
+    }
+
     /// Adds a window. Pieces of a requested range are joined, because it must lie in one
     /// window.
     pub(crate) fn supply(&mut self, at: u64, mut bytes: Vec<u8>) {
@@ -367,7 +391,11 @@ impl Parts {
             } else {
                 return;
             };
-            resident -= self.blocks.remove(gone).len();
+            let gone = self.blocks.remove(gone);
+            resident -= gone.len();
+            if gone.len() <= self.limits.kept / AT_ONCE as u64 {
+                self.spare = gone.bytes;
+            }
         }
     }
 }

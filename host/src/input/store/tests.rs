@@ -205,3 +205,29 @@ fn request_beyond_memory_is_refused() {
     parts.lack(absent(u64::MAX, 2, 2), &[]);
     assert_eq!(parts.first(), None);
 }
+
+#[test]
+fn evicted_buffer_is_used_again() {
+    let long = SPARE as u64;
+    let mut parts = plain(64 * long, 4 * long, 1 << 10);
+    for i in 0..4 {
+        fetch(&mut parts, absent(i * long, long, long));
+        assert!(parts.reuse(SPARE).is_none(), "nothing was evicted");
+    }
+    fetch(&mut parts, absent(4 * long, long, long));
+    assert!(parts.reuse(SPARE + 1).is_none() && parts.reuse(SPARE / 4).is_none());
+    assert_eq!(parts.reuse(SPARE).map(|buffer| buffer.len()), Some(SPARE));
+    assert!(parts.reuse(SPARE).is_none(), "it was given away");
+}
+
+#[test]
+fn buffer_of_a_huge_window_is_given_back_to_the_system() {
+    let long = SPARE as u64;
+    let mut parts = plain(64 * long, 4 * long, 1 << 10);
+    fetch(&mut parts, absent(0, 8 * long, 8 * long));
+    for i in 8..13 {
+        fetch(&mut parts, absent(i * long, long, long));
+    }
+    assert!(parts.blocks.iter().all(|block| block.at > 0));
+    assert!(parts.reuse(8 * SPARE).is_none());
+}

@@ -3,6 +3,7 @@
 mod canonical;
 mod find;
 mod numbers;
+mod path;
 
 use crate::base::error::Error;
 use crate::base::text::Text;

@@ -1,8 +1,9 @@
 //! The state of a checksum in progress.
 
 #[cfg_attr(not(feature = "crc32"), path = "no_crc32.rs")]
+#[cfg_attr(all(feature = "crc32", not(feature = "std")), path = "crc32_table.rs")]
 mod crc32;
-#[cfg_attr(not(feature = "std"), path = "table.rs")]
+#[cfg_attr(not(feature = "std"), path = "crc32c_table.rs")]
 mod crc32c;
 #[cfg_attr(not(feature = "xxh3"), path = "no_xxh3.rs")]
 mod xxh3;
