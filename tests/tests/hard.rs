@@ -251,6 +251,25 @@ fn deep_nesting_stays_linear() {
     }
 }
 
+/// Messages of every hard form have findings in proportion to their number, and a host that follows
+/// names and calls ends as well.
+#[test]
+fn hard_messages_stay_linear() {
+    let count = MANY as usize / 10;
+    for (what, bytes, worst) in hard::messages(count) {
+        let outcome = check_both(&bytes, Format::Onnx);
+        assert_eq!(outcome.worst, worst, "{what}: {outcome:?}");
+        assert!(outcome.findings <= 3 * count as u64 + 64, "{what}: {outcome:?}");
+        let options = weighbridge::Options::new().format(Format::Onnx).seed(7);
+        let report = weighbridge::check_with(&bytes, &options).unwrap();
+        let is_valid = report.verdict(weighbridge::Profile::Strict).is_valid();
+        assert_eq!(is_valid, worst.is_none(), "{what}: {report:?}");
+    }
+    let outcome = check_both(&hard::tensors(count), Format::Onnx);
+    // The operator set is an entry as well.
+    assert_eq!((outcome.entries, outcome.findings), (count as u64 + 1, 0), "{outcome:?}");
+}
+
 /// Many tensors that share bytes in every possible way produce one finding each, not one per pair.
 #[test]
 fn overlapping_regions_stay_linear() {

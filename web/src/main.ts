@@ -261,7 +261,9 @@ async function openAll(list: Given[], table = true): Promise<void> {
   lists++;
   files.ariaBusy = 'true';
   try {
-    await openEach(table ? await folders.take(list) : list, list, working.signal);
+    const isArchive = list.some(({ file }) => file.name.endsWith('.dduf'));
+    const all = table && isArchive ? await (await import('./archive.ts')).withMembers(list) : list;
+    await openEach(table ? await folders.take(all) : all, all, working.signal);
   } finally {
     lists--;
     files.ariaBusy = String(lists > 0);

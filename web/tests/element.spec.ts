@@ -5,7 +5,7 @@ import AxeBuilder from '@axe-core/playwright';
 import type { Locator } from '@playwright/test';
 import { exposeRanges, modelIsShown, sampleAt, test } from './embed.ts';
 import { fromPort, offer } from '../src/worker/port.ts';
-import { safetensors } from './files.ts';
+import { onnx, safetensors } from './files.ts';
 import { TRIALS, expect } from './page.ts';
 
 /** The policy that the element needs. */
@@ -243,6 +243,39 @@ test('files of one model are one, whether the page gives them or reads them', as
   await isOne();
   // Only the files in the index are looked for.
   expect((await asked.jsonValue()).sort()).toEqual(['model-00001-of-00002.safetensors', 'model-00002-of-00002.safetensors']);
+});
+
+test('data files of an onnx model are given with it, or read beside it', async ({ page, serve }) => {
+  await page.goto(await serve(BODY, POLICY));
+  const two = page.locator('#two');
+  const model = onnx({ w: { location: 'data/w.bin', offset: 4, elements: 2 }, b: { location: 'b.bin', offset: 0, elements: 1 } });
+  const data = Object.entries({ 'model.onnx': model, 'data/w.bin': Buffer.from(Float32Array.of(0, 1.5, 2.5).buffer), 'b.bin': Buffer.from(Float32Array.of(3).buffer) });
+  const files = data.map(([name, bytes]) => ({ name, bytes: [...bytes] }));
+  const asked = await two.evaluateHandle((element, list) => {
+    const asked: string[] = [];
+    const ranges = (name: string): unknown => {
+      const bytes = new Uint8Array(list.find((one) => one.name === name)!.bytes);
+      return {
+        name,
+        size: bytes.length,
+        read: async (offset: number, length: number) => bytes.slice(offset, offset + length),
+        beside: async (other: string) => {
+          asked.push(other);
+          return list.some((one) => one.name === other) ? ranges(other) : undefined;
+        },
+      };
+    };
+    (element as Viewer).source = ranges('model.onnx');
+    return asked;
+  }, files);
+  await settled(two, /^valid$/);
+  await expect(two.locator('.verdict-facts').first()).toContainText('3 files');
+  expect((await asked.jsonValue()).sort()).toEqual(['b.bin', 'data/w.bin']);
+  // The file of one tensor is not given.
+  await two.evaluate((element, list) => {
+    (element as Viewer).file = list.filter(({ name }) => name !== 'b.bin').map(({ name, bytes }) => new File([new Uint8Array(bytes)], name));
+  }, files);
+  await expect(two.locator('.stage', { hasText: 'Some files that its tensors name were not found' })).toHaveCount(1);
 });
 
 test('readings that are given up are not asked for any more', async () => {

@@ -133,6 +133,35 @@ function field(number: number, value: number | string | Buffer): Buffer {
   return Buffer.concat([Buffer.from([...varint(number * 8 + 2), ...varint(bytes.length)]), bytes]);
 }
 
+/** A zip archive of these members, stored as they are and without checksums, whatever `method` says. */
+export function stored(members: Record<string, Buffer | string>, method = 0): Buffer {
+  const parts: Buffer[] = [];
+  const directory: Buffer[] = [];
+  let at = 0;
+  for (const [name, content] of Object.entries(members)) {
+    const data = Buffer.from(content as Buffer);
+    // Version, flags, method, time, date, checksum, both sizes, lengths of name and extra field.
+    const fields = Buffer.alloc(26);
+    fields.writeUInt16LE(20, 0);
+    fields.writeUInt16LE(method, 4);
+    fields.writeUInt32LE(data.length, 14);
+    fields.writeUInt32LE(data.length, 18);
+    fields.writeUInt16LE(name.length, 22);
+    const place = Buffer.alloc(14);
+    place.writeUInt32LE(at, 10);
+    directory.push(Buffer.from('PK\x01\x02\x14\x00'), fields, place, Buffer.from(name));
+    parts.push(Buffer.from('PK\x03\x04'), fields, Buffer.from(name), data);
+    at += 30 + name.length + data.length;
+  }
+  const list = Buffer.concat(directory);
+  const end = Buffer.alloc(18);
+  end.writeUInt16LE(Object.keys(members).length, 4);
+  end.writeUInt16LE(Object.keys(members).length, 6);
+  end.writeUInt32LE(list.length, 8);
+  end.writeUInt32LE(at, 12);
+  return Buffer.concat([...parts, list, Buffer.from('PK\x05\x06'), end]);
+}
+
 /** An ONNX model of vectors of type f32, whose data is in other files: path, offset and number of elements of each. */
 export function onnx(tensors: Record<string, { location: string; offset: number; elements: number }>): Buffer {
   const pair = (key: string, value: string) => field(13, Buffer.concat([field(1, key), field(2, value)]));

@@ -70,7 +70,8 @@ impl Models {
         }
         let report = &checked.report;
         let is_valid = report.verdict(profile) == Verdict::Valid;
-        let format = report.format().map_or("unknown format", |format| format.title());
+        let format = report.format().map(|format| format.title());
+        let format = format.or(report.archive()).unwrap_or("unknown format");
         if report.format() == Some(Format::Shards) {
             current.others += 1;
             current.indexed = true;

@@ -4,9 +4,9 @@ use super::{Cursor, File, quietly};
 use crate::base::{Word, place, wide, word};
 use crate::format::{self, Container, Glance};
 use crate::input::{Source, Span};
-#[cfg(feature = "payloads")]
-use crate::model::texts::Texts;
 use crate::model::{Chunk, Chunks, Metadata, Region, Tensor};
+#[cfg(feature = "payloads")]
+use crate::model::{parted::Parted, texts::Texts};
 use crate::parse::{self, Reader, Stop};
 use crate::rule::{EntryKind, Halt};
 
@@ -184,6 +184,16 @@ impl File {
     ) -> Result<Texts, Halt> {
         reader
             .quietly(|reader| each!(self, header => header.texts(reader, tensor), Ok(Texts::NONE)))
+    }
+
+    /// The parts of a sparse tensor whose indices must be decoded, without reporting.
+    #[cfg(feature = "payloads")]
+    pub(crate) fn parted(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+    ) -> Result<Option<Parted>, Halt> {
+        reader.quietly(|reader| each!(self, header => header.parted(reader, tensor), Ok(None)))
     }
 
     pub(crate) fn audit(

@@ -3,11 +3,11 @@
 use crate::codec::checksum::Checksum;
 use crate::format::Fault;
 use crate::input::{Absent, Source, Span};
-#[cfg(feature = "payloads")]
-use crate::model::texts::Texts;
 use crate::model::{
     Chunk, Chunks, Endianness, Metadata, Name, NameAt, Part, Region, Tensor, Value, Version,
 };
+#[cfg(feature = "payloads")]
+use crate::model::{parted::Parted, texts::Texts};
 use crate::parse::{Cursor, Reader, State};
 use crate::rule::{EntryKind, Halt, Rule};
 
@@ -136,6 +136,13 @@ pub(crate) trait Container: Sized {
     #[cfg(feature = "payloads")]
     fn texts(&self, _: &mut Reader<'_, '_>, _tensor: &Tensor) -> Result<Texts, Halt> {
         Ok(Texts::NONE)
+    }
+
+    /// The parts of a sparse tensor whose indices must be decoded before they can be followed;
+    /// `None` if it has none.
+    #[cfg(feature = "payloads")]
+    fn parted(&self, _: &mut Reader<'_, '_>, _tensor: &Tensor) -> Result<Option<Parted>, Halt> {
+        Ok(None)
     }
 
     /// The next used part of the file: header, table, value or payload. Broken entries have

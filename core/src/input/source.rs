@@ -70,7 +70,7 @@ impl<'a> Source<'a> {
 
     /// The other file that the text at `at` names.
     #[cfg(feature = "beside")]
-    pub(crate) fn beside(&self, at: u64) -> Option<Beside> {
+    pub fn beside(&self, at: u64) -> Option<Beside> {
         self.others.find(at)
     }
 

@@ -7,6 +7,8 @@ mod dtype;
 pub(crate) mod element;
 mod entry;
 pub(crate) mod name;
+#[cfg(feature = "payloads")]
+pub(crate) mod parted;
 pub(crate) mod sparse;
 mod tensor;
 #[cfg(any(feature = "items", feature = "payloads"))]

@@ -16,7 +16,7 @@ use crate::check::recognise::{HEAD, recognise_as};
 use crate::check::report::{Collected, Outcome, Report};
 use crate::check::scan::{OBJECTS, Scan};
 #[cfg(feature = "onnx")]
-use crate::check::wiring::Wiring;
+use crate::check::wiring::{Wiring, digests::DigestCheck};
 #[cfg(feature = "gguf")]
 use crate::list::part::SetPart;
 use alloc::boxed::Box;
@@ -66,6 +66,9 @@ pub(crate) struct Check {
     /// The check of what reads and makes the values of a graph.
     #[cfg(feature = "onnx")]
     wiring: Wiring,
+    /// The check of other files, whose digests a model states.
+    #[cfg(feature = "onnx")]
+    digests: DigestCheck,
     tail: Tail,
     #[cfg(feature = "std")]
     pierced: Pierced,
@@ -225,6 +228,8 @@ impl Check {
                     self.indices.enter(source, &file, &mut self.collected)?;
                     self.sums.enter(source, &file, &mut self.collected)?;
                 }
+                #[cfg(feature = "onnx")]
+                self.digests.enter(source, &file, options, &mut self.collected)?;
                 self.tail.enter(source, &file, &mut self.collected)?;
                 // Without the standard library there are no files on this machine.
                 #[cfg(feature = "std")]

@@ -88,7 +88,9 @@ pub(crate) fn attach(
     attached.places = others
         .listed
         .iter()
-        .map(|Listed { location: Location { tensor, path }, .. }| (*tensor, path.offset, path.len))
+        .map(|Listed { location: Location { tensor, path, .. }, .. }| {
+            (*tensor, path.offset, path.len)
+        })
         .collect();
     Ok(attached)
 }
@@ -206,7 +208,7 @@ fn is_no_file(error: &ReadError) -> bool {
 }
 
 /// The finding on a location that leads out of the folder.
-fn finding(Location { tensor, path }: &Location) -> Finding {
+fn finding(Location { tensor, path, .. }: &Location) -> Finding {
     Finding {
         offset: path.offset,
         expected: 0,

@@ -3,12 +3,14 @@
 //!
 //! Payloads are zeros, so files differ only in their tables.
 
+mod messages;
 mod nested;
 mod payloads;
 mod pickles;
 mod shared;
 mod write;
 
+pub use messages::{messages, tensors};
 pub use nested::nested;
 pub use payloads::payloads;
 pub use pickles::{operations, pickles};

@@ -34,6 +34,7 @@ fn dduf_fixture_breaks_its_rule() {
         assert_eq!(broken(&report), expected, "{}", fixture.name);
         let verdict = if expected.is_empty() { Verdict::Unchecked } else { Verdict::Invalid };
         assert_eq!(report.verdict(Profile::Strict), verdict, "{}: {report:?}", fixture.name);
+        assert_eq!((report.archive(), report.format()), (Some("DDUF"), None), "{}", fixture.name);
         let len = fixture.bytes.len() as u64;
         for found in report.findings() {
             let end = found.offset() + u64::from(found.len());
@@ -46,6 +47,7 @@ fn dduf_fixture_breaks_its_rule() {
 fn archive_with_another_name_is_not_dduf() {
     let report = check(&named("sound")).unwrap();
     assert_eq!(report.verdict(Profile::Strict), Verdict::Unsupported);
+    assert_eq!(report.archive(), None);
     // An archive of other things stays what it is.
     let other = fixtures::all().into_iter().find(|(format, _)| *format == "npz").unwrap().1;
     let report = check(&other[0].bytes).unwrap();

@@ -1,6 +1,6 @@
 //! Every fixture breaks exactly the rules that it was made to break.
 
-use weighbridge_core::{Cursor, File, Format, Severity, Source, Status, Stop};
+use weighbridge_core::{Cursor, DimEncoding, File, Format, Severity, Source, Status, Stop, Tensor};
 use weighbridge_tests::fixtures;
 use weighbridge_tests::survey::survey_whole;
 
@@ -74,8 +74,13 @@ fn sound_fixture_is_usable() {
             }
             assert_eq!(file.tensor_count(), survey.tensors.len() as u64, "{}", fixture.name);
             let checked = survey.findings.is_empty();
-            let broken = |s: Status| if checked { s != Status::Sound } else { s == Status::Broken };
-            assert!(!survey.tensors.iter().any(|t| broken(t.tensor.status)), "{}", fixture.name);
+            let broken = |tensor: &Tensor| match tensor.status {
+                Status::Sound => false,
+                // Only decoding tells the length of a compressed part, which is checked with its owner.
+                Status::Unsupported => checked && tensor.dims.encoding != DimEncoding::External,
+                _ => true,
+            };
+            assert!(!survey.tensors.iter().any(|t| broken(&t.tensor)), "{}", fixture.name);
         }
     }
 }

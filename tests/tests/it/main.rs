@@ -25,6 +25,7 @@ mod mutants_idv;
 mod mutants_more;
 mod mutations;
 mod onnx;
+mod onnx_digests;
 mod onnx_wiring;
 mod payloads;
 mod peer_bintensors;

@@ -14,6 +14,8 @@ pub struct Location {
     /// The path of the other file, relative to the model's folder. It has no `..`, and begins
     /// with no slash.
     pub path: NameAt,
+    /// The text with the SHA-1 of that file; empty if there is none.
+    pub checksum: Span,
 }
 
 /// The locations of external data, in file order.
@@ -43,7 +45,8 @@ impl Locations {
                     let Span { offset, len } = fields.external.location();
                     if fields.location == 1 && len > 0 && tensor.status != Status::Broken {
                         let path = NameAt::plain(offset, len);
-                        return Ok(Some(Location { tensor: tensor.index, path }));
+                        let checksum = fields.external.checksum();
+                        return Ok(Some(Location { tensor: tensor.index, path, checksum }));
                     }
                 }
                 Found::Sparse => {}

@@ -19,6 +19,8 @@ pub(super) struct External {
     location: Span,
     offset: u64,
     len: Option<u64>,
+    /// The text with the checksum of the file.
+    checksum: Span,
     /// An entry breaks a rule.
     faulty: bool,
 }
@@ -36,12 +38,18 @@ impl External {
         location: Span::new(0, 0),
         offset: 0,
         len: None,
+        checksum: Span::new(0, 0),
         faulty: false,
     };
 
     /// The text that names the other file; empty if an entry breaks a rule.
     pub(super) fn location(&self) -> Span {
         if self.faulty { Span::default() } else { self.location }
+    }
+
+    /// The text with the SHA-1 of the other file; empty without one.
+    pub(super) fn checksum(&self) -> Span {
+        self.checksum
     }
 
     /// Whether there are entries.
@@ -87,7 +95,10 @@ pub(super) fn entry(
             }
             number.is_some()
         }
-        _ => true,
+        _ => {
+            external.checksum = pair.value;
+            true
+        }
     };
     external.seen |= bit;
     external.faulty |= !sound;

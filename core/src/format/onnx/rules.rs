@@ -311,6 +311,10 @@ rules! { Format::Onnx.code();
         "the data begins within that of another tensor, in the same other file",
         "TensorProto.external_data: offset and length within the file",
         why "no writer makes it; tensors that share all their bytes are common";
+    E_CHECKSUM = "E-CHECKSUM", Violation, Stated,
+        "the other file has another SHA-1 than the model states ({expected:#x} at its start, not {found:#x})",
+        "TensorProto.external_data: checksum is the SHA1 digest of the file that location names",
+        why "no reader looks, and a file that was exchanged or cut stays unnoticed";
     S_VALUES = "S-VALUES", Violation, Stated,
         "the sparse tensor has no values, or not in one dimension",
         "SparseTensorProto.values: MUST be a 1-D tensor of the default-domain values";

@@ -66,6 +66,8 @@ use crate::base::{Word, wide, word};
 use crate::codec::checksum::Checksum;
 use crate::format::{self, Container, Fault, Glance};
 use crate::input::{Absent, Source, Span};
+#[cfg(feature = "payloads")]
+use crate::model::parted::Parted;
 use crate::model::{
     Chunk, Chunks, Encoding, Layout, Metadata, Name, Part, Region, Tensor, Value, Version,
 };
@@ -317,6 +319,14 @@ impl Container for Header {
 
     fn checksum(&self, source: &Source<'_>, tensor: &Tensor) -> Result<Option<Checksum>, Absent> {
         Header::checksum(self, source, tensor)
+    }
+
+    #[cfg(feature = "payloads")]
+    fn parted(&self, r: &mut Reader<'_, '_>, tensor: &Tensor) -> Result<Option<Parted>, Halt> {
+        match &self.later {
+            Some(later) => later.parted(r, tensor),
+            None => Ok(None),
+        }
     }
 
     /// May be that of a part, whose object names it (later generations).

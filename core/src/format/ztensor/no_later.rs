@@ -48,6 +48,15 @@ impl Header {
         match *self {}
     }
 
+    #[cfg(feature = "payloads")]
+    pub(super) fn parted(
+        &self,
+        _: &mut Reader<'_, '_>,
+        _: &Tensor,
+    ) -> Result<Option<crate::model::parted::Parted>, Halt> {
+        match *self {}
+    }
+
     pub(super) fn meta(
         &self,
         _: &mut Reader<'_, '_>,

@@ -32,6 +32,21 @@ impl Report {
         self.unchecked.iter().any(|it| it.why == UNSEARCHED)
     }
 
+    /// The kind of an archive of models, which is none of the [`Format`](crate::Format)s: `DDUF`;
+    /// `None` if the file is no such archive.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("pipeline.dduf");
+    /// # std::fs::write(&path, weighbridge_tests::samples::pipeline())?;
+    /// let report = weighbridge::check_path(&path, &weighbridge::Options::new())?;
+    /// assert_eq!((report.archive(), report.format()), (Some("DDUF"), None));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn archive(&self) -> Option<&'static str> {
+        self.archive
+    }
+
     /// Records that these members were searched, as [`repository::examine`](crate::repository::examine)
     /// does, and none has code.
     ///
@@ -57,7 +72,7 @@ impl Report {
         self.unchecked = Vec::new();
         (self.unchecked_more, self.tally) = (0, Tally::default());
         (self.diagnosis, self.recognised) = (None, true);
-        self.checked = checked;
+        (self.checked, self.archive) = (checked, Some("DDUF"));
     }
 
     /// Says what a file is that holds the members, and is no model itself.

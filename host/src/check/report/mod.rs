@@ -69,6 +69,8 @@ pub struct Report {
     chosen: bool,
     /// Whether the format was chosen, or the file's content or name identifies it.
     recognised: bool,
+    /// The kind of an archive of models.
+    archive: Option<&'static str>,
 }
 
 /// Collects findings: all are counted, and those to be listed are kept.
@@ -126,6 +128,7 @@ impl Report {
             pickles: pickles.cloned(),
             chosen: options.format.is_some(),
             recognised,
+            archive: None,
         };
         if refused {
             report.unchecked.push(Unchecked::new(None, "the file could not be opened", true));

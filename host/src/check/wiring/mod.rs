@@ -7,6 +7,7 @@
 
 mod attributes;
 mod calls;
+pub(crate) mod digests;
 mod values;
 
 use crate::check::finding::on_file;

@@ -114,17 +114,17 @@ impl Values {
 
     /// Reports what is wrong. Values that are missing are reported if the names are `complete`;
     /// names at `known` offsets have been found to be given twice.
-    pub(super) fn report(&self, complete: bool, known: BTreeSet<u64>, found: &mut Vec<Finding>) {
+    pub(super) fn report(mut self, complete: bool, known: BTreeSet<u64>, found: &mut Vec<Finding>) {
         let before = found.len();
-        let rows = &self.rows;
-        let mut order: Vec<u32> = (0..).take(rows.len()).collect();
-        let row = |at: u32| rows.get(at as usize).map(|row| (row.hash, row.at, row.name));
-        sort(&mut order, &mut |a, b| row(a) < row(b));
-        let mut sorted = order.iter().filter_map(|at| rows.get(*at as usize)).peekable();
-        while let Some(first) = sorted.peek().copied() {
-            let own = order_of(&mut sorted, first.hash);
-            let mut value = Value { complete, known: &known, ..Value::of(&own) };
+        // Not by position: most of the time of this check would be spent on rows that are far apart.
+        self.rows.sort_unstable_by_key(|row| (row.hash, row.at, row.name));
+        let mut present = Vec::new();
+        for own in self.rows.chunk_by(|row, next| row.hash == next.hash) {
+            let last = own.iter().rev().find(|row| row.event().begins()).map(|row| row.at);
+            let mut value = Value { complete, known: &known, present, last, annotated: None };
             own.iter().for_each(|row| value.pass(row, found));
+            present = value.present;
+            present.clear();
         }
         self.compare(found);
         if let Some(found) = found.get_mut(before..) {
@@ -155,18 +155,6 @@ impl Values {
             }
         }
     }
-}
-
-/// The rows of one name.
-fn order_of<'r>(
-    rows: &mut core::iter::Peekable<impl Iterator<Item = &'r Row>>,
-    hash: u64,
-) -> Vec<&'r Row> {
-    let mut own = Vec::new();
-    while let Some(row) = rows.next_if(|row| row.hash == hash) {
-        own.push(row);
-    }
-    own
 }
 
 impl Row {
@@ -204,15 +192,7 @@ struct Value<'r> {
     annotated: Option<u32>,
 }
 
-/// No known names.
-static NONE: BTreeSet<u64> = BTreeSet::new();
-
 impl<'r> Value<'r> {
-    fn of(rows: &[&'r Row]) -> Self {
-        let last = rows.iter().rev().find(|row| row.event().begins()).map(|row| row.at);
-        Value { complete: true, known: &NONE, present: Vec::new(), last, annotated: None }
-    }
-
     /// Follows one event.
     fn pass(&mut self, row: &'r Row, found: &mut Vec<Finding>) {
         let event = row.event();

@@ -41,8 +41,14 @@ impl Progress {
             r.flag(rule, place.offset, place.len, LAST.into(), found.into());
             self.fields = None;
         }
-        let Some(sparse) = &mut self.sparse else { return };
         let chunk = self.chunk;
+        if let Some(indices) = &mut self.indices {
+            indices.feed(piece, slots, &mut |fault, offset, expected, found| {
+                report::index(audit, r, fault, report::place(&chunk, offset, 0), expected, found);
+            });
+            return;
+        }
+        let Some(sparse) = &mut self.sparse else { return };
         sparse.feed(piece, slots, &mut |fault, offset, expected, found| {
             report::index(audit, r, fault, report::place(&chunk, offset, 8), expected, found);
         });

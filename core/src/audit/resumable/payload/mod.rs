@@ -8,6 +8,7 @@
 mod blocks;
 mod feed;
 mod fields;
+mod indices;
 mod points;
 mod raw;
 mod report;
@@ -26,7 +27,7 @@ use crate::codec::zstd::walk::{self, Walk};
 use crate::file::{File, Slot};
 use crate::format::Fault;
 use crate::input::{Absent, Source};
-use crate::model::{Chunks, Encoding, Layout, Status, Tensor};
+use crate::model::{Chunks, DType, DimEncoding, Encoding, Layout, Status, Tensor};
 use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, Rule, general};
 use core::hash::{Hash, Hasher};
@@ -280,7 +281,7 @@ impl Audit {
             // Checksums and frames apply to the stored bytes, whatever their meaning.
             let stored = checksum_rule(&self.file).is_some();
             if tensor.status != Status::Broken && !self.payload.current.plain {
-                if tensor.status == Status::Unsupported {
+                if tensor.status == Status::Unsupported && !is_uncounted(&tensor) {
                     r.flag(general::DATA_UNCHECKED, tensor.offset, 0, 0, 0);
                 }
                 if let Some(span) = tensor.raw() {
@@ -339,7 +340,8 @@ impl Audit {
             return false;
         }
         let checked = checksum_rule(&self.file).is_some();
-        is_made(tensor) || tensor.chunks.count() > 0 && checked
+        let parted = tensor.layout == Layout::Sparse && tensor.status == Status::Sound;
+        is_made(tensor) || parted || tensor.chunks.count() > 0 && checked
     }
 
     /// Reports data that is more than raw elements as unchecked, because there is no scratch.
@@ -352,6 +354,7 @@ impl Audit {
             // A column without rows may have annotations.
             #[cfg(feature = "columns")]
             Layout::Blocks if tensor.chunks.count() == 0 => self.has_blocks(r, tensor)?,
+            Layout::Sparse if tensor.chunks.count() == 0 => self.file.parted(r, tensor)?.is_some(),
             _ => tensor.chunks.count() > 0,
         };
         if !any {
@@ -402,6 +405,13 @@ impl Audit {
 /// The rule for a checksum that differs, if the format has checksums.
 fn checksum_rule(file: &File) -> Option<Rule> {
     file.rule(Fault::StoredChecksum).or(file.rule(Fault::DecodedChecksum))
+}
+
+/// Whether the data is a part of a sparse tensor whose length only decoding tells. It is checked
+/// with that tensor.
+fn is_uncounted(tensor: &Tensor) -> bool {
+    let uncounted = tensor.dims.encoding == DimEncoding::External;
+    uncounted && tensor.encoding == Encoding::Zstd && tensor.dtype != DType::Unknown
 }
 
 /// Whether the data is more than raw elements.

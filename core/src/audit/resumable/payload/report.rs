@@ -1,7 +1,7 @@
 //! Reports what is wrong with an encoded payload.
 
 use super::super::Audit;
-use super::stream::Progress;
+use super::stream::{Progress, is_length};
 use crate::codec::{Fault, checksum::Checksum};
 use crate::format;
 use crate::input::Span;
@@ -19,6 +19,12 @@ pub(super) fn stream(
 ) {
     // Surplus is not a fault if no size is recorded.
     if fault == Fault::Long && !p.measured && p.chunk.decoded.is_none() {
+        return;
+    }
+    // A part whose length is recorded has an entry, and its stream is reported there.
+    if let Some(indices) = &p.indices
+        && !(indices.is_measured() && is_length(fault))
+    {
         return;
     }
     let limited = matches!(fault, Fault::Window | Fault::Dictionary);

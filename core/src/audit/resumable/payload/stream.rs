@@ -3,6 +3,7 @@
 use super::super::Audit;
 use super::feed::text_rule;
 use super::fields::Fields;
+use super::indices::Indices;
 use super::points::Points;
 use super::report;
 use super::sparse::Sparse;
@@ -16,7 +17,7 @@ use crate::codec::{
 use crate::file::Slot;
 use crate::format;
 use crate::input::Absent;
-use crate::model::{Chunk, Encoding, Layout, Status, Tensor, sparse, texts::Texts};
+use crate::model::{Chunk, Chunks, Encoding, Layout, Status, Tensor, sparse, texts::Texts};
 use crate::parse::Reader;
 use crate::rule::general;
 use core::ops::DerefMut;
@@ -72,6 +73,8 @@ pub(super) struct Progress {
     pub(super) chunk: Chunk,
     checksum: Option<Checksum>,
     pub(super) sparse: Option<Sparse>,
+    /// Indices in parts of their own.
+    pub(super) indices: Option<Indices>,
     /// Text that is decoded.
     pub(super) points: Option<Points>,
     /// Records with text.
@@ -164,9 +167,16 @@ impl<B: DerefMut<Target = [u8]>> ScratchIn<B> {
                     texts => texts.unwrap_or(Texts::NONE),
                 });
             }
-            let start = self.begin(audit, (p, work), r, slots, tensor)?;
+            let start = if tensor.layout == Layout::Sparse && tensor.chunks == Chunks::None {
+                begin_parts(audit, r, tensor)?
+            } else {
+                self.begin(audit, (p, work), r, slots, tensor)?
+            };
             let Some(start) = start else { return Ok(()) };
             *p = start;
+        }
+        if p.indices.is_some() {
+            return self.parts(audit, (p, work), r, slots, tensor);
         }
         loop {
             if !p.over {
@@ -205,6 +215,49 @@ impl<B: DerefMut<Target = [u8]>> ScratchIn<B> {
                 return Ok(());
             }
         }
+    }
+
+    /// Decodes the parts of a sparse tensor, one after the other.
+    fn parts(
+        &mut self,
+        audit: &Audit,
+        (p, work): (&mut Progress, &mut Work),
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+        tensor: &Tensor,
+    ) -> Result<(), Pause> {
+        while let Some(chunk) = p.indices.and_then(|indices| indices.chunk()) {
+            if p.over {
+                let needed = p.indices.map_or(0, |indices| indices.slots());
+                let needed = u32::try_from(needed).unwrap_or(u32::MAX);
+                if slots.len() < usize::try_from(needed).unwrap_or(usize::MAX) {
+                    return Err(Pause::Room(needed));
+                }
+                let dims = tensor.dims.read(r.source()).map_err(|absent| r.lack(absent))?;
+                if let Some(indices) = &p.indices {
+                    indices.place(dims, slots);
+                }
+                (p.chunk, p.read, p.over, p.faulty) = (chunk, 0, false, false);
+                p.decodes = chunk.encoding != Encoding::Raw;
+                p.again = p.again.wrapping_add(1);
+                self.start(p, work, r, tensor);
+            }
+            self.bytes(audit, (p, work), r, slots)?;
+            let (chunk, fault) = (p.chunk, p.fault.take());
+            let Some(indices) = &mut p.indices else { break };
+            if indices.is_measured() && !indices.is_over() && chunk.encoding != Encoding::Raw {
+                let fault = fault.filter(|(fault, _)| !is_length(*fault) && *fault != Fault::Work);
+                let chunk = Chunk { decoded: None, ..chunk };
+                self.results.remember(&chunk, Known::new(&chunk, fault, None));
+            }
+            if p.faulty {
+                indices.stop();
+            }
+            indices.finish(slots, &mut |fault, offset, expected, found| {
+                report::index(audit, r, fault, report::place(&chunk, offset, 0), expected, found);
+            });
+        }
+        Ok(())
     }
 
     /// The validator of a sparse tensor's indices.
@@ -429,7 +482,7 @@ impl<B: DerefMut<Target = [u8]>> ScratchIn<B> {
                 hasher.update(run.get(..used).unwrap_or_default());
             }
             p.read = p.read.saturating_add(widen(used));
-            if ended {
+            if ended || p.indices.is_some_and(|indices| indices.is_over()) {
                 break;
             }
             if used == 0 && produced == 0 {
@@ -461,7 +514,7 @@ impl<B: DerefMut<Target = [u8]>> ScratchIn<B> {
         }
         let cut = p.fault.is_some_and(|(fault, _)| fault == Fault::Work);
         let looked = p.decodes && (!p.faulty || p.fault.is_some()) && !cut;
-        if p.sparse.is_none() && p.stage == Stage::Bytes {
+        if p.sparse.is_none() && p.indices.is_none() && p.stage == Stage::Bytes {
             if looked || p.chunk.encoding == Encoding::Raw {
                 self.results.remember(&p.chunk, Known::new(&p.chunk, p.fault, sum));
             } else if let (Some(known), Some(_)) = (self.results.of(&p.chunk), sum) {
@@ -471,10 +524,36 @@ impl<B: DerefMut<Target = [u8]>> ScratchIn<B> {
     }
 }
 
+/// Starts on a sparse tensor with indices in parts of their own; `None` if they need not be
+/// decoded.
+fn begin_parts(
+    audit: &Audit,
+    r: &mut Reader<'_, '_>,
+    tensor: &Tensor,
+) -> Result<Option<Progress>, Pause> {
+    let Some(parts) = audit.file.parted(r, tensor)? else { return Ok(None) };
+    let dims = tensor.dims.read(r.source()).map_err(|absent| r.lack(absent))?;
+    let indices = Some(Indices::new(parts, tensor, dims));
+    Ok(Some(Progress {
+        stage: Stage::Bytes,
+        indices,
+        measured: true,
+        over: true,
+        ..Progress::default()
+    }))
+}
+
+/// Whether a stream is sound, but of another length than the rest of the file makes it.
+pub(super) fn is_length(fault: Fault) -> bool {
+    matches!(fault, Fault::Short | Fault::Long)
+}
+
 impl Progress {
     /// Most bytes that the data decodes to, if known.
     fn most(&self, tensor: &Tensor) -> Option<u64> {
         let sparse = self.sparse.map(|sparse| sparse.most(tensor.elements));
-        self.chunk.decoded.or(sparse)
+        // The number of values is at most that of the elements.
+        let values = self.indices.map(|_| tensor.bytes().unwrap_or(u64::MAX));
+        self.chunk.decoded.or(sparse).or(values)
     }
 }

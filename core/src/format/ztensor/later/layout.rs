@@ -1,6 +1,7 @@
 //! What the layout of an object requires of its parts.
 
 use super::super::rules;
+use super::groups;
 use super::node::Node;
 use super::object::{Kind, Object};
 use super::part::Part;
@@ -67,7 +68,9 @@ pub(super) fn check(r: &mut Reader<'_, '_>, known: &Known<'_, '_>) -> Found {
                 found.broken |= sparse.check(r, known);
             }
         }
-        Kind::Groups => r.flag(rules::OBJECT_GROUPS, place.offset, place.len, 0, 0),
+        Kind::Groups if !broken && known.shape.is_some() => {
+            return groups::check(r, known);
+        }
         _ if known.object.layout.is_some_and(|layout| layout.text().is_some()) => {
             r.flag(rules::OBJECT_LAYOUT_UNKNOWN, place.offset, place.len, 0, 0);
         }

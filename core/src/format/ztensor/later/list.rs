@@ -244,7 +244,7 @@ pub(super) fn whole(
     whole.tensor.dtype = faults.dtype;
     whole.tensor.status = match object.kind {
         _ if whole.broken => Status::Broken,
-        Kind::Csr | Kind::Coo if faults.dtype != DType::Unknown => Status::Sound,
+        _ if faults.dtype != DType::Unknown => Status::Sound,
         _ => Status::Unsupported,
     };
     whole.tensor

@@ -25,12 +25,15 @@ mod attributes;
 mod audit;
 mod digest;
 mod form;
+mod groups;
 mod layout;
 mod list;
 mod node;
 mod object;
 mod open;
 mod part;
+#[cfg(feature = "payloads")]
+mod parted;
 mod references;
 mod shards;
 mod sparse;
@@ -42,6 +45,8 @@ use crate::codec::checksum::Checksum;
 use crate::codec::zstd::walk;
 use crate::format::{self, Fault};
 use crate::input::{Absent, Source, Span};
+#[cfg(feature = "payloads")]
+use crate::model::parted::Parted;
 use crate::model::{
     Chunk, Chunks, DType, Encoding, Metadata, Name, Part, Region, Status, Tensor, Value, Version,
 };
@@ -243,8 +248,19 @@ impl Header {
             Fault::DecodedChecksum => Some(rules::DIGEST_MISMATCH),
             Fault::Element(DType::Bool) => Some(rules::ELEMENT_BOOL),
             Fault::TailBits => Some(rules::ELEMENT_NIBBLE),
+            Fault::Sparse(crate::model::sparse::Fault::ColumnTwice) => Some(rules::INDEX_ORDER),
             _ => shared,
         }
+    }
+
+    /// The parts of a sparse object whose indices must be decoded.
+    #[cfg(feature = "payloads")]
+    pub(super) fn parted(
+        &self,
+        r: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+    ) -> Result<Option<Parted>, Halt> {
+        parted::read(self, r, tensor)
     }
 
     pub(super) fn meta(

@@ -96,6 +96,11 @@ impl Follow {
             // Reported with the part.
             return Follow::NONE;
         }
+        #[cfg(feature = "payloads")]
+        if super::parted::of(header, object, &parts).is_some() {
+            // The payload stage decodes them.
+            return Follow::NONE;
+        }
         let (first, rows) = (in_place(&indices), parts.pointers.as_ref().map(in_place));
         let rank = object.shape.map_or(0, |shape| shape.items().take(MOST).count());
         let followed = rows.is_none_or(|rows| rows.is_some()) && rank < MOST;

@@ -95,8 +95,11 @@ rules! { Format::ZTensor.code(), after first::RULES.len();
         "the layout is not known, so how the parts make up the tensor is not checked",
         "2, §5.2: a reader does not interpret an object of unknown layout, and may list its parts";
     OBJECT_GROUPS = "OBJECT-GROUPS", Unchecked, Stated,
-        "the elements are quantised in groups, so whether the codes fit the shape is not checked",
+        "the elements are quantised in groups in a way that the attributes do not fully say, so whether the codes fit the shape is not checked",
         "1.1, III.4: attributes say how the codes are packed; zt.quant_group/1 of 2";
+    GROUP_SIZE = "GROUP-SIZE", Fatal, Implied,
+        "a part of the quantised tensor takes {found} bytes where {expected} are due",
+        "1.1, III.4: bits and group_size in the attributes; a code per element, a scale and a zero point per group";
     OBJECT_PARTS = "OBJECT-PARTS", Fatal, Stated,
         "the object has no parts: \"components\", or \"parts\" in generation 2, is missing, empty or not a map",
         "1.0, §4; 1.1, II.2; 2, §3.3: one entry per blob; 2: never empty";
@@ -182,9 +185,9 @@ rules! { Format::ZTensor.code(), after first::RULES.len();
         "zt.sparse_coo/1: coordinates are unique",
         why "a limit of this reader (ZTENSOR_COORDINATES), which compares each entry with the one before";
     INDEX_ENCODED = "INDEX-ENCODED", Unchecked, Silent,
-        "the indices are compressed, or have more than 64 dimensions, so whether they lie within the shape was not checked",
+        "the indices have more than 64 dimensions, or are not all in this file in a known encoding, so whether they lie within the shape was not checked",
         "1.1, III.2; zt.sparse_csr/1: an entry lies within the shape",
-        why "a limit of this reader, which follows indices in place";
+        why "a limit of this reader, which needs a dimension at a time, and all parts with indices";
 
     // Other files.
     SHARDS_MAP = "SHARDS-MAP", Fatal, Stated,

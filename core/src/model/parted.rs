@@ -1,0 +1,19 @@
+//! Sparse tensors whose indices are apart from their values.
+
+use crate::model::Chunk;
+
+/// The parts of a sparse tensor, of which an index part, or the number of values, is known only
+/// once it is decoded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parted {
+    /// Row pointers, for compressed rows: one more than there are rows.
+    pub(crate) pointers: Option<Chunk>,
+    /// Columns; or coordinates, all those of the first dimension before those of the next.
+    pub(crate) indices: Chunk,
+    /// One value per entry.
+    pub(crate) values: Chunk,
+    /// Bytes per index: 1 to 8.
+    pub(crate) width: u8,
+    /// Columns of a row must ascend.
+    pub(crate) ascends: bool,
+}
