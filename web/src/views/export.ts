@@ -90,7 +90,7 @@ export function download(blob: Blob, name: string): void {
 
 /** A file name without its extension, as a base for other names. */
 export function base(name: string): string {
-  return fileName(name.replace(/\.[^.]*$/, '')) || 'file';
+  return fileName(name.replace(/\.[a-z]\w*$/i, '')) || 'file';
 }
 
 /** `listed` tells which tensors are listed. */

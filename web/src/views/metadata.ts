@@ -4,6 +4,7 @@ import type { OpenFile } from '../file.ts';
 import { button, fill, h, setText } from '../ui/dom.ts';
 import { size } from '../ui/format.ts';
 import { Grid } from '../ui/grid.ts';
+import { setName } from '../ui/middle.ts';
 import { Blocks } from '../ui/virtual.ts';
 import type { MetaEntry } from '../worker/tables.ts';
 
@@ -33,6 +34,7 @@ export class MetadataView {
         { label: 'Key', kind: 'name' },
         { label: 'Type', kind: 'dtype' },
         { label: 'Value', kind: 'preview' },
+        ...(file.parts === undefined ? [] : [{ label: 'File', kind: 'of' }]),
       ],
       inside: ({ kind }) => (kind === 'dtype' ? [] : [h('bdi', {})]),
       draw: (row, index) => this.#draw(row, index),
@@ -57,10 +59,13 @@ export class MetadataView {
 
   #draw(element: HTMLElement, index: number): void {
     const entry = this.#blocks.get(index);
-    const [key, type, preview] = element.children;
+    const [key, type, preview, part] = element.children;
     setText(key.firstElementChild!, entry?.key ?? '');
     setText(type, entry?.type ?? '');
     setText(preview.firstElementChild!, entry?.preview ?? '');
+    if (part !== undefined) {
+      setName(part.firstElementChild!, (entry && this.#file.partAt(entry.at)?.name) ?? '');
+    }
   }
 
   /** Shows the value of the active entry once the entry is known. */
