@@ -22,6 +22,11 @@ export function isModel(name: string): boolean {
   return TENSORS.test(name) || WEIGHTS.test(name);
 }
 
+/** What tells a shard's name from the others: `00001-of-00003`. */
+export function shardNumber(name: string): string {
+  return /\d+-of-\d+/.exec(name)?.[0] ?? name;
+}
+
 /** The folder of an address: `org/model` of a repository's, otherwise the last one of the path. */
 export function folderOf(address: string): string | undefined {
   const parts = new URL(address).pathname.split('/').slice(1, -1);

@@ -186,3 +186,30 @@ test('every icon stands beside words or has a tooltip', async ({ page }) => {
     expect(bare).toEqual([]);
   }
 });
+
+test('on a phone the head is one line while the list is scrolled', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await openFiles(page, written({ 'a.safetensors': safetensors(Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`layers.${i}.w`, f32(1)]))) }));
+  const strip = page.locator('.strip:visible');
+  const top = async () => (await page.locator('.file:visible .body').boundingBox())!.y;
+  const before = await top();
+  await expect(strip).toHaveCount(1);
+  const list = page.locator('.tensor-table .v-list').first();
+  await list.hover();
+  await page.mouse.wheel(0, 300);
+  await expect(strip).toHaveCount(0);
+  await expect(page.locator('.verdict-head:visible')).toHaveText('Structure valid');
+  expect(await top()).toBeLessThan(before - 80);
+  // At the top it is whole again, and in another view.
+  await page.mouse.wheel(0, -2000);
+  await expect(strip).toHaveCount(1);
+  await page.mouse.wheel(0, 300);
+  await expect(strip).toHaveCount(0);
+  await page.getByRole('tab', { name: /^Layout/ }).click();
+  await expect(strip).toHaveCount(1);
+  // Wide windows have room for it.
+  await page.setViewportSize({ width: 1280, height: 500 });
+  await page.locator('.layout-table:visible').hover();
+  await page.mouse.wheel(0, 300);
+  await expect(strip).toHaveCount(1);
+});

@@ -26,6 +26,9 @@ function later(kind: string, view: () => Promise<{ element: HTMLElement }>): HTM
   return place;
 }
 
+/** Pixels by which the head of a phone gets lower, and some more. */
+const HEAD = 240;
+
 export class FileView {
   readonly element: HTMLElement;
   readonly tabs: Tabs;
@@ -98,6 +101,9 @@ export class FileView {
       this.#strip,
       body,
     );
+    // Scrolling does not bubble. On phones the head then gives its room to the view (style/file.css).
+    body.addEventListener('scroll', ({ target }) => this.#scrolled(target as HTMLElement), { capture: true, passive: true });
+    file.moved.on(() => this.element.removeAttribute('data-scrolled'));
     file.selected.on((tensor) => {
       body.classList.toggle('with-panel', tensor !== undefined);
       if (tensor === undefined && !this.tabs.panels.matches(':focus-within')) {
@@ -115,6 +121,15 @@ export class FileView {
     });
     file.validated.on(() => this.#validated());
     void this.#tensors.refresh();
+  }
+
+  /** Notes whether the view is scrolled, unless it would have nothing to scroll with a lower head. */
+  #scrolled({ scrollTop, scrollHeight, clientHeight }: HTMLElement): void {
+    if (scrollTop === 0) {
+      this.element.removeAttribute('data-scrolled');
+    } else if (scrollHeight - clientHeight > HEAD) {
+      this.element.setAttribute('data-scrolled', '');
+    }
   }
 
   #hexView(): HexView {

@@ -1,10 +1,10 @@
 /** Metadata of a file or of a tensor. */
 
 import type { OpenFile } from '../file.ts';
+import { shardNumber } from '../names.ts';
 import { button, fill, h, setText } from '../ui/dom.ts';
 import { size } from '../ui/format.ts';
 import { Grid } from '../ui/grid.ts';
-import { setName } from '../ui/middle.ts';
 import { Blocks } from '../ui/virtual.ts';
 import type { MetaEntry } from '../worker/tables.ts';
 
@@ -64,7 +64,9 @@ export class MetadataView {
     setText(type, entry?.type ?? '');
     setText(preview.firstElementChild!, entry?.preview ?? '');
     if (part !== undefined) {
-      setName(part.firstElementChild!, (entry && this.#file.partAt(entry.at)?.name) ?? '');
+      const name = (entry && this.#file.partAt(entry.at)?.name) ?? '';
+      setText(part.firstElementChild!, shardNumber(name));
+      part.setAttribute('title', name);
     }
   }
 
