@@ -57,6 +57,14 @@ test('a shape is written alike in both tables of values', async ({ page }) => {
   expect(weights).toContain('2x3');
 });
 
+test('parameters of a truncated file are called those of whole tensors', async ({ page }) => {
+  const bytes = safetensors({ a: f32(1, 2), b: f32(1, 2, 3) });
+  await openFiles(page, written({ 'a.safetensors': bytes.subarray(0, -4) }));
+  await expect(page.locator('.verdict-facts')).toContainText('2 tensors · 2 parameters in whole tensors');
+  await openFiles(page, written({ 'a.safetensors': bytes }));
+  await expect(page.locator('.verdict-facts')).toHaveText(/2 tensors · 5 parameters$/, { useInnerText: true });
+});
+
 test('a faulty layer has the colour of its card', async ({ page }) => {
   await openFiles(page, written({ 'a.safetensors': safetensors({ 'layers.0.w': f32(1, 2, 3), 'layers.1.w': f32(1, 3, NaN), 'layers.2.w': f32(1, 2, 3.0001) }) }));
   await page.getByRole('button', { name: 'Scan weights' }).first().click();

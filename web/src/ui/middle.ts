@@ -26,8 +26,8 @@ export function setName(element: Element, name: string): void {
     const number = NUMBERED.exec(name)?.index;
     const dot = name.indexOf('.', name.length - NEAR[1]);
     const cut = number ?? (dot >= 0 && name.length - dot >= NEAR[0] ? dot : name.length - TAIL);
-    // The start keeps room for three characters.
-    const at = Math.max(3, cut);
+    // The start keeps room for one character and the dots.
+    const at = Math.max(4, cut);
     fill(element, h('span', {}, name.slice(0, at)), h('span', {}, name.slice(at)));
   }
 }

@@ -10,7 +10,7 @@ import { Tabs } from '../ui/tabs.ts';
 import type { Verified } from '../worker/jobs.ts';
 import type { MetaEntry, TensorDetails } from '../worker/tables.ts';
 import type { Unpacked } from '../worker/unpacked.ts';
-import { python, saveCsv, saveNpy } from './export.ts';
+import { saveCsv, saveNpy } from './export.ts';
 import { HexView } from './hex.ts';
 import { showValue } from './metadata.ts';
 import { StatisticsView } from './statistics.ts';
@@ -278,13 +278,25 @@ export class TensorPanel {
         { class: 'actions' },
         button('Save as .npy', () => void saveNpy(file, tensor), { disabled: tensor.status !== 'sound' || !isSavable(tensor) }),
         button('Values as CSV', () => void saveCsv(file, tensor), { disabled: tensor.status !== 'sound' || !hasValues(tensor) }),
-        ...([['name', tensor.name], ['shape', tensor.shapeText], ['Python', python(file, tensor)]] as const).map(([what, text]) => button(`Copy ${what}`, () => void navigator.clipboard.writeText(text).then(() => file.tasks.say(`Copied: ${text}`), () => file.tasks.fail('The browser does not let this page write to the clipboard.')), { title: text })),
+        this.#copy('name', () => tensor.name),
+        this.#copy('shape', () => tensor.shapeText),
+        this.#copy('Python', async () => (await import('./python.ts')).python(file, tensor)),
         accessOf(tensor) === 'dense' && tensor.layout === 'channels-last' && h('span', { class: 'muted' }, `${tensor.layout}: elements are saved in file order`),
       ),
       tensor.quantization !== undefined && quantization(tensor.quantization),
       page !== undefined && page.chunks.length > 1 && this.#chunkTable(page),
       attributes !== undefined && attributes.entries.length > 0 && this.#attributes(tensor, attributes),
     );
+  }
+
+  #copy(what: string, text: () => string | Promise<string>): HTMLElement {
+    const { tasks } = this.#file;
+    const copy = async () => {
+      const copied = await text();
+      await navigator.clipboard.writeText(copied);
+      tasks.say(`Copied: ${copied}`);
+    };
+    return button(`Copy ${what}`, () => void copy().catch(() => tasks.fail('The browser does not let this page write to the clipboard.')), { title: `Copy the ${what === 'Python' ? 'line of Python that reads the tensor' : what}` });
   }
 
   #span(at: bigint, len: bigint): HTMLElement {
