@@ -96,6 +96,16 @@ test('metadata of shards says of which file it is', async ({ page }) => {
   await expect(page.locator('.meta-table .v-list [role=row]:not([hidden])')).toHaveText([1, 2].map((number) => `formatstringpt0000${number}-of-00002`));
 });
 
+test('a line of Python reads a tensor from the shard that has it', async ({ page, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const { files, map } = checkpoint();
+  await open(page, { ...files, [INDEX]: index(map) });
+  await openTensor(page, 'layers.1.bias');
+  await page.getByRole('button', { name: 'Copy Python' }).press('Enter');
+  await expect(page.getByRole('status').filter({ hasText: 'Copied: ' })).toHaveCount(1);
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`safetensors.safe_open("${shardOf(2)}", "np").get_tensor("layers.1.bias")`);
+});
+
 test('the sample in shards is one model, and the other misses a shard', async ({ page }) => {
   await openSample(page, 'shards');
   await expect(page.locator('.file-name')).toHaveCount(1);
