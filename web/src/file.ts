@@ -1,6 +1,7 @@
 /** An open file, as the page sees it. */
 
 import type { Profile, Verdict } from 'weighbridge';
+import { folderOf, numbered } from './names.ts';
 import { partWord } from './parts.ts';
 import type { Api, Opened } from './worker/main.ts';
 import type { Picture, StatisticsResult } from './worker/jobs.ts';
@@ -79,17 +80,18 @@ export class OpenFile {
   /** Reopens the file. */
   readonly reload: () => void;
 
-  /** What people call it: a model of several files by its folder, as all have the same file names. */
+  /** What people call it: a model of several files by its folder, as all have the same file names. Of equal names, later ones are numbered. */
   readonly name: string;
 
   /** When the file was changed last, in milliseconds since 1970. */
   readonly modified: number | undefined;
 
-  constructor(info: Opened, client: Client<Api>, tasks: Tasks, reload: () => void, folder?: string, modified?: number) {
+  constructor(info: Opened, client: Client<Api>, tasks: Tasks, reload: () => void, folder?: string, modified?: number, taken: readonly string[] = []) {
     this.modified = modified;
     this.reload = reload;
     this.info = info;
-    this.name = (info.parts && folder) ?? info.name;
+    const own = folder ?? (info.address && folderOf(info.address));
+    this.name = numbered((info.parts && own) ?? info.name, taken);
     this.parts = info.parts;
     this.client = client;
     this.tasks = tasks;

@@ -178,7 +178,7 @@ async function open(what: Given | string, { origin = {}, old, others = [], behin
   }
   const of = new Set(info.parts?.map(({ name }) => name));
   const given = typeof what === 'string' ? [] : [what, ...others.filter((one) => one !== what && of.has(pathFrom(what, one) ?? ''))];
-  const file = new OpenFile(info, client, tasks, () => void reload(entry), given[0]?.folder, given[0]?.file.lastModified);
+  const file = new OpenFile(info, client, tasks, () => void reload(entry), given[0]?.folder, given[0]?.file.lastModified, entries.filter((other) => other !== old).map((other) => other.file.name));
   file.droppable = typeof what !== 'string';
   const view = new FileView(file, () => entries.filter((other) => other.file !== file).map((other) => other.file));
   const tab = h(

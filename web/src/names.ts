@@ -22,6 +22,32 @@ export function isModel(name: string): boolean {
   return TENSORS.test(name) || WEIGHTS.test(name);
 }
 
+/** What tells a shard's name from the others: `00001-of-00003`. */
+export function shardNumber(name: string): string {
+  return /\d+-of-\d+/.exec(name)?.[0] ?? name;
+}
+
+/** The folder of an address: `org/model` of a repository's, otherwise the last one of the path. */
+export function folderOf(address: string): string | undefined {
+  const parts = new URL(address).pathname.split('/').slice(1, -1);
+  const resolve = parts.indexOf('resolve');
+  const own = resolve >= 2 ? parts.slice(resolve - 2, resolve) : parts.slice(-1);
+  try {
+    return own.map(decodeURIComponent).join('/') || undefined;
+  } catch {
+    return own.join('/');
+  }
+}
+
+/** A name that is not taken yet: those that follow the first have numbers. */
+export function numbered(name: string, taken: readonly string[]): string {
+  let own = name;
+  for (let i = 2; taken.includes(own); i++) {
+    own = `${name} (${i})`;
+  }
+  return own;
+}
+
 /** Sorts indexes first, then models, because they determine which other files belong to them. */
 export function indexesFirst<T>(all: readonly T[], nameOf: (one: T) => string): T[] {
   const rank = (one: T) => (nameOf(one).endsWith('.index.json') ? 0 : TENSORS.test(nameOf(one)) ? 1 : 2);

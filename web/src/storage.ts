@@ -41,3 +41,8 @@ export function hasBlocks(tensor: { dtype: string; layout: string }): boolean {
 export function hasChannels(tensor: { dtype: string; layout: string; shape: { length: number } }): boolean {
   return accessOf(tensor) === 'dense' && tensor.layout === 'row-major' && tensor.shape.length >= 2;
 }
+
+/** Whether other tensors may have its scales, by its name and type: Python libraries spread quantised weights over several tensors. */
+export function mayBePacked({ dtype, name }: { dtype: string; name: string }): boolean {
+  return /\.q?weight$|\.weight_packed$|_blocks$/.test(name) && /^(?:[iu](?:8|32)|f8)/.test(dtype);
+}

@@ -122,6 +122,9 @@ test('parameters, settings and memory', async ({ page }) => {
   await expect(page.locator('.tile').first()).toContainText(all.toLocaleString('en-GB'));
   await expect(page.locator('.tile').nth(1)).toContainText('16 other elements');
   await expect(page.locator('.model-head')).toContainText('llama · 13M · Q4_K_M');
+  await inner(page, /^Card/).click();
+  await expect(fact(page, 'file type')).toHaveText('Q4_K_M 15');
+  await inner(page, /^Overview/).click();
   await expect(fact(page, 'KV heads')).toHaveText('2');
   await expect(fact(page, 'RoPE base')).toHaveText('500000.5');
   await expect(fact(page, 'Key length')).toHaveText('32derived');

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
+import { folderOf } from '../src/names.ts';
 import { folder, gguf, safetensors, written } from './files.ts';
 import { BY_URL, expect, openFiles, openSample, openTensor, panelTab, settled, test } from './page.ts';
 import { sendRange } from './remote.ts';
@@ -74,6 +75,35 @@ test('an index with its shards is one model', async ({ page }) => {
   await expect(page.locator('.hex-row mark').first()).toContainText('00 00 40 40');
   await filesTab(page).click();
   await expect(page.locator('.set tbody tr')).toHaveText([new RegExp(`^${INDEX}`), ...[1, 2, 3].map((n) => new RegExp(`^${shardOf(n)}.*222 open$`))]);
+});
+
+test('models of the same file name are told apart: by folder, by address, or by number', async ({ page }) => {
+  const { files, map } = checkpoint();
+  const all = () => written({ [INDEX]: index(map), ...files });
+  await openFiles(page, all());
+  await page.locator('input[type=file]').setInputFiles(all());
+  await settled(page);
+  await expect(page.locator('.file-name')).toHaveText([INDEX, `${INDEX} (2)`]);
+  await page.getByRole('tab', { name: 'Compare' }).click();
+  await expect(page.locator('.compare-sides:visible')).toHaveText(`Base ${INDEX} → ${INDEX} (2)`);
+  expect(['https://huggingface.co/org/a%20model/resolve/main/x.json', 'https://files.test/models/llama/x.json', 'https://files.test/x.json'].map(folderOf)).toEqual(['org/a model', 'llama', undefined]);
+});
+
+test('metadata of shards says of which file it is', async ({ page }) => {
+  const files = Object.fromEntries([1, 2].map((number) => [shardOf(number, 2), safetensors({ [`layers.${number}`]: floats(number) }, { format: 'pt' })]));
+  await open(page, { ...files, [INDEX]: index({ 'layers.1': shardOf(1, 2), 'layers.2': shardOf(2, 2) }, 8) });
+  await page.getByRole('tab', { name: /^Metadata/ }).click();
+  await expect(page.locator('.meta-table .v-list [role=row]:not([hidden])')).toHaveText([1, 2].map((number) => `formatstringpt0000${number}-of-00002`));
+});
+
+test('a line of Python reads a tensor from the shard that has it', async ({ page, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const { files, map } = checkpoint();
+  await open(page, { ...files, [INDEX]: index(map) });
+  await openTensor(page, 'layers.1.bias');
+  await page.getByRole('button', { name: 'Copy Python' }).press('Enter');
+  await expect(page.getByRole('status').filter({ hasText: 'Copied: ' })).toHaveCount(1);
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`safetensors.safe_open("${shardOf(2)}", "np").get_tensor("layers.1.bias")`);
 });
 
 test('the sample in shards is one model, and the other misses a shard', async ({ page }) => {

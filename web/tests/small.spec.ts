@@ -57,6 +57,14 @@ test('a shape is written alike in both tables of values', async ({ page }) => {
   expect(weights).toContain('2x3');
 });
 
+test('parameters of a truncated file are called those of whole tensors', async ({ page }) => {
+  const bytes = safetensors({ a: f32(1, 2), b: f32(1, 2, 3) });
+  await openFiles(page, written({ 'a.safetensors': bytes.subarray(0, -4) }));
+  await expect(page.locator('.verdict-facts')).toContainText('2 tensors · 2 parameters in whole tensors');
+  await openFiles(page, written({ 'a.safetensors': bytes }));
+  await expect(page.locator('.verdict-facts')).toHaveText(/2 tensors · 5 parameters$/, { useInnerText: true });
+});
+
 test('a faulty layer has the colour of its card', async ({ page }) => {
   await openFiles(page, written({ 'a.safetensors': safetensors({ 'layers.0.w': f32(1, 2, 3), 'layers.1.w': f32(1, 3, NaN), 'layers.2.w': f32(1, 2, 3.0001) }) }));
   await page.getByRole('button', { name: 'Scan weights' }).first().click();
@@ -185,4 +193,31 @@ test('every icon stands beside words or has a tooltip', async ({ page }) => {
     );
     expect(bare).toEqual([]);
   }
+});
+
+test('on a phone the head is one line while the list is scrolled', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await openFiles(page, written({ 'a.safetensors': safetensors(Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`layers.${i}.w`, f32(1)]))) }));
+  const strip = page.locator('.strip:visible');
+  const top = async () => (await page.locator('.file:visible .body').boundingBox())!.y;
+  const before = await top();
+  await expect(strip).toHaveCount(1);
+  const list = page.locator('.tensor-table .v-list').first();
+  await list.hover();
+  await page.mouse.wheel(0, 300);
+  await expect(strip).toHaveCount(0);
+  await expect(page.locator('.verdict-head:visible')).toHaveText('Structure valid');
+  expect(await top()).toBeLessThan(before - 80);
+  // At the top it is whole again, and in another view.
+  await page.mouse.wheel(0, -2000);
+  await expect(strip).toHaveCount(1);
+  await page.mouse.wheel(0, 300);
+  await expect(strip).toHaveCount(0);
+  await page.getByRole('tab', { name: /^Layout/ }).click();
+  await expect(strip).toHaveCount(1);
+  // Wide windows have room for it.
+  await page.setViewportSize({ width: 1280, height: 500 });
+  await page.locator('.layout-table:visible').hover();
+  await page.mouse.wheel(0, 300);
+  await expect(strip).toHaveCount(1);
 });

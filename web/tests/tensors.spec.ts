@@ -347,6 +347,8 @@ test('a name that does not fit is cut in the middle, and copied whole', async ({
     const [start, end] = await names.nth(i).locator('span').evaluateAll((parts) => parts.map(({ clientWidth, scrollWidth }) => clientWidth < scrollWidth));
     expect([start, end]).toEqual([true, false]);
     await expect(names.nth(i)).toHaveAttribute('title', long(`fc${i + 1}`));
+    // The number of the layer tells it from the others.
+    await expect(names.nth(i).locator('span').last()).toHaveText(`.0.fc${i + 1}.weight`);
   }
   await names.first().evaluate((name) => getSelection()!.selectAllChildren(name));
   const copied = await page.evaluate(() => {

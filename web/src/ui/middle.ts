@@ -4,9 +4,10 @@ import { fill, h, setText } from './dom.ts';
 
 /** Names up to this length are left whole. */
 const SHORT = 24;
-/** Characters at the end that stay: from a dot on, if one is near. */
+/** Characters at the end that stay: from a layer's number on if it is near, otherwise from a dot. */
 const TAIL = 18;
 const NEAR = [14, 22] as const;
+const NUMBERED = /\.\d+\.[^.].{0,26}$/;
 /** Other scripts may join characters, or run from right to left. */
 const SIMPLE = /^[\x20-\x7e↔]+$/;
 
@@ -22,8 +23,11 @@ export function setName(element: Element, name: string): void {
     setText(element, name);
   } else {
     element.setAttribute('data-full', name);
+    const number = NUMBERED.exec(name)?.index;
     const dot = name.indexOf('.', name.length - NEAR[1]);
-    const at = dot >= 0 && name.length - dot >= NEAR[0] ? dot : name.length - TAIL;
+    const cut = number ?? (dot >= 0 && name.length - dot >= NEAR[0] ? dot : name.length - TAIL);
+    // The start keeps room for one character and the dots.
+    const at = Math.max(4, cut);
     fill(element, h('span', {}, name.slice(0, at)), h('span', {}, name.slice(at)));
   }
 }

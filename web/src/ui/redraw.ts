@@ -1,6 +1,7 @@
 /** Redrawing that keeps the focus. */
 
 import { fill, type Child } from './dom.ts';
+import { count } from './format.ts';
 
 const CONTROL = 'button, [tabindex]';
 
@@ -34,6 +35,12 @@ export function renew(element: HTMLElement, ...children: (HTMLElement | false | 
 
 function label(control: Element): string | null {
   return control.getAttribute('aria-label') ?? control.textContent;
+}
+
+/** The text of a button for at most `step` of the items left; `false` if none are. */
+export function moreOf(left: number, step: number, what = ''): string | false {
+  const all = `${count(left)}${what === '' ? '' : ` ${what}`}`;
+  return left > step ? `Show ${step} more of ${all}` : left > 0 && `Show ${all} more`;
 }
 
 /** Sets the text of the button below a list, or hides it at the end; its focus then goes to the first item added. */

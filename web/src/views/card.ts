@@ -16,7 +16,8 @@ const GROUPS = [
 /** Characters above which a value is collapsed. */
 const LONG = 240;
 
-export function cardView(file: OpenFile, entries: CardEntry[]): HTMLElement {
+/** `fileType` is what the number in `general.file_type` stands for. */
+export function cardView(file: OpenFile, entries: CardEntry[], fileType: unknown): HTMLElement {
   const groups = GROUPS.map(([title, begins]) => ({ title, begins, entries: [] as CardEntry[] }));
   entries.forEach((entry) => groups.find(({ begins }) => begins.test(entry.key))!.entries.push(entry));
   return h(
@@ -24,14 +25,14 @@ export function cardView(file: OpenFile, entries: CardEntry[]): HTMLElement {
     { class: 'scroll card', tabindex: '0' },
     ...groups
       .filter((group) => group.entries.length > 0)
-      .map((group) => h('section', { class: 'model-part', 'aria-label': group.title }, h('h2', {}, group.title), h('dl', { class: 'model-facts' }, ...group.entries.map((entry) => row(file, entry, group.begins))))),
+      .map((group) => h('section', { class: 'model-part', 'aria-label': group.title }, h('h2', {}, group.title), h('dl', { class: 'model-facts' }, ...group.entries.map((entry) => row(file, entry, group.begins, fileType))))),
   );
 }
 
-function row(file: OpenFile, { key, text, cut }: CardEntry, begins: RegExp): HTMLElement {
+function row(file: OpenFile, { key, text, cut }: CardEntry, begins: RegExp, fileType: unknown): HTMLElement {
   const label = visible(key.replace(begins, '').replaceAll('_', ' '));
   const term = h('dt', { title: key }, h('bdi', {}, label === '' ? '(empty key)' : label));
-  const plain = [value(key, text), cut && h('p', { class: 'note' }, 'Only the beginning is shown.')];
+  const plain = [key === 'general.file_type' && fileType !== undefined ? also(visible(String(fileType)), text) : value(key, text), cut && h('p', { class: 'note' }, 'Only the beginning is shown.')];
   const shown = h('dd', {}, ...plain);
   const special = key === 'ss_tag_frequency' ? (whole: string) => Promise.resolve(tags(whole)) : text.startsWith('data:image/') ? picture : undefined;
   if (special !== undefined) {
@@ -45,9 +46,14 @@ function row(file: OpenFile, { key, text, cut }: CardEntry, begins: RegExp): HTM
   return h('div', { class: 'pair' }, term, shown);
 }
 
+/** What a value stands for, and the value. */
+function also(meaning: string, text: string): HTMLElement {
+  return h('span', {}, `${meaning} `, h('span', { class: 'muted' }, text));
+}
+
 function value(key: string, text: string): HTMLElement {
   if (/_at$/.test(key) && /^\d{9,11}(?:\.\d+)?$/.test(text)) {
-    return h('span', {}, `${new Date(1000 * Number(text)).toISOString().slice(0, 19).replace('T', ' ')} UTC `, h('span', { class: 'muted' }, text));
+    return also(`${new Date(1000 * Number(text)).toISOString().slice(0, 19).replace('T', ' ')} UTC`, text);
   }
   if (text.startsWith('data:')) {
     return h('span', { class: 'muted' }, `${visible(text.slice(0, 40))}… (embedded data, not shown)`);

@@ -64,24 +64,6 @@ export async function saveCsv(file: OpenFile, tensor: TensorDetails): Promise<vo
   }
 }
 
-/** A line of Python that reads a tensor of a file. */
-export function python({ info }: OpenFile, { name }: TensorDetails): string {
-  const text = (value: string) => JSON.stringify(value);
-  const file = text(info.name);
-  switch (info.format) {
-    case 'safetensors':
-      return `safetensors.safe_open(${file}, "np").get_tensor(${text(name)})`;
-    case 'gguf':
-      return `next(it for it in gguf.GGUFReader(${file}).tensors if it.name == ${text(name)}).data`;
-    case 'npz':
-      return `numpy.load(${file})[${text(name)}]`;
-    case 'npy':
-      return `numpy.load(${file})`;
-    default:
-      return `weighbridge.load_file(${file})[${text(name)}]`;
-  }
-}
-
 export function download(blob: Blob, name: string): void {
   const address = URL.createObjectURL(blob);
   h('a', { href: address, download: name }).click();
@@ -90,7 +72,7 @@ export function download(blob: Blob, name: string): void {
 
 /** A file name without its extension, as a base for other names. */
 export function base(name: string): string {
-  return fileName(name.replace(/\.[^.]*$/, '')) || 'file';
+  return fileName(name.replace(/\.[a-z]\w*$/i, '')) || 'file';
 }
 
 /** `listed` tells which tensors are listed. */

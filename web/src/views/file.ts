@@ -9,9 +9,8 @@ import { Tabs } from '../ui/tabs.ts';
 import type { CompareView } from './compare.ts';
 import { exportMenu } from './export.ts';
 import { FindingsView } from './findings.ts';
-import { ForeignView, isForeign } from './foreign.ts';
+import { isForeign } from './foreign.ts';
 import { HexView } from './hex.ts';
-import { LayoutView } from './layout.ts';
 import { MetadataView } from './metadata.ts';
 import type { ModelView } from './model.ts';
 import { TensorPanel } from './panel.ts';
@@ -25,6 +24,9 @@ function later(kind: string, view: () => Promise<{ element: HTMLElement }>): HTM
   void fetched(place, view);
   return place;
 }
+
+/** Pixels by which the head of a phone gets lower, and some more. */
+const HEAD = 240;
 
 export class FileView {
   readonly element: HTMLElement;
@@ -76,7 +78,7 @@ export class FileView {
       this.tabs.add({ id: 'model', label: 'Model', make: () => later('model', model) });
     }
     this.tabs.add({ id: 'metadata', label: 'Metadata', make: () => new MetadataView(file).element });
-    this.tabs.add({ id: 'layout', label: 'Layout', make: () => new LayoutView(file).element });
+    this.tabs.add({ id: 'layout', label: 'Layout', make: () => later('later', async () => new (await import('./layout.ts')).LayoutView(file)) });
     this.tabs.add({ id: 'hex', label: 'Hex', make: () => this.#hexView().element });
     this.tabs.badge('tensors', count(file.info.tensorCount));
     // In data views only the columns have metadata.
@@ -98,6 +100,9 @@ export class FileView {
       this.#strip,
       body,
     );
+    // Scrolling does not bubble. On phones the head then gives its room to the view (style/file.css).
+    body.addEventListener('scroll', ({ target }) => this.#scrolled(target as HTMLElement), { capture: true, passive: true });
+    file.moved.on(() => this.element.removeAttribute('data-scrolled'));
     file.selected.on((tensor) => {
       body.classList.toggle('with-panel', tensor !== undefined);
       if (tensor === undefined && !this.tabs.panels.matches(':focus-within')) {
@@ -115,6 +120,15 @@ export class FileView {
     });
     file.validated.on(() => this.#validated());
     void this.#tensors.refresh();
+  }
+
+  /** Notes whether the view is scrolled, unless it would have nothing to scroll with a lower head. */
+  #scrolled({ scrollTop, scrollHeight, clientHeight }: HTMLElement): void {
+    if (scrollTop === 0) {
+      this.element.removeAttribute('data-scrolled');
+    } else if (scrollHeight - clientHeight > HEAD) {
+      this.element.setAttribute('data-scrolled', '');
+    }
   }
 
   #hexView(): HexView {
@@ -150,7 +164,7 @@ export class FileView {
     if (isForeign(this.#file) && !this.tabs.ids.includes('about')) {
       // There is nothing of a model to show.
       this.#strip.hidden = true;
-      this.tabs.add({ id: 'about', label: 'About', make: () => new ForeignView(this.#file).element });
+      this.tabs.add({ id: 'about', label: 'About', make: () => later('later', async () => new (await import('./about.ts')).AboutView(this.#file)) });
       const { current } = this.tabs;
       this.tabs.ids.filter((id) => id !== 'about').forEach((id) => this.tabs.remove(id));
       this.tabs.add({ id: 'hex', label: 'Hex', make: () => this.#hexView().element });

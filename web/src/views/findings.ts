@@ -4,7 +4,7 @@ import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, type Icon } from '../ui/dom.ts';
 import { count, counted } from '../ui/format.ts';
 import { named } from '../ui/middle.ts';
-import { offer, renew } from '../ui/redraw.ts';
+import { moreOf, offer, renew } from '../ui/redraw.ts';
 import type { FindingGroup } from '../worker/grouped.ts';
 import type { Finding } from '../worker/tables.ts';
 import { SEVERITY } from './severity.ts';
@@ -109,7 +109,7 @@ export class FindingsView {
     let [shown, asked] = [found.length, found.length];
     const draw = (added: readonly HTMLElement[]) => {
       const left = listed - shown;
-      offer(more, left > 0 && `Show ${Math.min(PAGE, left)} more of ${count(left)}`, added);
+      offer(more, moreOf(left, PAGE), added);
     };
     const add = async () => {
       if (asked > shown) {

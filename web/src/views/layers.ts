@@ -4,7 +4,7 @@ import { h } from '../ui/dom.ts';
 import { counted, real } from '../ui/format.ts';
 import { steps } from '../ui/steps.ts';
 import { layerOf } from '../worker/text.ts';
-import type { Line } from './pairs.ts';
+import { nans, type Line } from './pairs.ts';
 
 /** Maximum number of layers that the axis names. */
 const TICKS = 12;
@@ -17,6 +17,9 @@ interface Layer {
   tensors: number;
 }
 
+/** Whether a NaN is on one side only, which is worse than any distance. */
+const hasNan = (line: Line) => (nans(line) ?? 0n) > 0n;
+
 /** The layers whose values were compared, in order. */
 function layers(lines: readonly Line[]): Layer[] {
   const all = new Map<number, Layer>();
@@ -26,7 +29,7 @@ function layers(lines: readonly Line[]): Layer[] {
     if (values === undefined || layer === undefined) {
       continue;
     }
-    const error = values.relativeRms;
+    const error = hasNan(line) ? Infinity : values.relativeRms;
     const known = all.get(layer);
     if (known === undefined) {
       all.set(layer, { layer, error, worst: line, tensors: 1 });
@@ -60,7 +63,7 @@ export function layerBars(lines: readonly Line[], choose: (line: Line) => void):
   });
   const range = `${counted(all.length, 'layer')}, at most ${real(most)}`;
   const readout = h('span', { class: 'mono' }, range);
-  const said = ({ layer, error, worst, tensors }: Layer) => `layer ${layer}: ${real(error)} in ${worst.name}${tensors > 1 ? `, the worst of ${tensors}` : ''}`;
+  const said = ({ layer, error, worst, tensors }: Layer) => `layer ${layer}: ${hasNan(worst) ? 'NaN on one side' : real(error)} in ${worst.name}${tensors > 1 ? `, the worst of ${tensors}` : ''}`;
   const stage = h('div', { class: 'layer-bars' }, ...bars);
   let marked: HTMLElement | undefined;
   steps(stage, {
@@ -76,7 +79,8 @@ export function layerBars(lines: readonly Line[], choose: (line: Line) => void):
     open: (at) => choose(all[at].worst),
     readout,
   });
-  const endless = all.some(({ error }) => error === Infinity) && h('span', { class: 'layer-endless' }, h('span', { class: 'layer-key' }), 'infinite: the base is all zeros');
+  const why = [all.some(({ worst }) => hasNan(worst)) && 'NaN on one side', all.some(({ error, worst }) => error === Infinity && !hasNan(worst)) && 'infinite: the base is all zeros'].filter((one) => one !== false);
+  const endless = why.length > 0 && h('span', { class: 'layer-endless' }, h('span', { class: 'layer-key' }), why.join(', or '));
   return h('section', { 'aria-label': 'Across layers' }, h('p', {}, 'Relative error by layer: ', readout, endless), stage, axis(all));
 }
 

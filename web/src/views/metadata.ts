@@ -1,6 +1,7 @@
 /** Metadata of a file or of a tensor. */
 
 import type { OpenFile } from '../file.ts';
+import { shardNumber } from '../names.ts';
 import { button, fill, h, setText } from '../ui/dom.ts';
 import { size } from '../ui/format.ts';
 import { Grid } from '../ui/grid.ts';
@@ -33,6 +34,7 @@ export class MetadataView {
         { label: 'Key', kind: 'name' },
         { label: 'Type', kind: 'dtype' },
         { label: 'Value', kind: 'preview' },
+        ...(file.parts === undefined ? [] : [{ label: 'File', kind: 'of' }]),
       ],
       inside: ({ kind }) => (kind === 'dtype' ? [] : [h('bdi', {})]),
       draw: (row, index) => this.#draw(row, index),
@@ -57,10 +59,15 @@ export class MetadataView {
 
   #draw(element: HTMLElement, index: number): void {
     const entry = this.#blocks.get(index);
-    const [key, type, preview] = element.children;
+    const [key, type, preview, part] = element.children;
     setText(key.firstElementChild!, entry?.key ?? '');
     setText(type, entry?.type ?? '');
     setText(preview.firstElementChild!, entry?.preview ?? '');
+    if (part !== undefined) {
+      const name = (entry && this.#file.partAt(entry.at)?.name) ?? '';
+      setText(part.firstElementChild!, shardNumber(name));
+      part.setAttribute('title', name);
+    }
   }
 
   /** Shows the value of the active entry once the entry is known. */

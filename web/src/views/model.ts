@@ -61,7 +61,7 @@ export class ModelView {
 
   #draw(facts: ModelFacts): void {
     const file = this.#file;
-    const { adapter, tokenizer, templates, card } = facts;
+    const { adapter, tokenizer, templates, card, summary } = facts;
     const tabs = new Tabs('Views of the model', () => undefined);
     tabs.add({ id: 'overview', label: 'Overview', make: () => overview(file, facts) });
     if (adapter !== undefined) {
@@ -78,7 +78,7 @@ export class ModelView {
       tabs.add({ id: 'template', label: 'Chat template', make: () => chatTemplate(file, templates) });
     }
     if (card.length > 0) {
-      tabs.add({ id: 'card', label: 'Card', make: () => cardView(file, card) });
+      tabs.add({ id: 'card', label: 'Card', make: () => cardView(file, card, summary.facts.find(({ name }) => name === 'file_type')?.value) });
     }
     tabs.select(adapter === undefined ? 'overview' : 'adapter');
     this.#tabs = tabs;

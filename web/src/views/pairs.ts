@@ -140,7 +140,7 @@ export function shown(line: Line, column: Column): string {
     case 'most':
       return values === undefined || (values.maxAt === undefined && values.different > 0n) ? '' : fit(real(values.maxAbs), 8);
     case 'error':
-      return values === undefined ? '' : fit(real(values.relativeRms), 8);
+      return values === undefined ? '' : nans(line)! > 0n ? 'NaN' : fit(real(values.relativeRms), 8);
     case 'cosine':
       // As in NumPy, there is no cosine if there is a NaN.
       return values === undefined ? '' : nans(line)! > 0n ? '–' : fit(real(values.cosine), 8);
@@ -164,7 +164,8 @@ function keyOf(line: Line, column: Column): number | string | undefined {
     case 'most':
       return values?.maxAbs;
     case 'error':
-      return values === undefined || Number.isNaN(values.relativeRms) ? undefined : values.relativeRms;
+      // A NaN on one side is worse than any distance.
+      return values === undefined || Number.isNaN(values.relativeRms) ? undefined : nans(line)! > 0n ? Infinity : values.relativeRms;
     case 'cosine':
       return values === undefined || Number.isNaN(values.cosine) ? undefined : values.cosine;
     case 'nans':

@@ -4,12 +4,13 @@ import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, iconButton, pair, type Icon } from '../ui/dom.ts';
 import { count, counted, exactSize, range, size } from '../ui/format.ts';
 import { named } from '../ui/middle.ts';
-import { accessOf, hasBlocks, hasValues, savedAs } from '../storage.ts';
+import { accessOf, hasBlocks, hasValues, mayBePacked, savedAs } from '../storage.ts';
 import { fetched } from '../ui/fetched.ts';
 import { Tabs } from '../ui/tabs.ts';
 import type { Verified } from '../worker/jobs.ts';
 import type { MetaEntry, TensorDetails } from '../worker/tables.ts';
-import { python, saveCsv, saveNpy } from './export.ts';
+import type { Unpacked } from '../worker/unpacked.ts';
+import { saveCsv, saveNpy } from './export.ts';
 import { HexView } from './hex.ts';
 import { showValue } from './metadata.ts';
 import { StatisticsView } from './statistics.ts';
@@ -42,6 +43,8 @@ export class TensorPanel {
   readonly #head = h('div', { class: 'panel-head' });
   readonly #bodies = new Map<string, HTMLElement>();
   readonly #statistics: StatisticsView;
+  /** The weights behind the tensor, if others have its scales. */
+  #packed: Unpacked | string = '';
   #tensor: TensorDetails | undefined;
   /** The tensor each tab shows. */
   readonly #drawn = new Map<string, number>();
@@ -105,18 +108,10 @@ export class TensorPanel {
     this.#tensor = tensor;
     this.element.hidden = false;
     this.#drawn.clear();
-    if (hasBlocks(tensor)) {
-      const body = h('div', { class: 'panel-body panel-blocks' });
-      if (!this.tabs.ids.includes('blocks')) {
-        this.#bodies.set('blocks', body);
-        this.tabs.add({ id: 'blocks', label: 'Blocks', make: () => body });
-      }
-      if (this.#wanted === 'blocks') {
-        this.tabs.select('blocks');
-      }
-    } else {
-      this.tabs.remove('blocks');
-      this.#bodies.delete('blocks');
+    this.#offer('blocks', 'Blocks', hasBlocks(tensor));
+    this.#offer('unpacked', 'Decoded', false);
+    if (mayBePacked(tensor)) {
+      void this.#unpack(tensor, signal);
     }
     fill(
       this.#head,
@@ -126,6 +121,34 @@ export class TensorPanel {
       iconButton('close', 'Close the tensor panel', () => this.#file.select(undefined), { class: 'icon-button panel-close' }),
     );
     this.#draw();
+  }
+
+  /** Adds or removes a tab that only some tensors have. */
+  #offer(id: string, label: string, offered: boolean): void {
+    if (!offered) {
+      this.tabs.remove(id);
+      this.#bodies.delete(id);
+      return;
+    }
+    if (!this.tabs.ids.includes(id)) {
+      const body = h('div', { class: `panel-body panel-${id}` });
+      this.#bodies.set(id, body);
+      this.tabs.add({ id, label, make: () => body });
+    }
+    if (this.#wanted === id) {
+      this.tabs.select(id);
+    }
+  }
+
+  /** Offers the weights behind a tensor whose scales are in other tensors. */
+  async #unpack(tensor: TensorDetails, signal: AbortSignal): Promise<void> {
+    const { api, id, config } = this.#file;
+    const what = await api.unpacked(id, tensor.index, config).catch((error: Error) => `Not decoded: ${error.message}.`);
+    if (what !== undefined && !signal.aborted) {
+      this.#packed = what;
+      this.#offer('unpacked', 'Decoded', true);
+      this.#draw();
+    }
   }
 
   /** Redraws if a check has found that the entry is broken. */
@@ -168,6 +191,9 @@ export class TensorPanel {
         break;
       case 'blocks':
         void fetched(body, async () => new (await import('./quant.ts')).BlockView(file, tensor, signal), signal);
+        break;
+      case 'unpacked':
+        void fetched(body, async () => ({ element: (await import('./unpacked.ts')).unpackedView(file, tensor, this.#packed) }), signal);
         break;
       case 'values':
         fill(body, hasValues(tensor) ? new ValuesView(file, tensor).element : h('p', { class: 'empty' }, `Values are not available for ${tensor.dtype}.`));
@@ -252,13 +278,25 @@ export class TensorPanel {
         { class: 'actions' },
         button('Save as .npy', () => void saveNpy(file, tensor), { disabled: tensor.status !== 'sound' || !isSavable(tensor) }),
         button('Values as CSV', () => void saveCsv(file, tensor), { disabled: tensor.status !== 'sound' || !hasValues(tensor) }),
-        ...([['name', tensor.name], ['shape', tensor.shapeText], ['Python', python(file, tensor)]] as const).map(([what, text]) => button(`Copy ${what}`, () => void navigator.clipboard.writeText(text).then(() => file.tasks.say(`Copied: ${text}`), () => file.tasks.fail('The browser does not let this page write to the clipboard.')), { title: text })),
+        this.#copy('name', () => tensor.name),
+        this.#copy('shape', () => tensor.shapeText),
+        this.#copy('Python', async () => (await import('./python.ts')).python(file, tensor)),
         accessOf(tensor) === 'dense' && tensor.layout === 'channels-last' && h('span', { class: 'muted' }, `${tensor.layout}: elements are saved in file order`),
       ),
       tensor.quantization !== undefined && quantization(tensor.quantization),
       page !== undefined && page.chunks.length > 1 && this.#chunkTable(page),
       attributes !== undefined && attributes.entries.length > 0 && this.#attributes(tensor, attributes),
     );
+  }
+
+  #copy(what: string, text: () => string | Promise<string>): HTMLElement {
+    const { tasks } = this.#file;
+    const copy = async () => {
+      const copied = await text();
+      await navigator.clipboard.writeText(copied);
+      tasks.say(`Copied: ${copied}`);
+    };
+    return button(`Copy ${what}`, () => void copy().catch(() => tasks.fail('The browser does not let this page write to the clipboard.')), { title: `Copy the ${what === 'Python' ? 'line of Python that reads the tensor' : what}` });
   }
 
   #span(at: bigint, len: bigint): HTMLElement {

@@ -85,8 +85,13 @@ export class StatisticsView {
         histogram.scale = choice;
       },
     );
-    const share = (part: bigint) =>
-      part === 0n || summary.count === 0n ? '' : ` (${(Number((part * 1_000_000n) / summary.count) / 10_000).toPrecision(3)} %)`;
+    const share = (part: bigint) => {
+      if (part === 0n || summary.count === 0n) {
+        return '';
+      }
+      const percent = (100 * Number(part)) / Number(summary.count);
+      return ` (${percent < 0.01 ? '< 0.01' : percent.toPrecision(3)} %)`;
+    };
     const number = (label: string, value: number, text = real(value)) =>
       pair(label, h('span', { class: 'mono', title: String(value), 'data-full': text === String(value) ? undefined : String(value) }, text));
     const special = (label: string, value: bigint, first?: bigint) =>

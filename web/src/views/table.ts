@@ -1,6 +1,7 @@
 /** A sortable table of tensors that renders only the visible rows. */
 
 import type { OpenFile } from '../file.ts';
+import { shardNumber } from '../names.ts';
 import { debounce, h, icon, setText } from '../ui/dom.ts';
 import { showWhole } from '../ui/copy.ts';
 import { count, counted, exactSize, fit, hex, real, size } from '../ui/format.ts';
@@ -190,7 +191,7 @@ export class TensorTable {
     stored.setAttribute('title', row === undefined ? '' : exactSize(row.stored));
     setText(offset, row?.offset === undefined ? '' : hex(row.offset));
     const { file } = row ?? {};
-    setText(encoding, row === undefined ? '' : row.status !== 'sound' ? row.status : file === undefined ? row.encoding : (/\d+-of-\d+/.exec(file)?.[0] ?? file));
+    setText(encoding, row === undefined ? '' : row.status !== 'sound' ? row.status : file === undefined ? row.encoding : shardNumber(file));
     encoding.setAttribute('title', file ?? '');
     this.#drawWeights(measured, row?.weights);
   }

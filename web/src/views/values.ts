@@ -21,10 +21,16 @@ const BLOCK = 64;
 const ENTRIES = 1 << 16;
 const VARIABLE = 0xffffffffffffffffn;
 
+/** What of a tensor decides how its values are shown. */
+type Shown = Pick<TensorDetails, 'index' | 'shape' | 'elements' | 'layout' | 'dtype' | 'hasItems' | 'fields'>;
+/** Reads values on a grid, in steps of elements. */
+export type ReadGrid = (from: bigint, rows: number, rowStep: bigint, columns: number, columnStep: bigint) => Promise<string[]>;
+
 export class ValuesView {
   readonly element: HTMLElement;
   readonly #file: OpenFile;
-  readonly #tensor: TensorDetails;
+  readonly #tensor: Shown;
+  readonly #grid: ReadGrid;
   readonly #list: VirtualList;
   readonly #controls: SliceControls;
   readonly #head = h('div', { role: 'row', class: 'value-row' });
@@ -60,7 +66,9 @@ export class ValuesView {
   /** Number of entries of a sparse tensor, once counted. */
   #entries: bigint | undefined;
 
-  constructor(file: OpenFile, tensor: TensorDetails) {
+  /** `grid` replaces the elements of the file. */
+  constructor(file: OpenFile, tensor: Shown, grid?: ReadGrid) {
+    this.#grid = grid ?? ((...where) => file.api.grid(file.id, tensor.index, ...where));
     this.#file = file;
     this.#tensor = tensor;
     this.#whole = file.isTable || (tensor.layout !== 'row-major' && tensor.layout !== 'column-major') || tensor.shape.includes(VARIABLE) || tensor.dtype === 'text' || (tensor.hasItems && tensor.fields.length === 0 && tensor.shape.length < 2);
@@ -245,7 +253,7 @@ export class ValuesView {
       const fetched =
         this.#flat
           ? api.values(id, index, BigInt(start) * (this.#whole ? 1n : this.#wrap), this.#isRecord ? rows : rows * shown)
-          : api.grid(id, index, from + BigInt(start) * rowStep + this.#first * columnStep, rows, rowStep, shown, columnStep);
+          : this.#grid(from + BigInt(start) * rowStep + this.#first * columnStep, rows, rowStep, shown, columnStep);
       fetched.then(
         (values) => {
           blocks.set(block, values);

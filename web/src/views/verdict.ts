@@ -32,6 +32,8 @@ export class VerdictView {
   /** The format that the file says it has. */
   readonly #claim: HTMLElement;
   readonly #tensors: HTMLElement;
+  /** Which parameters are counted, if tensors are broken. */
+  readonly #whole = h('span', { hidden: true }, ' in whole tensors');
   readonly #show: Shown;
 
   constructor(file: OpenFile, show: Shown) {
@@ -56,6 +58,7 @@ export class VerdictView {
       {},
       ` · ${counted(info.tensorCount, file.isTable ? 'column' : 'tensor')}`,
       !file.isTable && info.elements > 0n && ` · ${parameters(info.elements)} ${info.elements === 1n ? 'parameter' : 'parameters'}`,
+      !file.isTable && info.elements > 0n && this.#whole,
     );
     this.#counts.addEventListener('click', show.findings);
     this.element = h(
@@ -82,6 +85,7 @@ export class VerdictView {
     const { verdict, checking, depth, outdated } = this.#file;
     // Do not repeat the headline.
     const foreign = isForeign(this.#file);
+    this.#whole.hidden = verdict === undefined || verdict.fatal === 0;
     const inHead = outdated !== undefined || foreign || verdict?.verdict === 'unsupported' || verdict?.missing !== undefined;
     this.#profile.hidden = this.#claim.hidden = this.#tensors.hidden = foreign;
     const diagnosis = inHead ? undefined : verdict?.diagnosis;

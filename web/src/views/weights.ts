@@ -4,7 +4,7 @@ import type { OpenFile } from '../file.ts';
 import { button, h, icon, segmented } from '../ui/dom.ts';
 import { count, counted, real, size } from '../ui/format.ts';
 import { named } from '../ui/middle.ts';
-import { offer, renew } from '../ui/redraw.ts';
+import { moreOf, offer, renew } from '../ui/redraw.ts';
 import type { Course, Suspect } from '../worker/statistics.ts';
 import { courseChart, type Measure } from './trend.ts';
 import { base, download } from './export.ts';
@@ -144,7 +144,7 @@ export class WeightsView {
     }
     this.#drawn = from + charts.length;
     const left = this.#courses.length - this.#drawn;
-    offer(this.#rest, left > 0 && `Show ${Math.min(CHARTS, left)} more of ${counted(left, 'kind')}`, charts);
+    offer(this.#rest, moreOf(left, CHARTS, left === 1 ? 'kind' : 'kinds'), charts);
   }
 
   async #load(from: number, to: number): Promise<void> {
@@ -163,7 +163,7 @@ export class WeightsView {
     this.#shown = from + suspects.length;
     this.#suspicious.hidden = total === 0;
     const left = total - this.#shown;
-    offer(this.#more, left > 0 && `Show ${Math.min(PAGE, left)} more of ${count(left)}`, items);
+    offer(this.#more, moreOf(left, PAGE), items);
   }
 
   #item(suspect: Suspect): HTMLElement {

@@ -15,6 +15,7 @@ export { channels } from './channels.ts';
 export { code, storages } from './pickles.ts';
 export { regions } from './regions.ts';
 export { spectrum } from './spectrum.ts';
+export { unpacked, unpackedGrid, unpackedStatistics } from './unpacked.ts';
 
 /** Elements per read. */
 const STEP = 1 << 16;

@@ -138,8 +138,8 @@ function later<M, N extends keyof M & string>(names: readonly N[], module: () =>
 /** The functions that summarise a model. */
 const summaries = later(['model', 'vocabulary', 'findTokens', 'foundTokens', 'tokensOf', 'chatTemplate', 'metaText', 'updates'], () => import('./summary.ts'));
 
-/** The functions that export many tensors, measure matrices or look into pickles. */
-const bulk = later(['code', 'storages', 'npz', 'valuesCsv', 'channels', 'spectrum', 'regions', 'safetensors', 'safetensorsPlan'], () => import('./bulk.ts'));
+/** The functions that export many tensors, measure or decode matrices, or look into pickles. */
+const bulk = later(['code', 'storages', 'npz', 'valuesCsv', 'channels', 'spectrum', 'regions', 'safetensors', 'safetensorsPlan', 'unpacked', 'unpackedGrid', 'unpackedStatistics'], () => import('./bulk.ts'));
 
 const api = { ...tables, ...grouped, ...jobs, ...exports, ...swept, ...summaries, ...bulk, differences, sweep, open, glance, close, touch, parts, listing, settings, bytes, formats, memory };
 
