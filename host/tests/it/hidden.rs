@@ -59,5 +59,6 @@ fn appended_pickles_never_pass_the_lenient_profile() {
         }
     }
     assert!(passed.is_empty(), "{}", passed.join("\n"));
-    assert_eq!(formats.len(), 14, "{formats:?}");
+    // An index without its shards is not valid either way.
+    assert_eq!(formats.len(), 13, "{formats:?}");
 }
