@@ -2,6 +2,7 @@
 
 use super::*;
 use weighbridge_tests::encode::safetensors;
+use weighbridge_tests::fixtures;
 
 /// A pickle that runs something.
 const EVIL: &[u8] = b"\x80\x02cposix\nsystem\n(tR.";
@@ -206,6 +207,57 @@ fn no_option_hides_a_danger() {
         let lines = run(&folder, &["check", "m", "--json"]).lines();
         let line = lines.iter().find(|it| it["file"] == format!("m/{name}")).expect("a line");
         assert_eq!(line["class"], *class, "{line}");
+    }
+}
+
+/// Model files that are dangerous, by name.
+fn dangerous_models() -> Vec<(String, Vec<u8>)> {
+    let of_rules = ["NPY-OBJECT", "KEYS-TEMPLATE-ESCAPE"];
+    let mut all = Vec::new();
+    for (format, files) in fixtures::all() {
+        let is_dangerous =
+            |it: &fixtures::Fixture| it.breaks.iter().any(|id| of_rules.contains(id));
+        let found = files.into_iter().filter(is_dangerous);
+        all.extend(found.map(|it| (format!("{}.{format}", it.name), it.bytes)));
+    }
+    assert!(all.len() > 5, "{}", all.len());
+    let suspects = fixtures::pickles::all().into_iter().filter(|it| it.breaks.is_some());
+    all.extend(suspects.map(|it| (format!("{}.bin", it.name), it.bytes)));
+    let archive = policy::zip(&[("a.pkl", EVIL)]);
+    let packed = {
+        let tensor = safetensors::Tensor::new("w", "U8", &[archive.len() as u64]);
+        let tensor = safetensors::Tensor { data: archive.clone(), ..tensor };
+        safetensors::File { metadata: None, tensors: vec![tensor] }.encode()
+    };
+    let plain = safetensors::Tensor::new("w", "U8", &[8]);
+    let plain = safetensors::File { metadata: None, tensors: vec![plain] }.encode();
+    all.extend([
+        ("archive-inside.safetensors".to_owned(), packed),
+        ("archive-behind.safetensors".to_owned(), [&plain[..], &[0; 99], &archive].concat()),
+        ("pickle-behind.safetensors".to_owned(), [&plain, EVIL].concat()),
+        ("pickle-behind.stb".to_owned(), [&sound().encode(), EVIL].concat()),
+    ]);
+    all
+}
+
+/// Object arrays, templates, pickles and archives of some, in models and beside their data: neither a
+/// profile nor an option for unknown files makes them pass, named or in a folder.
+#[test]
+fn no_profile_passes_a_dangerous_model() {
+    let options: [&[&str]; 4] = [
+        &["--lenient"],
+        &["--skip-unknown"],
+        &["--lenient", "--skip-unknown"],
+        &["--lenient", "--skip-unknown", "--structure"],
+    ];
+    for (name, bytes) in dangerous_models() {
+        let folder = folder();
+        let path = format!("m/{name}");
+        folder.write(&path, &bytes);
+        for (path, options) in [&*path, "m"].iter().flat_map(|it| options.map(|of| (it, of))) {
+            let found = run(&folder, &[&["check", path], options].concat());
+            assert!([1, 3].contains(&found.code), "{name} {path} {options:?}: {found:?}");
+        }
     }
 }
 

@@ -173,13 +173,16 @@ fn a_model_that_is_a_pickle_as_well_is_a_finding() {
     let folder = Folder::new();
     folder.write("a.safetensors", &bytes);
     let found = run(&folder, &["check", "a.safetensors", "--json"]);
-    assert_eq!(found.code, 0, "{found:?}");
+    assert_eq!(found.code, 1, "{found:?}");
     let json = found.json();
-    assert_eq!(json["findings"][0]["rule"], "PICKLE-POLYGLOT", "{json}");
-    assert_eq!(json["findings"][0]["offset"], at as u64 + 1);
-    for what in ["pickle", "lint", "pickle-polyglot"] {
-        let denied = run(&folder, &["check", "a.safetensors", "--lenient", "--deny", what]);
-        assert_eq!(denied.code, 1, "{what}: {denied:?}");
+    for rule in ["PICKLE-POLYGLOT", "PICKLE-GLOBAL"] {
+        let findings = json["findings"].as_array().expect("a list");
+        let finding = findings.iter().find(|it| it["rule"] == rule).expect(rule);
+        assert_eq!(finding["offset"], at as u64 + 1, "{json}");
+    }
+    for options in [&["--lenient"][..], &["--structure"], &["--deny", "pickle"]] {
+        let found = run(&folder, &[&["check", "a.safetensors"], options].concat());
+        assert_eq!(found.code, 1, "{options:?}: {found:?}");
     }
     // Without the import it is a model and nothing else.
     bytes[at..at + payload.len()].fill(0);

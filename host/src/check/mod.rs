@@ -9,6 +9,7 @@ pub(crate) mod entry_names;
 pub(crate) mod file_audit;
 pub(crate) mod finding;
 pub(crate) mod folders;
+mod hidden;
 #[cfg(feature = "pickles")]
 pub(crate) mod operations;
 pub(crate) mod options;

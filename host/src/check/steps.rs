@@ -7,6 +7,7 @@ use crate::check::diagnosis::archive::Members;
 use crate::check::entry_names::Naming;
 use crate::check::file_audit::FileAudit;
 use crate::check::finding::on_file;
+use crate::check::hidden::Hidden;
 use crate::check::options::{Goal, Options};
 #[cfg(feature = "std")]
 use crate::check::page_runs::Pierced;
@@ -44,6 +45,8 @@ pub(crate) struct Check {
     /// The walk over the file as a pickle, and whether an open file has been walked.
     pickle: Box<PickleWalk>,
     walked: bool,
+    /// An open file is a pickle that imports something.
+    is_polyglot: bool,
     /// The count of the members of an archive that was cut off.
     members: Members,
     /// What is after the last tensor of a file that may have other parts joined to it.
@@ -54,6 +57,8 @@ pub(crate) struct Check {
     /// The scan of its pickles, while it runs, and whether it has ended.
     scan: Option<Box<Scan>>,
     scanned: bool,
+    /// Whether an open file may hide pickles, once that is known.
+    hides: Option<bool>,
     /// The pickles of a file that was opened.
     pickles: Option<Pickles>,
     naming: Naming,
@@ -206,6 +211,7 @@ impl Check {
             let pickled = self.pickle.step(source)?;
             if let Pickled::Imports(at) | Pickled::Unfinished(at) = pickled {
                 self.collected.push(on_file(general::PICKLE_POLYGLOT, (at, 1), (0, 0)));
+                self.is_polyglot = true;
             }
             self.walked = true;
         }
@@ -217,11 +223,7 @@ impl Check {
             self.look_behind(source, &file)?;
             #[cfg(feature = "onnx")]
             self.wiring.enter(source, &file, options, &mut self.collected)?;
-            let objects = || self.collected.kept.iter().any(|it| it.rule.id() == OBJECTS);
-            // Asked first: a build without the feature links no texts of rules.
-            if cfg!(feature = "pickles") && (self.is_indexed || objects()) {
-                self.scan(source, options)?;
-            }
+            self.scan_open(source, options)?;
             if goal == Goal::Payloads {
                 #[cfg(feature = "pytorch")]
                 {
@@ -241,6 +243,47 @@ impl Check {
             self.reached = Some(goal);
         }
         Ok(())
+    }
+
+    /// Follows the pickles of an open file: those of a checkpoint, of arrays, and hidden ones.
+    fn scan_open(&mut self, source: &Source<'_>, options: &Options) -> Result<(), Absent> {
+        // Asked first: a build without the feature links no texts of rules.
+        if !cfg!(feature = "pickles") || self.scanned {
+            return Ok(());
+        }
+        let objects = || self.collected.kept.iter().any(|it| it.rule.id() == OBJECTS);
+        let has_pickles = self.is_indexed || objects();
+        if self.hides.is_none() {
+            let hidden = self.hidden(source, has_pickles, options)?;
+            self.hides = Some(!hidden.is_empty());
+            match (hidden.is_empty(), has_pickles) {
+                (true, _) => {}
+                (false, true) => self.scan.get_or_insert_default().add(hidden),
+                (false, false) => self.scan = Some(Box::new(Scan::of_hidden(hidden))),
+            }
+        }
+        match has_pickles || self.hides == Some(true) {
+            true => self.scan(source, options),
+            false => Ok(()),
+        }
+    }
+
+    /// Where an open file may hide pickles.
+    fn hidden(
+        &self,
+        source: &Source<'_>,
+        has_pickles: bool,
+        options: &Options,
+    ) -> Result<Hidden, Absent> {
+        let mut hidden = Hidden::of(&self.collected);
+        hidden.whole = self.is_polyglot;
+        // The members of an archive that is read as one are checked already, and on a server the
+        // end of a file would be one request more.
+        if options.near && !has_pickles {
+            let head = source.get(Span::new(0, source.len().min(4)))?;
+            hidden.archive |= head != b"PK\x03\x04";
+        }
+        Ok(hidden)
     }
 
     /// Finds parts of a split model that were joined to this one.
@@ -310,7 +353,8 @@ impl Check {
         self.scanned = true;
         let instead = self.file.is_none() && options.format.is_none() && !self.is_indexed;
         let pickles = results.enter(&mut self.collected, instead);
-        if self.is_indexed {
+        let is_hidden = self.hides == Some(true) && pickles.count() > 0;
+        if self.is_indexed || is_hidden {
             self.pickles = Some(pickles);
         } else if pickles.count() > 0
             && let Some(Some(other)) = self.other.take_if(|it| it.is_some())
@@ -335,8 +379,9 @@ impl Check {
         let Collected { kept, tally, .. } = &self.collected;
         match &self.file {
             Some(file) => Diagnosis::cut_off(file, len, kept, tally).or_else(|| {
-                let pickles = self.pickles.clone().filter(Pickles::can_run_code)?;
-                Some(Diagnosis::of_checkpoint(pickles))
+                let pickles = self.pickles.as_ref().filter(|_| self.is_indexed);
+                let pickles = pickles.filter(|it| it.can_run_code())?;
+                Some(Diagnosis::of_checkpoint(pickles.clone()))
             }),
             None => self.other.clone().flatten(),
         }

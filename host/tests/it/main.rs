@@ -1,6 +1,7 @@
 //! The host layer over files of every format: verdicts, values, and sessions.
 
 mod documented;
+mod hidden;
 mod inputs;
 mod layers;
 mod limits;

@@ -16,7 +16,7 @@ pub(crate) use found::OBJECTS;
 pub(crate) use found::Results;
 
 use crate::check::criteria::Criteria;
-use alloc::vec;
+use crate::check::hidden::Hidden;
 use alloc::vec::Vec;
 use memory::Memory;
 use part::Part;
@@ -29,6 +29,9 @@ use zip::Directory;
 pub(crate) struct Scan {
     /// What is being looked at, and on what level; `None` before the first step.
     stages: Option<Vec<Stage>>,
+    /// Where to look besides the file itself, or instead of it.
+    hidden: Hidden,
+    is_open: bool,
     shared: Shared,
 }
 
@@ -66,17 +69,31 @@ impl Scan {
         Scan { shared: Shared { prior, ..Shared::default() }, ..Scan::default() }
     }
 
+    /// A scan of the places in an open file where pickles may hide, and of nothing else.
+    pub(crate) fn of_hidden(hidden: Hidden) -> Self {
+        Scan { hidden, is_open: true, ..Scan::default() }
+    }
+
+    /// Looks at these places as well.
+    pub(crate) fn add(&mut self, hidden: Hidden) {
+        self.hidden = hidden;
+    }
+
     /// Continues until all pickles have been followed.
     ///
     /// # Errors
     /// The bytes that are missing; call again when they are available.
     pub(crate) fn step(&mut self, file: &Source<'_>, criteria: &Criteria) -> Result<(), Absent> {
-        let Scan { stages, shared } = self;
+        let Scan { stages, hidden, is_open, shared } = self;
         let len = file.len();
         let stages = stages.get_or_insert_with(|| {
             shared.most = most_shared(len);
             shared.most_decoded = most_decoded(len);
-            vec![Stage::Head(Part::of_file(len))]
+            let mut stages = first(hidden, len, shared);
+            if !*is_open || hidden.whole {
+                stages.push(Stage::Head(Part::of_file(len)));
+            }
+            stages
         });
         while let Some(mut stage) = stages.pop() {
             match stage.step(file, shared, criteria) {
@@ -121,6 +138,24 @@ impl Shared {
             false => self.most.saturating_sub(self.spent),
         }
     }
+}
+
+/// The stages for what may hide in a file of `len` bytes; the last one comes first.
+fn first(hidden: &Hidden, len: u64, shared: &mut Shared) -> Vec<Stage> {
+    let whole = Part::of_file(len);
+    if hidden.has_more {
+        let why = "more bytes belong to nothing than are looked at";
+        shared.results.left(&whole, 0, why);
+    }
+    let behind = |at: &u64| {
+        let bytes = whole.bytes.within(*at, len.saturating_sub(*at));
+        Stage::Head(Part { bytes, ..whole.clone() })
+    };
+    let mut stages: Vec<_> = hidden.starts.iter().rev().map(behind).collect();
+    if hidden.archive {
+        stages.push(Stage::Zip(whole, Directory::default(), 0));
+    }
+    stages
 }
 
 /// Most bytes that parts of `len` bytes may have in all.

@@ -115,6 +115,10 @@ fn head(part: &Part, file: &Source<'_>, shared: &mut Shared) -> Result<Next, Abs
         return Ok(Next::Done);
     }
     if is_zip(head) {
+        // The archive that ends with the file is looked for there.
+        if part.depth == 0 && part.bytes.span.offset > 0 {
+            return Ok(Next::Done);
+        }
         return Next::becomes(Stage::Zip(part.clone(), Directory::default(), 0));
     }
     if is_archive(head) {

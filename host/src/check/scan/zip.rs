@@ -14,6 +14,8 @@ const COMMENT: u64 = 0xFFFF;
 /// Length of the fixed parts of a local header and of an entry of the directory.
 const LOCAL: u64 = 30;
 const ENTRY: usize = 46;
+/// Bytes that are compared at a time.
+const BLOCK: usize = 256;
 /// Lengths of the zip64 locator and of the fixed part of the zip64 record.
 const LOCATOR: usize = 20;
 const WIDE: u64 = 56;
@@ -77,7 +79,7 @@ impl Directory {
         let len = bytes.len();
         let tail_len = len.min(END + COMMENT);
         let tail = bytes.get(file, len - tail_len, tail_len)?;
-        let Some(end) = tail.windows(4).rposition(|four| four == b"PK\x05\x06") else {
+        let Some(end) = last_record(tail) else {
             self.is_cut = true;
             return Ok(Vec::new());
         };
@@ -160,6 +162,26 @@ impl Member {
     }
 }
 
+/// Where the last end record of an archive begins. Blocks without the first two bytes of its magic are
+/// passed at once: this runs over the end of every file.
+fn last_record(tail: &[u8]) -> Option<usize> {
+    let mut end = tail.len();
+    while end > 0 {
+        let from = end.saturating_sub(BLOCK);
+        // A record may begin before `end` and go on behind it.
+        let block = tail.get(from..tail.len().min(end + 3)).unwrap_or_default();
+        let pairs = block.iter().zip(block.get(1..).unwrap_or_default());
+        if pairs.fold(false, |found, (one, two)| found | ((*one == b'P') & (*two == b'K'))) {
+            let found = block.windows(4).rposition(|four| four == b"PK\x05\x06");
+            if let Some(at) = found {
+                return Some(from + at);
+            }
+        }
+        end = from;
+    }
+    None
+}
+
 /// The size, the stored size and the offset of an entry with these fields, of which those that are full are
 /// in the zip64 field, in this order: size, stored size, offset.
 fn wide(mut extra: &[u8], fields: [u64; 3]) -> (u64, u64, u64) {
@@ -189,4 +211,27 @@ fn wide(mut extra: &[u8], fields: [u64; 3]) -> (u64, u64, u64) {
 fn number(bytes: &[u8], at: usize, len: usize) -> u64 {
     let bytes = bytes.get(at..at + len).unwrap_or_default();
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn last_record_is_found_across_blocks() {
+        for len in [0, 3, 4, 255, 256, 257, 300, 512, 1_000] {
+            for at in 0..len {
+                let mut tail = vec![b'P'; len];
+                tail[len / 2..].fill(0);
+                let record = b"PK\x05\x06";
+                let there = at + 4 <= len;
+                if there {
+                    tail[at..at + 4].copy_from_slice(record);
+                    tail[..4.min(at)].copy_from_slice(&record[..4.min(at)]);
+                }
+                assert_eq!(last_record(&tail), there.then_some(at), "{at} of {len}");
+            }
+        }
+    }
 }
