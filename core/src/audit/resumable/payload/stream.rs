@@ -532,15 +532,14 @@ fn begin_parts(
     tensor: &Tensor,
 ) -> Result<Option<Progress>, Pause> {
     let Some(parts) = audit.file.parted(r, tensor)? else { return Ok(None) };
+    if !Decoder::decodes(Encoding::Zstd) {
+        r.flag(general::PAYLOAD_UNCHECKED, tensor.offset, 0, 0, 0);
+        return Ok(None);
+    }
     let dims = tensor.dims.read(r.source()).map_err(|absent| r.lack(absent))?;
-    let indices = Some(Indices::new(parts, tensor, dims));
-    Ok(Some(Progress {
-        stage: Stage::Bytes,
-        indices,
-        measured: true,
-        over: true,
-        ..Progress::default()
-    }))
+    let indices = Indices::new(parts, tensor, dims);
+    let start = Progress { stage: Stage::Bytes, indices, ..Progress::default() };
+    Ok(indices.map(|_| Progress { measured: true, over: true, ..start }))
 }
 
 /// Whether a stream is sound, but of another length than the rest of the file makes it.
