@@ -62,7 +62,7 @@ impl Indices {
         parts: Parted,
         tensor: &Tensor,
         mut dims: impl Iterator<Item = u64>,
-    ) -> Indices {
+    ) -> Option<Indices> {
         let rank = tensor.dims.rank.into();
         let width = u64::from(parts.width);
         let (rows, columns) = (dims.next().unwrap_or(0), dims.next().unwrap_or(0));
@@ -89,7 +89,7 @@ impl Indices {
         if parts.pointers.is_none() {
             indices.pass = if indices.count.is_some() { Pass::Coordinates } else { Pass::Values };
         }
-        indices
+        Some(indices)
     }
 
     /// The part that this pass decodes, with the length that is due; `None` after the last pass.

@@ -8,6 +8,7 @@
 mod blocks;
 mod feed;
 mod fields;
+#[cfg_attr(not(feature = "ztensor-later"), path = "no_indices.rs")]
 mod indices;
 mod points;
 mod raw;

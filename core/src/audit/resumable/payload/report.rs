@@ -1,7 +1,7 @@
 //! Reports what is wrong with an encoded payload.
 
 use super::super::Audit;
-use super::stream::{Progress, is_length};
+use super::stream::{Progress, parts::is_length};
 use crate::codec::{Fault, checksum::Checksum};
 use crate::format;
 use crate::input::Span;

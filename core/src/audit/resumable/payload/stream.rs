@@ -1,5 +1,7 @@
 //! Data that is encoded or sparse, or has a checksum, from its first stored byte to its last.
 
+pub(super) mod parts;
+
 use super::super::Audit;
 use super::feed::text_rule;
 use super::fields::Fields;
@@ -168,7 +170,7 @@ impl<B: DerefMut<Target = [u8]>> ScratchIn<B> {
                 });
             }
             let start = if tensor.layout == Layout::Sparse && tensor.chunks == Chunks::None {
-                begin_parts(audit, r, tensor)?
+                parts::begin(audit, r, tensor)?
             } else {
                 self.begin(audit, (p, work), r, slots, tensor)?
             };
@@ -215,49 +217,6 @@ impl<B: DerefMut<Target = [u8]>> ScratchIn<B> {
                 return Ok(());
             }
         }
-    }
-
-    /// Decodes the parts of a sparse tensor, one after the other.
-    fn parts(
-        &mut self,
-        audit: &Audit,
-        (p, work): (&mut Progress, &mut Work),
-        r: &mut Reader<'_, '_>,
-        slots: &mut [Slot],
-        tensor: &Tensor,
-    ) -> Result<(), Pause> {
-        while let Some(chunk) = p.indices.and_then(|indices| indices.chunk()) {
-            if p.over {
-                let needed = p.indices.map_or(0, |indices| indices.slots());
-                let needed = u32::try_from(needed).unwrap_or(u32::MAX);
-                if slots.len() < usize::try_from(needed).unwrap_or(usize::MAX) {
-                    return Err(Pause::Room(needed));
-                }
-                let dims = tensor.dims.read(r.source()).map_err(|absent| r.lack(absent))?;
-                if let Some(indices) = &p.indices {
-                    indices.place(dims, slots);
-                }
-                (p.chunk, p.read, p.over, p.faulty) = (chunk, 0, false, false);
-                p.decodes = chunk.encoding != Encoding::Raw;
-                p.again = p.again.wrapping_add(1);
-                self.start(p, work, r, tensor);
-            }
-            self.bytes(audit, (p, work), r, slots)?;
-            let (chunk, fault) = (p.chunk, p.fault.take());
-            let Some(indices) = &mut p.indices else { break };
-            if indices.is_measured() && !indices.is_over() && chunk.encoding != Encoding::Raw {
-                let fault = fault.filter(|(fault, _)| !is_length(*fault) && *fault != Fault::Work);
-                let chunk = Chunk { decoded: None, ..chunk };
-                self.results.remember(&chunk, Known::new(&chunk, fault, None));
-            }
-            if p.faulty {
-                indices.stop();
-            }
-            indices.finish(slots, &mut |fault, offset, expected, found| {
-                report::index(audit, r, fault, report::place(&chunk, offset, 0), expected, found);
-            });
-        }
-        Ok(())
     }
 
     /// The validator of a sparse tensor's indices.
@@ -522,30 +481,6 @@ impl<B: DerefMut<Target = [u8]>> ScratchIn<B> {
             }
         }
     }
-}
-
-/// Starts on a sparse tensor with indices in parts of their own; `None` if they need not be
-/// decoded.
-fn begin_parts(
-    audit: &Audit,
-    r: &mut Reader<'_, '_>,
-    tensor: &Tensor,
-) -> Result<Option<Progress>, Pause> {
-    let Some(parts) = audit.file.parted(r, tensor)? else { return Ok(None) };
-    let dims = tensor.dims.read(r.source()).map_err(|absent| r.lack(absent))?;
-    let indices = Some(Indices::new(parts, tensor, dims));
-    Ok(Some(Progress {
-        stage: Stage::Bytes,
-        indices,
-        measured: true,
-        over: true,
-        ..Progress::default()
-    }))
-}
-
-/// Whether a stream is sound, but of another length than the rest of the file makes it.
-pub(super) fn is_length(fault: Fault) -> bool {
-    matches!(fault, Fault::Short | Fault::Long)
 }
 
 impl Progress {

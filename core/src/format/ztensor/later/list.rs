@@ -119,6 +119,16 @@ fn part(
         r.flag(rules::PART_ELEMENTS, map.at, 1, bits, decoded);
         (tensor.status, tensor.chunks) = (Status::Broken, Chunks::None);
     }
+    // Even no elements take a frame.
+    let is_empty = found.blob.is_some_and(|blob| blob.is_empty());
+    if is_empty && found.encoding == Encoding::Zstd && !found.broken && !found.elsewhere {
+        let none = found.decoded == Some(0);
+        let rule = if none { rules::ZSTD_EMPTY } else { rules::ZSTD_TRUNCATED };
+        r.flag(rule, map.at, 1, 0, 0);
+        if rule.severity() == Severity::Fatal {
+            (tensor.status, tensor.chunks) = (Status::Broken, Chunks::None);
+        }
+    }
     Ok(tensor)
 }
 
