@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 const budgets = Object.fromEntries(readFileSync(new URL('../../scripts/budgets.txt', import.meta.url), 'utf8').split('\n').map((line) => line.split(/ +/)));
 const BUDGETS = { page: Number(budgets.page), later: Number(budgets['page-later']), hub: Number(budgets['page-hub']), wasm: Number(budgets['page-wasm']) };
 const HUB = /^(?:hub|repository)-/;
-const LATER = /^(?:about|archive|accumulators|appended|bulk|channels|compare|compute|convert|csv|folder|every-rule|files|full|heat|imports|joint|layout|models?|plot|python|quant|rows|steps|storages|statistics|summary|tensors|unpacked|weights)-/;
+const LATER = /^(?:about|archive|accumulators|appended|bulk|channels|compare|compute|convert|csv|folder|every-rule|files|full|heat|imports|joint|layout|models?|plot|python|quant|rows|slice|steps|storages|statistics|summary|tensors|unpacked|values|weights)-/;
 const SINGLE = Number(budgets.element);
 
 let failed = false;

@@ -14,7 +14,6 @@ import { saveCsv, saveNpy } from './export.ts';
 import { HexView } from './hex.ts';
 import { showValue } from './metadata.ts';
 import { StatisticsView } from './statistics.ts';
-import { ValuesView } from './values.ts';
 
 /** Maximum number of chunks listed in the overview. */
 const CHUNKS = 50;
@@ -196,7 +195,11 @@ export class TensorPanel {
         void fetched(body, async () => ({ element: (await import('./unpacked.ts')).unpackedView(file, tensor, this.#packed) }), signal);
         break;
       case 'values':
-        fill(body, hasValues(tensor) ? new ValuesView(file, tensor).element : h('p', { class: 'empty' }, `Values are not available for ${tensor.dtype}.`));
+        if (hasValues(tensor)) {
+          void fetched(body, async () => new (await import('./values.ts')).ValuesView(file, tensor), signal);
+        } else {
+          fill(body, h('p', { class: 'empty' }, `Values are not available for ${tensor.dtype}.`));
+        }
         break;
       case 'hex':
         void this.#hex(tensor, body);
