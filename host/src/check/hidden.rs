@@ -48,8 +48,6 @@ const STRAY: &[Rule] = &[
     format::oinf::rules::TABLE_GAP,
     #[cfg(feature = "pytorch")]
     format::pytorch::rules::L_TRAILING,
-    #[cfg(feature = "pytorch")]
-    format::pytorch::rules::P_REST,
     #[cfg(feature = "safetensors")]
     format::safetensors::rules::HOLE,
     #[cfg(feature = "safetensors")]

@@ -90,8 +90,11 @@ impl Scan {
             shared.most = most_shared(len);
             shared.most_decoded = most_decoded(len);
             let mut stages = first(hidden, len, shared);
+            // The file itself comes first, and with it an archive that it is or ends with.
             if !*is_open || hidden.whole {
                 stages.push(Stage::Head(Part::of_file(len)));
+            } else if hidden.archive {
+                stages.push(Stage::Zip(Part::of_file(len), Directory::default(), 0));
             }
             stages
         });
@@ -151,11 +154,7 @@ fn first(hidden: &Hidden, len: u64, shared: &mut Shared) -> Vec<Stage> {
         let bytes = whole.bytes.within(*at, len.saturating_sub(*at));
         Stage::Head(Part { bytes, ..whole.clone() })
     };
-    let mut stages: Vec<_> = hidden.starts.iter().rev().map(behind).collect();
-    if hidden.archive {
-        stages.push(Stage::Zip(whole, Directory::default(), 0));
-    }
-    stages
+    hidden.starts.iter().rev().map(behind).collect()
 }
 
 /// Most bytes that parts of `len` bytes may have in all.
