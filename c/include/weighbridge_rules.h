@@ -565,80 +565,84 @@
   X(0x841e, "K-KEY", WB_SEVERITY_VIOLATION, "schema, SignatureDef.signature_key: the key in the map of signatures") \
   X(0x841f, "K-SUBGRAPH", WB_SEVERITY_VIOLATION, "schema, SignatureDef.subgraph_index: index of the subgraph of the exported method") \
   X(0x8420, "K-TENSOR", WB_SEVERITY_VIOLATION, "schema, TensorMap.tensor_index: the tensor that the name corresponds to") \
-  X(0x8421, "C-CODE", WB_SEVERITY_VIOLATION, "schema, OperatorCode: a builtin operator, whose code is the larger of two fields") \
-  X(0x8022, "C-NEW", WB_SEVERITY_UNCHECKED, "schema, BuiltinOperator: new members are added at the end") \
-  X(0x8423, "C-NAME", WB_SEVERITY_VIOLATION, "schema, OperatorCode: a string if the operator is custom") \
-  X(0x8024, "C-CUSTOM", WB_SEVERITY_UNCHECKED, "schema, BuiltinOperator: custom operators accept an opaque object") \
-  X(0x8425, "C-VERSION", WB_SEVERITY_VIOLATION, "schema, OperatorCode.version: the version of the operator, 1 by default") \
-  X(0x8626, "B-INDEX", WB_SEVERITY_FATAL, "schema, Tensor.buffer: an index that refers to the buffers table") \
-  X(0x8427, "B-BOTH", WB_SEVERITY_VIOLATION, "schema, Buffer: models larger than 2 GB use offset and size instead") \
-  X(0x8428, "B-OFFSET", WB_SEVERITY_VIOLATION, "schema, Buffer.offset: only valid if > 1") \
-  X(0x8629, "B-RANGE", WB_SEVERITY_FATAL, "schema, Buffer: offset and size, from the beginning of the file") \
-  X(0x822a, "B-ZERO", WB_SEVERITY_LINT, "schema, Model.buffers: the 0th entry must be an empty buffer (sentinel)") \
-  X(0x822b, "B-UNUSED", WB_SEVERITY_LINT, "schema, Model.buffers: buffers of tensors and of metadata") \
-  X(0x822c, "B-ALIGN", WB_SEVERITY_LINT, "schema, Buffer.data: force_align 16") \
-  X(0x862d, "T-TYPE", WB_SEVERITY_FATAL, "schema, TensorType: 0 to 22") \
-  X(0x862e, "T-DIM", WB_SEVERITY_FATAL, "schema, Tensor.shape: the tensor shape; only shape_signature has -1") \
-  X(0x862f, "T-PRODUCT", WB_SEVERITY_FATAL, "schema, Tensor.shape: the tensor shape") \
-  X(0x8230, "T-RANK", WB_SEVERITY_LINT, "schema, Tensor.shape: the tensor shape") \
-  X(0x8631, "T-SHORT", WB_SEVERITY_FATAL, "schema, Tensor.buffer: elements in row-major order, little-endian") \
-  X(0x8432, "T-LONG", WB_SEVERITY_VIOLATION, "schema, Tensor.buffer: elements in row-major order, little-endian") \
-  X(0x8433, "T-RESOURCE", WB_SEVERITY_VIOLATION, "schema, TensorType: RESOURCE and VARIANT have no data in the file") \
-  X(0x8434, "T-VARIABLE", WB_SEVERITY_VIOLATION, "schema, Tensor.is_variable") \
-  X(0x8435, "T-NAME-UTF8", WB_SEVERITY_VIOLATION, "FlatBuffers, Schema: a string holds UTF-8") \
-  X(0x8036, "T-TEXT", WB_SEVERITY_UNCHECKED, "a limit of this reader (TFLITE_TEXT); real names take a few hundred bytes") \
-  X(0x8437, "T-SIGNATURE-RANK", WB_SEVERITY_VIOLATION, "schema, Tensor.shape_signature: encodes shape with unknown dimensions") \
-  X(0x8438, "T-SIGNATURE-DIM", WB_SEVERITY_VIOLATION, "schema, Tensor.shape_signature: unknown dimensions are represented with -1") \
-  X(0x8239, "T-BOOL", WB_SEVERITY_LINT, "schema, TensorType.BOOL") \
-  X(0x823a, "T-PADDING", WB_SEVERITY_LINT, "schema, TensorType.INT4 and INT2: elements are packed, the first in the lowest bits") \
-  X(0x863b, "X-HEAD", WB_SEVERITY_FATAL, "runtime, string_util: the number of texts, an offset for each and one for the end") \
-  X(0x843c, "X-COUNT", WB_SEVERITY_VIOLATION, "runtime, string_util: as many texts as elements") \
-  X(0x863d, "X-OFFSET", WB_SEVERITY_FATAL, "runtime, string_util: offsets from the start of the buffer, in ascending order, the last one is the end") \
-  X(0x843e, "Q-COUNT", WB_SEVERITY_VIOLATION, "schema, QuantizationParameters: f = scale * (q - zero_point)") \
-  X(0x843f, "Q-CHANNELS", WB_SEVERITY_VIOLATION, "schema, QuantizationParameters.quantized_dimension: the dimension that the scales correspond to") \
-  X(0x8440, "Q-AXIS", WB_SEVERITY_VIOLATION, "schema, QuantizationParameters.quantized_dimension: a dimension of the shape") \
-  X(0x8441, "Q-SCALE", WB_SEVERITY_VIOLATION, "schema, QuantizationParameters.scale: f = scale * (q - zero_point)") \
-  X(0x8242, "Q-SCALE-ZERO", WB_SEVERITY_LINT, "schema, QuantizationParameters.scale: f = scale * (q - zero_point)") \
-  X(0x8443, "Q-ZERO-POINT", WB_SEVERITY_VIOLATION, "schema, QuantizationParameters.zero_point: f = scale * (q - zero_point)") \
-  X(0x8044, "Q-CUSTOM", WB_SEVERITY_UNCHECKED, "schema, CustomQuantization: parameters for experimenting") \
-  X(0x8445, "Q-TENSOR", WB_SEVERITY_VIOLATION, "schema, BlockwiseQuantization: index to the tensor, in the tensors array of the subgraph") \
-  X(0x8446, "Q-SELF", WB_SEVERITY_VIOLATION, "schema, BlockwiseQuantization: index to the tensor of the scales") \
-  X(0x8447, "Q-BLOCK", WB_SEVERITY_VIOLATION, "schema, BlockwiseQuantization.block_size: the block size of the tensor") \
-  X(0x8448, "Q-SHAPE", WB_SEVERITY_VIOLATION, "schema, BlockwiseQuantization: one scale for each block") \
-  X(0x8449, "Z-ORDER", WB_SEVERITY_VIOLATION, "schema, SparsityParameters.traversal_order: a permutation of the dimensions, then one of the block's") \
-  X(0x844a, "Z-MAP", WB_SEVERITY_VIOLATION, "schema, SparsityParameters.block_map: how a block dimension maps to the original dimension") \
-  X(0x844b, "Z-LEVELS", WB_SEVERITY_VIOLATION, "schema, SparsityParameters.dim_metadata: the size equals that of traversal_order") \
-  X(0x844c, "Z-FORMAT", WB_SEVERITY_VIOLATION, "schema, DimensionType: DENSE or SPARSE_CSR") \
-  X(0x844d, "Z-DENSE", WB_SEVERITY_VIOLATION, "schema, DimensionMetadata.dense_size: the size of that dimension") \
-  X(0x844e, "Z-SEGMENTS", WB_SEVERITY_VIOLATION, "schema, DimensionMetadata.array_segments: the row pointers of a CSR matrix") \
-  X(0x844f, "Z-INDICES", WB_SEVERITY_VIOLATION, "schema, DimensionMetadata.array_indices: the column indices of a CSR matrix") \
-  X(0x8450, "Z-VALUES", WB_SEVERITY_VIOLATION, "schema, SparsityParameters: the non-zero values in traversal order") \
-  X(0x8451, "E-BOTH", WB_SEVERITY_VIOLATION, "schema, Tensor.external_buffer: 0 indicates that the tensor uses the traditional buffer") \
-  X(0x8452, "E-ID", WB_SEVERITY_VIOLATION, "schema, ExternalBuffer.id: unique identifier for this external buffer") \
-  X(0x8453, "E-TWICE", WB_SEVERITY_VIOLATION, "schema, ExternalBuffer.id: unique identifier for this external buffer") \
-  X(0x8454, "E-GROUP", WB_SEVERITY_VIOLATION, "schema, ExternalBuffer.group: index into the external_buffer_groups array") \
-  X(0x8455, "E-LENGTH", WB_SEVERITY_VIOLATION, "schema, ExternalBuffer.length: the bytes of the tensor") \
-  X(0x8456, "E-RANGE", WB_SEVERITY_VIOLATION, "schema, ExternalBuffer: offset and length within the file") \
-  X(0x8457, "E-PATH", WB_SEVERITY_VIOLATION, "schema, ExternalBufferGroup: groups external buffers by file/URI") \
-  X(0x8058, "E-UNCHECKED", WB_SEVERITY_UNCHECKED, "schema, ExternalBuffer: an immutable data slice stored in an external file") \
-  X(0x8459, "G-TENSORS", WB_SEVERITY_VIOLATION, "schema, SubGraph.tensors: a list of all tensors used in this subgraph") \
-  X(0x825a, "G-OPERATORS", WB_SEVERITY_LINT, "schema, SubGraph.operators: all operators, in execution order") \
-  X(0x845b, "G-INPUT", WB_SEVERITY_VIOLATION, "schema, SubGraph.inputs: indices of the tensors that are inputs") \
-  X(0x845c, "G-OUTPUT", WB_SEVERITY_VIOLATION, "schema, SubGraph.outputs: indices of the tensors that are outputs") \
-  X(0x845d, "G-CONSTANT", WB_SEVERITY_VIOLATION, "schema, SubGraph.inputs: the list of non-static tensors that feed into the subgraph") \
-  X(0x845e, "O-CODE", WB_SEVERITY_VIOLATION, "schema, Operator.opcode_index: index into the operator_codes array") \
-  X(0x845f, "O-INPUT", WB_SEVERITY_VIOLATION, "schema, Operator.inputs: optional input are indicated by -1") \
-  X(0x8460, "O-OUTPUT", WB_SEVERITY_VIOLATION, "schema, Operator.outputs: indices of tensors") \
-  X(0x8461, "O-NO-OUTPUTS", WB_SEVERITY_VIOLATION, "schema, Operator.outputs: indices of tensors") \
-  X(0x8462, "O-INTERMEDIATE", WB_SEVERITY_VIOLATION, "schema, Operator.intermediates: indices to the subgraph's tensors that are internal to an Op") \
-  X(0x8463, "O-MUTATING", WB_SEVERITY_VIOLATION, "schema, Operator.mutating_variable_inputs: the same length as inputs, or empty") \
-  X(0x8264, "O-OPTIONS", WB_SEVERITY_LINT, "schema, BuiltinOptions: builtins have a predetermined set of acceptable options") \
-  X(0x8465, "O-LARGE", WB_SEVERITY_VIOLATION, "schema, Operator.large_custom_options_offset: from the beginning of the file, only valid if > 1") \
-  X(0x8466, "O-SUBGRAPH", WB_SEVERITY_VIOLATION, "schema, IfOptions, WhileOptions and others: indices of subgraphs") \
-  X(0x8467, "O-CYCLE", WB_SEVERITY_VIOLATION, "schema, WhileOptions and others: indices of subgraphs") \
-  X(0x8468, "O-UNPRODUCED", WB_SEVERITY_VIOLATION, "schema, SubGraph.operators: all operators, in execution order") \
-  X(0x8469, "O-WRITTEN", WB_SEVERITY_VIOLATION, "schema, SubGraph.operators: tensors flow from one operator to the next") \
-  X(0x806a, "O-UNCHECKED", WB_SEVERITY_UNCHECKED, "a limit of this reader (TFLITE_MARKS); real models have up to a few hundred")
+  X(0x8421, "K-NAME", WB_SEVERITY_VIOLATION, "schema, TensorMap.name: the name of the tensor in the signature") \
+  X(0x8422, "C-CODE", WB_SEVERITY_VIOLATION, "schema, OperatorCode: a builtin operator, whose code is the larger of two fields") \
+  X(0x8023, "C-NEW", WB_SEVERITY_UNCHECKED, "schema, BuiltinOperator: new members are added at the end") \
+  X(0x8424, "C-NAME", WB_SEVERITY_VIOLATION, "schema, OperatorCode: a string if the operator is custom") \
+  X(0x8025, "C-CUSTOM", WB_SEVERITY_UNCHECKED, "schema, BuiltinOperator: custom operators accept an opaque object") \
+  X(0x8426, "C-VERSION", WB_SEVERITY_VIOLATION, "schema, OperatorCode.version: the version of the operator, 1 by default") \
+  X(0x8627, "B-INDEX", WB_SEVERITY_FATAL, "schema, Tensor.buffer: an index that refers to the buffers table") \
+  X(0x8428, "B-BOTH", WB_SEVERITY_VIOLATION, "schema, Buffer: models larger than 2 GB use offset and size instead") \
+  X(0x8429, "B-OFFSET", WB_SEVERITY_VIOLATION, "schema, Buffer.offset: only valid if > 1") \
+  X(0x862a, "B-RANGE", WB_SEVERITY_FATAL, "schema, Buffer: offset and size, from the beginning of the file") \
+  X(0x822b, "B-ZERO", WB_SEVERITY_LINT, "schema, Model.buffers: the 0th entry must be an empty buffer (sentinel)") \
+  X(0x822c, "B-UNUSED", WB_SEVERITY_LINT, "schema, Model.buffers: buffers of tensors and of metadata") \
+  X(0x822d, "B-ALIGN", WB_SEVERITY_LINT, "schema, Buffer.data: force_align 16") \
+  X(0x862e, "T-TYPE", WB_SEVERITY_FATAL, "schema, TensorType: 0 to 22") \
+  X(0x862f, "T-DIM", WB_SEVERITY_FATAL, "schema, Tensor.shape: the tensor shape; only shape_signature has -1") \
+  X(0x8630, "T-PRODUCT", WB_SEVERITY_FATAL, "schema, Tensor.shape: the tensor shape") \
+  X(0x8231, "T-RANK", WB_SEVERITY_LINT, "schema, Tensor.shape: the tensor shape") \
+  X(0x8632, "T-SHORT", WB_SEVERITY_FATAL, "schema, Tensor.buffer: elements in row-major order, little-endian") \
+  X(0x8433, "T-LONG", WB_SEVERITY_VIOLATION, "schema, Tensor.buffer: elements in row-major order, little-endian") \
+  X(0x8434, "T-RESOURCE", WB_SEVERITY_VIOLATION, "schema, TensorType: RESOURCE and VARIANT have no data in the file") \
+  X(0x8435, "T-VARIABLE", WB_SEVERITY_VIOLATION, "schema, Tensor.is_variable") \
+  X(0x8436, "T-NAME-UTF8", WB_SEVERITY_VIOLATION, "FlatBuffers, Schema: a string holds UTF-8") \
+  X(0x8037, "T-TEXT", WB_SEVERITY_UNCHECKED, "a limit of this reader (TFLITE_TEXT); real names take a few hundred bytes") \
+  X(0x8438, "T-SIGNATURE-RANK", WB_SEVERITY_VIOLATION, "schema, Tensor.shape_signature: encodes shape with unknown dimensions") \
+  X(0x8439, "T-SIGNATURE-DIM", WB_SEVERITY_VIOLATION, "schema, Tensor.shape_signature: the shape, in which unknown dimensions are represented with -1") \
+  X(0x823a, "T-BOOL", WB_SEVERITY_LINT, "schema, TensorType.BOOL") \
+  X(0x823b, "T-PADDING", WB_SEVERITY_LINT, "schema, TensorType.INT4 and INT2: elements are packed, the first in the lowest bits") \
+  X(0x863c, "X-HEAD", WB_SEVERITY_FATAL, "runtime, string_util: the number of texts, an offset for each and one for the end") \
+  X(0x843d, "X-COUNT", WB_SEVERITY_VIOLATION, "runtime, string_util: as many texts as elements") \
+  X(0x863e, "X-OFFSET", WB_SEVERITY_FATAL, "runtime, string_util: offsets from the start of the buffer, in ascending order, the last one is the end") \
+  X(0x843f, "Q-COUNT", WB_SEVERITY_VIOLATION, "schema, QuantizationParameters: f = scale * (q - zero_point)") \
+  X(0x8440, "Q-CHANNELS", WB_SEVERITY_VIOLATION, "schema, QuantizationParameters.quantized_dimension: the dimension that the scales correspond to") \
+  X(0x8441, "Q-AXIS", WB_SEVERITY_VIOLATION, "schema, QuantizationParameters.quantized_dimension: a dimension of the shape") \
+  X(0x8442, "Q-SCALE", WB_SEVERITY_VIOLATION, "schema, QuantizationParameters.scale: f = scale * (q - zero_point)") \
+  X(0x8243, "Q-SCALE-ZERO", WB_SEVERITY_LINT, "schema, QuantizationParameters.scale: f = scale * (q - zero_point)") \
+  X(0x8444, "Q-ZERO-POINT", WB_SEVERITY_VIOLATION, "schema, QuantizationParameters.zero_point: f = scale * (q - zero_point)") \
+  X(0x8045, "Q-CUSTOM", WB_SEVERITY_UNCHECKED, "schema, CustomQuantization: parameters for experimenting") \
+  X(0x8446, "Q-TENSOR", WB_SEVERITY_VIOLATION, "schema, BlockwiseQuantization: index to the tensor, in the tensors array of the subgraph") \
+  X(0x8447, "Q-SELF", WB_SEVERITY_VIOLATION, "schema, BlockwiseQuantization: index to the tensor of the scales") \
+  X(0x8448, "Q-TYPE", WB_SEVERITY_VIOLATION, "schema, BlockwiseQuantization.scales: index to the tensor of the scales") \
+  X(0x8449, "Q-BLOCK", WB_SEVERITY_VIOLATION, "schema, BlockwiseQuantization.block_size: the block size of the tensor") \
+  X(0x844a, "Q-SHAPE", WB_SEVERITY_VIOLATION, "schema, BlockwiseQuantization: one scale for each block") \
+  X(0x844b, "Z-ORDER", WB_SEVERITY_VIOLATION, "schema, SparsityParameters.traversal_order: a permutation of the dimensions, then one of the block's") \
+  X(0x844c, "Z-MAP", WB_SEVERITY_VIOLATION, "schema, SparsityParameters.block_map: how a block dimension maps to the original dimension") \
+  X(0x844d, "Z-LEVELS", WB_SEVERITY_VIOLATION, "schema, SparsityParameters.dim_metadata: the size equals that of traversal_order") \
+  X(0x844e, "Z-FORMAT", WB_SEVERITY_VIOLATION, "schema, DimensionType: DENSE or SPARSE_CSR") \
+  X(0x844f, "Z-DENSE", WB_SEVERITY_VIOLATION, "schema, DimensionMetadata.dense_size: the size of that dimension") \
+  X(0x8450, "Z-SEGMENTS", WB_SEVERITY_VIOLATION, "schema, DimensionMetadata.array_segments: the row pointers of a CSR matrix") \
+  X(0x8451, "Z-INDICES", WB_SEVERITY_VIOLATION, "schema, DimensionMetadata.array_indices: the column indices of a CSR matrix") \
+  X(0x8452, "Z-VALUES", WB_SEVERITY_VIOLATION, "schema, SparsityParameters: the non-zero values in traversal order") \
+  X(0x8453, "E-BOTH", WB_SEVERITY_VIOLATION, "schema, Tensor.external_buffer: 0 indicates that the tensor uses the traditional buffer") \
+  X(0x8454, "E-ID", WB_SEVERITY_VIOLATION, "schema, ExternalBuffer.id: unique identifier for this external buffer") \
+  X(0x8455, "E-TWICE", WB_SEVERITY_VIOLATION, "schema, ExternalBuffer.id: unique identifier for this external buffer") \
+  X(0x8456, "E-GROUP", WB_SEVERITY_VIOLATION, "schema, ExternalBuffer.group: index into the external_buffer_groups array") \
+  X(0x8457, "E-LENGTH", WB_SEVERITY_VIOLATION, "schema, ExternalBuffer.length: the bytes of the tensor") \
+  X(0x8458, "E-RANGE", WB_SEVERITY_VIOLATION, "schema, ExternalBuffer: offset and length within the file") \
+  X(0x8459, "E-PATH", WB_SEVERITY_VIOLATION, "schema, ExternalBufferGroup: groups external buffers by file/URI") \
+  X(0x805a, "E-UNCHECKED", WB_SEVERITY_UNCHECKED, "schema, ExternalBuffer: an immutable data slice stored in an external file") \
+  X(0x845b, "G-TENSORS", WB_SEVERITY_VIOLATION, "schema, SubGraph.tensors: a list of all tensors used in this subgraph") \
+  X(0x825c, "G-OPERATORS", WB_SEVERITY_LINT, "schema, SubGraph.operators: all operators, in execution order") \
+  X(0x845d, "G-INPUT", WB_SEVERITY_VIOLATION, "schema, SubGraph.inputs: indices of the tensors that are inputs") \
+  X(0x845e, "G-OUTPUT", WB_SEVERITY_VIOLATION, "schema, SubGraph.outputs: indices of the tensors that are outputs") \
+  X(0x845f, "G-CONSTANT", WB_SEVERITY_VIOLATION, "schema, SubGraph.inputs: the list of non-static tensors that feed into the subgraph") \
+  X(0x8460, "O-CODE", WB_SEVERITY_VIOLATION, "schema, Operator.opcode_index: index into the operator_codes array") \
+  X(0x8461, "O-INPUT", WB_SEVERITY_VIOLATION, "schema, Operator.inputs: optional input are indicated by -1") \
+  X(0x8462, "O-OUTPUT", WB_SEVERITY_VIOLATION, "schema, Operator.outputs: indices of tensors") \
+  X(0x8463, "O-NO-OUTPUTS", WB_SEVERITY_VIOLATION, "schema, Operator.outputs: indices of tensors") \
+  X(0x8464, "O-INTERMEDIATE", WB_SEVERITY_VIOLATION, "schema, Operator.intermediates: indices to the subgraph's tensors that are internal to an Op") \
+  X(0x8465, "O-MUTATING", WB_SEVERITY_VIOLATION, "schema, Operator.mutating_variable_inputs: the same length as inputs, or empty") \
+  X(0x8266, "O-OPTIONS", WB_SEVERITY_LINT, "schema, BuiltinOptions: builtins have a predetermined set of acceptable options") \
+  X(0x8467, "O-LARGE", WB_SEVERITY_VIOLATION, "schema, Operator.large_custom_options_offset: from the beginning of the file, only valid if > 1") \
+  X(0x8468, "O-LARGE-OFFSET", WB_SEVERITY_VIOLATION, "schema, Operator.large_custom_options_offset: only valid if > 1") \
+  X(0x8469, "O-LARGE-BOTH", WB_SEVERITY_VIOLATION, "schema, Operator.large_custom_options_offset: custom options of models larger than 2 GB") \
+  X(0x846a, "O-SUBGRAPH", WB_SEVERITY_VIOLATION, "schema, IfOptions, WhileOptions and others: indices of subgraphs") \
+  X(0x846b, "O-CYCLE", WB_SEVERITY_VIOLATION, "schema, WhileOptions and others: indices of subgraphs") \
+  X(0x846c, "O-UNPRODUCED", WB_SEVERITY_VIOLATION, "schema, SubGraph.operators: all operators, in execution order") \
+  X(0x846d, "O-WRITTEN", WB_SEVERITY_VIOLATION, "schema, SubGraph.operators: tensors flow from one operator to the next") \
+  X(0x806e, "O-UNCHECKED", WB_SEVERITY_UNCHECKED, "a limit of this reader (TFLITE_MARKS); real models have up to a few hundred")
 
 #define WB_RULES_EXECUTORCH(X) \
   X(0x8e01, "F-SHORT", WB_SEVERITY_FATAL, "FlatBuffers, Binary Format: an offset to the root table, then the file identifier") \

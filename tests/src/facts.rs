@@ -16,16 +16,21 @@ pub const IN_PART: [&str; 2] = ["executorch", "tflite"];
 /// Whether a reader of mapped flash leaves this rule of a format [`IN_PART`] to hosts: lints but that
 /// of alignment, whatever compares parts or names, and what a runtime on a board does not read.
 pub fn is_left_out(finding: &Finding) -> bool {
-    const LEFT: [&str; 9] = [
+    const LEFT: [&str; 14] = [
+        "D-SETTING",
         "F-OVERLAP",
+        "K-NAME",
         "M-TWICE",
         "N-TWICE",
         "O-CYCLE",
+        "O-LARGE-BOTH",
+        "O-LARGE-OFFSET",
         "Q-BLOCK",
         "Q-CUSTOM",
         "Q-SELF",
         "Q-SHAPE",
         "Q-TENSOR",
+        "Q-TYPE",
     ];
     let id = finding.rule.id();
     let family = ["E-", "X-", "Z-"].iter().any(|family| id.starts_with(family));
@@ -35,9 +40,10 @@ pub fn is_left_out(finding: &Finding) -> bool {
 
 /// Whether such a reader may report a finding of a host, or may not: the axis is that of scales in
 /// the tensor itself, or of those in another; the number of values is below that of any operator, or
-/// of this one; and only opened files are audited.
+/// of this one; an extent of a signature is below -1, or another than in the shape; the name is that
+/// of metadata, or of an operator; and only opened files are audited.
 pub fn is_uncertain(finding: &Finding) -> bool {
-    ["I-COUNT", "Q-AXIS"].contains(&finding.rule.id())
+    ["I-COUNT", "M-NAME-UTF8", "Q-AXIS", "T-SIGNATURE-DIM"].contains(&finding.rule.id())
 }
 
 /// Whether such a reader refuses to open a file in which a host finds this, or opens one that a host

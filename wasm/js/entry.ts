@@ -83,7 +83,7 @@ export interface MetaValue {
   key: string;
   /** The bytes of the key in hexadecimal, if they are not UTF-8. */
   keyHex: string | undefined;
-  /** `string`, `sizevar`, `bitset`, `ndarray`, `cbor` or the name of an element type. */
+  /** `string`, `sizevar`, `subgraph`, `bitset`, `ndarray`, `cbor` or the name of an element type. */
   type: string;
   /** Type of the elements; the same as `type` if the value is not an array. */
   dtype: string;

@@ -52,7 +52,7 @@ impl Meta {
     }
 
     /// The type of the value: the name of a dtype, `string`, `bitset`, `ndarray`, `cbor`,
-    /// `sizevar` or `unknown`.
+    /// `sizevar`, `subgraph` or `unknown`.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -321,7 +321,11 @@ fn view(source: &Source<'_>, file: &File, meta: &At, most: u64) -> Result<Meta, 
         value => value?,
     };
     match value {
-        Some(Stored::Size(size)) => view.value = Value::Int(size.into()),
+        Some(Stored::Size(size)) => {
+            // What is stored as a bare number is a size, or the subgraph of a signature.
+            view.kind = if view.kind == "unknown" { "subgraph" } else { view.kind };
+            view.value = Value::Int(size.into());
+        }
         Some(Stored::Text(at)) => {
             view.kind = "string";
             view.text(source, at, most)?;

@@ -175,9 +175,12 @@ impl Container for Header {
         self.tensors.into()
     }
 
-    /// Methods, named data, delegates and operators; of tensor data, the keys.
+    /// Methods, named data, delegates and operators; of tensor data, the keys. Each is a table of its
+    /// own, in which names are compared: a key may be that of a method.
     fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Metadata>, Halt> {
-        meta::next(self, r, c)
+        let entry = meta::next(self, r, c)?;
+        c.phase = c.state.part;
+        Ok(entry)
     }
 
     /// The names of tensors are those of a model's weights, which two methods may share, and so are

@@ -169,6 +169,10 @@ rules! { Format::ExecuTorch.code();
         "the element type is {found:i}, which the schema does not give out",
         "scalar_type.fbs, ScalarType",
         why "the runtime aborts on an unknown type in tensor data";
+    T_MISSING = "T-MISSING", Fatal, Implied,
+        "the tensor has no list of extents, or none of the order of dimensions",
+        "program.fbs, Tensor.sizes and Tensor.dim_order; flat_tensor.fbs, TensorLayout",
+        why "the runtime refuses such a tensor in a program, and follows the absent list in tensor data; a scalar has two empty lists";
     T_DIM = "T-DIM", Fatal, Stated,
         "an extent is {found:i}; it must not be negative",
         "program.fbs, Tensor.sizes",
@@ -314,6 +318,10 @@ rules! { Format::ExecuTorch.code();
         "the delegate has no data",
         "program.fbs, BackendDelegate.processed",
         why "the runtime crashes";
+    D_SETTING = "D-SETTING", Violation, Implied,
+        "a setting of the delegate has no name or no value, or their list is missing",
+        "program.fbs, BackendDelegate.compile_specs: key and value of each",
+        why "the runtime follows the three without a check";
     D_LOCATION = "D-LOCATION", Fatal, Stated,
         "the location of the delegate's data is {found:i}; it must be 0 or 1",
         "program.fbs, DataLocation: in the flatbuffer, or in a segment";

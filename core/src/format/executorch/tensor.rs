@@ -80,6 +80,9 @@ impl Form {
         };
         tensor.dtype = dtype;
         let rank = self.sizes.count;
+        if !self.sizes.is_present() || (rank == 0 && !self.order.is_present()) {
+            return flag(r, rules::T_MISSING, whole, 0, 0);
+        }
         if rank > RANK {
             let place = precise(count_of(self.sizes), whole);
             return flag(r, rules::T_RANK, place, RANK.into(), rank.into());

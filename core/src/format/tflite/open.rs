@@ -21,10 +21,13 @@ pub(super) struct Scan {
     counts: Counts,
     /// A part to be returned next.
     pub(super) pending: Option<Span>,
+    /// The operator whose options are looked for behind the flatbuffer.
+    pub(super) operator: Option<u64>,
 }
 
 impl Scan {
-    pub(super) const START: Scan = Scan { walk: Walk::NONE, counts: Counts::START, pending: None };
+    pub(super) const START: Scan =
+        Scan { walk: Walk::NONE, counts: Counts::START, pending: None, operator: None };
 }
 
 /// What verifying has found.

@@ -1,9 +1,9 @@
-//! The parts of the file.
+//! The parts of the file: the objects of the flatbuffer, then the data of tensors and of metadata.
 
 use super::open::Scan;
-use super::reads::Reads;
-
-use super::{Cursor, Header, extent, list, open, rules, schema, tensor};
+use super::reads::{Reads, Table};
+use super::schema::table::OPERATOR;
+use super::{Cursor, Header, State, extent, list, open, rules, schema, tensor};
 use crate::base::features::WINDOWS;
 use crate::format::data_of;
 use crate::format::flatbuffer::Object;
@@ -55,19 +55,47 @@ fn table(span: Span) -> Region {
     Region { part: Part::Table, span, kind: EntryKind::File, entry: 0 }
 }
 
+/// Least length of the vtable of an operator whose options lie behind the flatbuffer.
+const OPTIONS_OUTSIDE: u64 = 22;
+
+/// The options of a custom operator behind the flatbuffer; an offset of 0 or 1 stands for none.
+pub(super) fn large_options(
+    reads: &mut Reads<'_, '_, '_, '_>,
+    operator: &Table,
+) -> Result<Span, Halt> {
+    let offset = reads.scalar(operator, 9, 8, 0)?.value;
+    let size = reads.scalar(operator, 10, 8, 0)?.value;
+    Ok(Span::new(offset, size))
+}
+
 /// The next object. Of the data of a buffer, only its count: the rest belongs to a tensor, or to
 /// metadata.
 fn object(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Span>, Halt> {
     let mut local = Scan::START;
-    let scan = c.state.scan.of(&mut local);
+    let State { scan, memo, .. } = &mut c.state;
+    let scan = scan.of(&mut local);
     if let Some(span) = scan.pending.take() {
         return Ok(Some(span));
     }
+    if let Some(at) = scan.operator {
+        let mut reads = Reads::new(r, memo);
+        let table = reads.table(at)?;
+        let options = large_options(&mut reads, &table)?;
+        memo.clear();
+        scan.operator = None;
+        // Those past the end are a fault of the operator.
+        let inside = options.end().is_some_and(|end| end <= r.source().len());
+        if options.offset > 1 && options.len > 0 && inside {
+            return Ok(Some(options));
+        }
+    }
     let found = r.quietly(|r| scan.walk.next(r, &schema::MODEL, &rules::structure))?;
     Ok(match found {
-        Some(Object::Table { place, vtable, .. }) => {
+        Some(Object::Table { number, place, vtable }) => {
             let (span, vtable) = (place.span(), vtable.span());
             scan.pending = Some(vtable);
+            let large = number == OPERATOR && vtable.len > OPTIONS_OUTSIDE;
+            scan.operator = large.then_some(span.offset);
             // A wrong length of a table has been reported.
             let inside = span.end().is_some_and(|end| end <= extent(r.source()));
             Some(Span::new(span.offset, if inside { span.len } else { 4 }))

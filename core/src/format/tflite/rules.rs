@@ -122,6 +122,10 @@ rules! { Format::Tflite.code();
         "the signature names tensor {found}, which is no input or output of its subgraph",
         "schema, TensorMap.tensor_index: the tensor that the name corresponds to",
         why "callers of a signature set or read another tensor";
+    K_NAME = "K-NAME", Violation, Implied,
+        "an input or output of the signature has no name",
+        "schema, TensorMap.name: the name of the tensor in the signature",
+        why "callers find tensors by name, and the runtime drops this one";
     C_CODE = "C-CODE", Violation, Stated,
         "the operator code is {found:i}, which is no operator",
         "schema, OperatorCode: a builtin operator, whose code is the larger of two fields";
@@ -205,8 +209,9 @@ rules! { Format::Tflite.code();
         "shape_signature has rank {found}; the shape has {expected}",
         "schema, Tensor.shape_signature: encodes shape with unknown dimensions";
     T_SIGNATURE_DIM = "T-SIGNATURE-DIM", Violation, Stated,
-        "an extent of shape_signature is {found:i}; it must be at least -1",
-        "schema, Tensor.shape_signature: unknown dimensions are represented with -1";
+        "an extent of shape_signature is {found:i}; it must be -1, or {expected} as in the shape",
+        "schema, Tensor.shape_signature: the shape, in which unknown dimensions are represented with -1",
+        why "callers that resize inputs take the one, and allocation takes the other";
     T_BOOL = "T-BOOL", Lint, Silent,
         "a Boolean is {found}; it must be 0 or 1",
         "schema, TensorType.BOOL",
@@ -258,6 +263,10 @@ rules! { Format::Tflite.code();
     Q_SELF = "Q-SELF", Violation, Implied,
         "scales or zero points of the tensor are in the tensor itself",
         "schema, BlockwiseQuantization: index to the tensor of the scales";
+    Q_TYPE = "Q-TYPE", Violation, Implied,
+        "the scales are in a tensor of type {found}, which is no float",
+        "schema, BlockwiseQuantization.scales: index to the tensor of the scales",
+        why "kernels read them as float16 or float32";
     Q_BLOCK = "Q-BLOCK", Violation, Stated,
         "the block size is {found:i}; it must be positive and divide the number of elements, {expected}",
         "schema, BlockwiseQuantization.block_size: the block size of the tensor",
@@ -279,9 +288,9 @@ rules! { Format::Tflite.code();
         "the format of a dimension is {found}; it must be 0 (dense) or 1 (CSR)",
         "schema, DimensionType: DENSE or SPARSE_CSR";
     Z_DENSE = "Z-DENSE", Violation, Stated,
-        "the size of a dense dimension is {found:i}; it must be positive and that of the shape",
+        "the size of a dense dimension is {found:i}; the shape and its blocks leave {expected}",
         "schema, DimensionMetadata.dense_size: the size of that dimension",
-        why "the semantic verifier before 2.3 divided by it";
+        why "a block that is 0, or does not divide its dimension, is one as well; the semantic verifier before 2.3 divided by it";
     Z_SEGMENTS = "Z-SEGMENTS", Violation, Stated,
         "the segments of a dimension are too few, or decrease: {found} after {expected}",
         "schema, DimensionMetadata.array_segments: the row pointers of a CSR matrix",
@@ -371,6 +380,14 @@ rules! { Format::Tflite.code();
         "the custom options start at {expected} and end past the end of the file",
         "schema, Operator.large_custom_options_offset: from the beginning of the file, only valid if > 1",
         why "the runtime adds offset and size without regard to 64 bits, and reads outside the file";
+    O_LARGE_OFFSET = "O-LARGE-OFFSET", Violation, Stated,
+        "the custom options have size {found} and no offset; 0 and 1 stand for none",
+        "schema, Operator.large_custom_options_offset: only valid if > 1",
+        why "readers pass no options to the operator";
+    O_LARGE_BOTH = "O-LARGE-BOTH", Violation, Stated,
+        "the operator has custom options, and an offset to others outside the flatbuffer",
+        "schema, Operator.large_custom_options_offset: custom options of models larger than 2 GB",
+        why "readers take the options inside";
     O_SUBGRAPH = "O-SUBGRAPH", Violation, Stated,
         "the operator calls subgraph {found:i}; the model has {expected}",
         "schema, IfOptions, WhileOptions and others: indices of subgraphs",

@@ -42,6 +42,7 @@ const OUTPUTS: u8 = 4;
 pub(super) const VALUES: u8 = 5;
 /// A list of values that is a value.
 const ITEMS: u8 = 6;
+const DELEGATES: u8 = 7;
 /// The first step of instructions.
 pub(super) const CHAINS: u8 = 10;
 
@@ -61,6 +62,7 @@ pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> R
         OUTPUTS => indices(r, c, rules::P_OUTPUT),
         VALUES => value(r, c),
         ITEMS => items(r, c),
+        DELEGATES => delegate(r, c),
         _ => call::step(r, c),
     }
 }
@@ -197,7 +199,7 @@ fn value(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let values = run.plan.values;
     if run.part >= values.count {
         run.part = 0;
-        run.go(CHAINS, Vector::NONE);
+        run.go(DELEGATES, Vector::NONE);
         return Ok(());
     }
     let mut reads = Reads::new(r, &mut c.state.memo);
@@ -257,5 +259,33 @@ fn items(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let fits = |found| found == expected || found == 0 || optional && found == kind::NULL;
     let fits = found.is_none_or(fits);
     r.check(fits, rules::V_ITEM_KIND, place, expected.into(), found.unwrap_or(0).into());
+    Ok(())
+}
+
+/// Checks the next setting of a delegate. Its name and its data are validated when it is listed.
+fn delegate(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    let run = &mut c.state.run;
+    let delegates = run.plan.delegates;
+    if run.part >= delegates.count {
+        (run.part, run.passed) = (0, 0);
+        run.go(CHAINS, Vector::NONE);
+        return Ok(());
+    }
+    let mut reads = Reads::new(r, &mut c.state.memo);
+    let table = reads.item(delegates, run.part)?;
+    let settings = reads.vector(&table, 2)?;
+    if run.passed >= settings.count {
+        c.state.memo.clear();
+        r.check(settings.is_present(), rules::D_SETTING, table.span(), 0, 0);
+        run.part = run.part.saturating_add(1);
+        run.passed = 0;
+        return Ok(());
+    }
+    let table = reads.item(settings, run.passed)?;
+    let named = reads.field(&table, 0)? != 0 && reads.field(&table, 1)? != 0;
+    c.state.memo.clear();
+    r.charge(4);
+    r.check(named, rules::D_SETTING, table.span(), 0, 0);
+    run.pass(1);
     Ok(())
 }

@@ -18,15 +18,27 @@ const READS: usize = 68;
 pub(crate) struct Memo {
     values: [u64; READS],
     known: u8,
+    /// Number of reads that all steps of the entry begin with.
+    common: u8,
 }
 
 impl Memo {
     /// Nothing was read.
-    pub(crate) const NONE: Memo = Memo { values: [0; READS], known: 0 };
+    pub(crate) const NONE: Memo = Memo { values: [0; READS], known: 0, common: 0 };
 
     /// Forgets everything, for the next entry.
     pub(crate) fn clear(&mut self) {
-        self.known = 0;
+        (self.known, self.common) = (0, 0);
+    }
+
+    /// Keeps the first `count` reads for the next steps of the entry.
+    pub(crate) fn share(&mut self, count: u8) {
+        self.common = count;
+    }
+
+    /// Forgets what a step has read of the entry.
+    pub(crate) fn step(&mut self) {
+        self.known = self.known.min(self.common);
     }
 }
 
@@ -96,6 +108,11 @@ impl<'m, 'w, 'r, 'a> Reads<'m, 'w, 'r, 'a> {
     /// The little-endian number of `width` bytes at `at`.
     pub(crate) fn number(&mut self, at: u64, width: u8) -> Result<u64, Halt> {
         self.recall(|r| number(r, at, width))
+    }
+
+    /// The signed number of four bytes at `at`.
+    pub(crate) fn signed(&mut self, at: u64) -> Result<i32, Halt> {
+        Ok(u32::try_from(self.number(at, 4)?).unwrap_or(0).cast_signed())
     }
 
     /// The table at `at`.

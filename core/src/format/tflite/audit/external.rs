@@ -1,14 +1,15 @@
 //! External buffers: data in another file, which is not opened.
 
+use super::graph;
 use super::quant::{Known, PASS, go};
-use super::reads::{Small, Vector, get};
+use super::reads::{Reads, Small, Vector, get};
 use super::{Cursor, Header, list, rules};
 use crate::base::limits::TFLITE_TEXT;
 use crate::format::path::is_inside;
 use crate::input::Span;
 use crate::model::DType;
 use crate::parse::Reader;
-use crate::rule::Halt;
+use crate::rule::{EntryKind, Halt};
 
 /// Compares the tensor's number with the next external buffer. The first one with that number is
 /// checked; others are faults.
@@ -34,49 +35,59 @@ pub(super) fn step(
         r.flag(rules::E_TWICE, table.at(), 4, 0, id);
         return next(r, c);
     }
-    let group = reads.scalar(&table, 1, 4, 0)?;
-    let offset = reads.scalar(&table, 2, 8, 0)?.value;
     let len = reads.scalar(&table, 3, 8, 0)?.value;
-    let number =
-        u32::try_from(group.value).ok().filter(|group| *group < header.list(list::GROUPS).count);
-    let name = match number {
-        Some(number) => {
-            let table = reads.item(header.list(list::GROUPS), number)?;
-            Some(reads.vector(&table, 0)?)
-        }
-        None => None,
-    };
-    let inside = match name {
-        Some(name) => {
-            let span = name.span(1);
-            let short = span.len <= TFLITE_TEXT;
-            Some((span, short && name.count > 0 && is_inside(get(r, span)?)))
-        }
-        None => None,
-    };
     let place = table.span();
-    r.check(
-        number.is_some(),
-        rules::E_GROUP,
-        place,
-        header.list(list::GROUPS).count.into(),
-        group.value,
-    );
-    if let Some((span, inside)) = inside {
-        let span = if span.is_empty() { place } else { span };
-        r.check(inside, rules::E_PATH, span, 0, 0);
-    }
     let bytes = match known.dtype {
         DType::Text | DType::Unknown => None,
         dtype => dtype.bytes(c.state.shape.elements()),
     };
     let fits = known.fields.sparse || bytes.is_none_or(|bytes| bytes == len);
     r.check(fits, rules::E_LENGTH, place, bytes.unwrap_or(0), len);
-    r.check(offset.checked_add(len).is_some(), rules::E_RANGE, place, offset, len);
     let whole = known.fields.table.span();
     r.flag(rules::E_UNCHECKED, whole.offset, whole.len, 0, len);
     c.state.audit.run.moved = true;
     next(r, c)
+}
+
+/// Checks the place of the next external buffer, whether a tensor uses it or not.
+pub(super) fn buffers(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    let run = &mut c.state.audit.run;
+    r.about(EntryKind::File, 0);
+    if run.entry >= header.list(list::EXTERNALS).count {
+        graph::over(c);
+        return Ok(());
+    }
+    let mut reads = Reads::new(r, &mut c.state.memo);
+    let table = reads.item(header.list(list::EXTERNALS), run.entry)?;
+    let group = reads.scalar(&table, 1, 4, 0)?.value;
+    let offset = reads.scalar(&table, 2, 8, 0)?.value;
+    let len = reads.scalar(&table, 3, 8, 0)?.value;
+    let (place, groups) = (table.span(), u64::from(header.list(list::GROUPS).count));
+    r.check(group < groups, rules::E_GROUP, place, groups, group);
+    r.check(offset.checked_add(len).is_some(), rules::E_RANGE, place, offset, len);
+    c.state.memo.clear();
+    run.next_entry();
+    Ok(())
+}
+
+/// Checks the name of the next external file.
+pub(super) fn groups(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    let run = &mut c.state.audit.run;
+    r.about(EntryKind::File, 0);
+    if run.entry >= header.list(list::GROUPS).count {
+        graph::over(c);
+        return Ok(());
+    }
+    let mut reads = Reads::new(r, &mut c.state.memo);
+    let table = reads.item(header.list(list::GROUPS), run.entry)?;
+    let name = reads.vector(&table, 0)?.span(1);
+    let short = name.len <= TFLITE_TEXT;
+    let inside = short && !name.is_empty() && is_inside(get(r, name)?);
+    let place = if name.is_empty() { table.span() } else { name };
+    r.check(inside, rules::E_PATH, place, 0, 0);
+    c.state.memo.clear();
+    run.next_entry();
+    Ok(())
 }
 
 /// Goes to the next external buffer.

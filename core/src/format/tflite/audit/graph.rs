@@ -3,7 +3,7 @@
 use super::codes;
 use super::reads::{Reads, Table, Vector};
 pub(super) use super::{BITS, Bits, found, is_inside};
-use super::{Cursor, Header, links, list, operator, quant, unused};
+use super::{Cursor, Header, external, links, list, operator, quant, rules, tensor, unused};
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
@@ -29,6 +29,8 @@ pub(super) struct Run {
     /// Numbers that a step keeps for the next.
     pub(super) number: u64,
     pub(super) previous: u64,
+    /// Elements of a block along the current dimension of a sparse tensor.
+    pub(super) block: u64,
     /// A buffer that is not aligned was reported.
     pub(super) misaligned: bool,
     /// A subgraph calls itself or an earlier one.
@@ -53,6 +55,7 @@ impl Run {
         entry_part: 0,
         number: 0,
         previous: 0,
+        block: 1,
         misaligned: false,
         backward: false,
         moved: false,
@@ -103,6 +106,8 @@ pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> R
         4 => links::calls(header, r, c),
         5 => unused::step(header, r, c),
         6 => unused::old_metadata(header, r, c),
+        7 => external::buffers(header, r, c),
+        8 => external::groups(header, r, c),
         _ => {
             c.finish();
             Ok(())
@@ -118,7 +123,10 @@ fn code(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), H
         return Ok(());
     }
     r.about(EntryKind::File, 0);
-    let code = codes::read(header, &mut Reads::new(r, &mut c.state.memo), run.entry)?;
+    let mut reads = Reads::new(r, &mut c.state.memo);
+    let code = codes::read(header, &mut reads, run.entry)?;
+    let name = reads.vector(&code.table, codes::NAME)?;
+    tensor::read_name(r, name, rules::M_NAME_UTF8)?;
     codes::check(r, &code);
     c.state.memo.clear();
     run.next_entry();

@@ -3,7 +3,7 @@
 use super::graph::{self, BITS, Bits};
 use super::operator::{Called, called};
 use super::reads::{Reads, Vector};
-use super::{Cursor, Header, list, rules};
+use super::{Cursor, Header, list, rules, tensor};
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
@@ -42,9 +42,12 @@ pub(super) fn signatures(
         return Ok(());
     }
     let name = reads.item(names, run.level)?;
+    let text = reads.vector(&name, 0)?;
     let tensor = reads.scalar(&name, 1, 4, 0)?;
     let table = reads.item(header.list(list::SUBGRAPHS), subgraph)?;
     let list = reads.vector(&table, run.step.wrapping_add(1))?;
+    tensor::read_name(r, text, rules::M_NAME_UTF8)?;
+    r.check(text.is_present(), rules::K_NAME, name.span(), 0, 0);
     c.state.memo.clear();
     r.charge(list.span(4).len);
     run.go(run.step, list);

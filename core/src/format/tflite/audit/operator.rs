@@ -9,7 +9,7 @@ use super::graph::{self, BITS, Bits, found, is_inside};
 use super::operators::{self, Calls};
 use super::reads::{Reads, Table, Vector, offsets};
 use super::tensor::Fields;
-use super::{Cursor, Header, list, rules};
+use super::{Cursor, Header, list, parts, rules};
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, Rule};
@@ -176,8 +176,8 @@ fn check(
     let code = if known { Some(codes::read(header, reads, number)?.number) } else { None };
     let kind = reads.scalar(table, 3, 1, 0)?;
     let mutating = reads.vector(table, 7)?;
-    let offset = reads.scalar(table, 9, 8, 0)?.value;
-    let size = reads.scalar(table, 10, 8, 0)?.value;
+    let custom = reads.vector(table, 5)?;
+    let large = parts::large_options(reads, table)?;
     let place = table.span();
     let r = &mut *reads.r;
     r.check(known, rules::O_CODE, place, header.list(list::CODES).count.into(), index.value);
@@ -191,9 +191,12 @@ fn check(
     let marks = mutating.count == 0 || mutating.count == inputs.count;
     let span = mutating.span(1);
     r.check(marks, rules::O_MUTATING, span, inputs.count.into(), mutating.count.into());
-    if offset > 1 || size > 0 {
-        let end = offset.checked_add(size).filter(|end| *end <= r.source().len());
-        r.check(end.is_some(), rules::O_LARGE, place, offset, size);
+    if large.offset > 1 {
+        let end = large.end().filter(|end| *end <= r.source().len());
+        r.check(end.is_some(), rules::O_LARGE, place, large.offset, large.len);
+        r.check(custom.count == 0, rules::O_LARGE_BOTH, place, 0, 0);
+    } else {
+        r.check(large.len == 0, rules::O_LARGE_OFFSET, place, 0, large.len);
     }
     Ok(())
 }

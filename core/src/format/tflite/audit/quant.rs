@@ -17,6 +17,8 @@ const SIGNATURE: u8 = 1;
 const SCALES: u8 = 2;
 const ZERO_POINTS: u8 = 3;
 const DETAILS: u8 = 4;
+const EXTENTS: u8 = 5;
+const COUNTS: u8 = 6;
 pub(super) const SPARSE: u8 = 8;
 const TEXTS: u8 = 32;
 const EXTERNAL: u8 = 40;
@@ -64,9 +66,12 @@ pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> R
     let fields = Fields::read(header, &mut reads, table)?;
     let dtype = tensor::dtype(fields.code.value).unwrap_or(DType::Unknown);
     let known = Known { fields, dtype, count: reads.count() };
+    c.state.memo.share(known.count);
     match c.state.audit.run.step {
         START => start(r, c, &known),
         SIGNATURE => signature(r, c, &known),
+        EXTENTS => extents(r, c, &known),
+        COUNTS => counts(r, c, &known),
         SCALES => scales(r, c, &known),
         ZERO_POINTS => zero_points(r, c, &known),
         DETAILS => details(r, c, &known),
@@ -76,9 +81,9 @@ pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> R
     }
 }
 
-/// Moves to another step; what was read of the tensor is read again.
+/// Moves to another step, for which the fields of the tensor are remembered.
 pub(super) fn go(c: &mut Cursor, step: u8, list: Vector) {
-    c.state.memo.clear();
+    c.state.memo.step();
     c.state.audit.run.go(step, list);
 }
 
@@ -121,12 +126,48 @@ fn start(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<(), Ha
     Ok(())
 }
 
-/// Checks the shape signature, then counts scales and zero points.
+/// Checks the rank of the shape signature.
 fn signature(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<(), Halt> {
-    let table = &known.fields.table;
+    let vector = known.reads(r, &mut c.state.memo).vector(&known.fields.table, 7)?;
+    let (count, rank) = (vector.count, c.state.shape.rank);
+    let same = count == 0 || count == rank;
+    r.check(same, rules::T_SIGNATURE_RANK, vector.span(4), rank.into(), count.into());
+    go(c, if count == rank { EXTENTS } else { COUNTS }, Vector::NONE);
+    Ok(())
+}
+
+/// Extents that are compared in a step.
+const COMPARED: u32 = 8;
+
+/// Compares the next extents of the shape signature with those of the shape; the first wrong one is
+/// reported.
+fn extents(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<(), Halt> {
+    let run = &mut c.state.audit.run;
     let mut reads = known.reads(r, &mut c.state.memo);
-    let vector = reads.vector(table, 7)?;
-    let quantised = reads.inner(table, 4)?;
+    let vector = reads.vector(&known.fields.table, 7)?;
+    let end = vector.count.min(run.passed.saturating_add(COMPARED));
+    for i in run.passed..end {
+        let extent = reads.signed(vector.place(i, 4))?;
+        let own = reads.signed(known.fields.shape.place(i, 4))?;
+        if extent != -1 && extent != own {
+            let at = vector.place(i, 4);
+            r.flag(rules::T_SIGNATURE_DIM, at, 4, found(own), found(extent));
+            go(c, COUNTS, Vector::NONE);
+            return Ok(());
+        }
+    }
+    run.passed = end;
+    c.state.memo.step();
+    if end == vector.count {
+        go(c, COUNTS, Vector::NONE);
+    }
+    Ok(())
+}
+
+/// Counts scales and zero points.
+fn counts(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<(), Halt> {
+    let mut reads = known.reads(r, &mut c.state.memo);
+    let quantised = reads.inner(&known.fields.table, 4)?;
     let (mut counted, mut kind) = ([Vector::NONE; 2], 0);
     let mut axis = 0;
     if let Some(quantised) = &quantised {
@@ -134,22 +175,7 @@ fn signature(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<()
         kind = reads.scalar(quantised, 4, 1, 0)?.value;
         axis = reads.int(quantised, 6, 0)?;
     }
-    c.state.audit.other.read(r, vector, -1, 0)?;
     let rank = c.state.shape.rank;
-    let span = vector.span(4);
-    if vector.count > 0 {
-        r.check(
-            vector.count == rank,
-            rules::T_SIGNATURE_RANK,
-            span,
-            rank.into(),
-            vector.count.into(),
-        );
-    }
-    if let Some((extent, at)) = c.state.audit.other.negative {
-        r.flag(rules::T_SIGNATURE_DIM, at.into(), 4, 0, found(extent));
-    }
-    c.state.audit.other = Shape::START;
     let Some(quantised) = quantised else {
         go(c, SPARSE, Vector::NONE);
         return Ok(());
@@ -264,10 +290,13 @@ fn details(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<(), 
     }
     let other = reads.item(tensors, u32::try_from(first).unwrap_or(0))?;
     let extents = reads.vector(&other, 0)?;
+    let code = reads.small(&other, 1, 1)?.value;
     c.state.audit.other.read(r, extents, 0, 0)?;
     let elements = c.state.audit.other.elements();
     let same = elements == blocks && c.state.audit.other.negative.is_none();
     r.check(same, rules::Q_SHAPE, place, blocks, elements);
+    let float = matches!(tensor::dtype(code), Some(DType::F32 | DType::F16 | DType::BF16));
+    r.check(float || second, rules::Q_TYPE, place, 0, code.into());
     part_over(c, second)
 }
 
@@ -329,13 +358,15 @@ fn blocks(
     if parts.axes.count > rank || parts.axes.count > AXES {
         return refuse(reads.r, rules::Q_AXIS, rank.into(), parts.axes.count.into());
     }
-    let mut product = 1_u64;
+    let (mut product, mut seen) = (1_u64, 0_u64);
     for i in 0..parts.axes.count {
         let axis = reads.number(parts.axes.place(i, 4), 4)?;
         let axis = u32::try_from(axis).unwrap_or(0).cast_signed();
-        if !is_inside(axis, rank) {
+        let bit = 1_u64.checked_shl(axis.cast_unsigned()).unwrap_or(0);
+        if !is_inside(axis, rank) || seen & bit != 0 {
             return refuse(reads.r, rules::Q_AXIS, rank.into(), found(axis));
         }
+        seen |= bit;
         let place = known.fields.shape.place(u32::try_from(axis).unwrap_or(0), 4);
         product = product.saturating_mul(reads.number(place, 4)?);
     }

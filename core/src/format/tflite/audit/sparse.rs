@@ -1,6 +1,6 @@
 //! Sparse tensors: dimensions in the order of traversal, each dense or compressed.
 
-use super::graph::{found, is_inside};
+use super::graph::{Run, found, is_inside};
 use super::quant::{Known, SPARSE, go, rest};
 use super::reads::{Reads, Table, Vector, get, offsets};
 use super::{Cursor, rules};
@@ -14,6 +14,7 @@ const LEVEL: u8 = SPARSE + 1;
 const SEGMENTS: u8 = SPARSE + 2;
 const INDICES: u8 = SPARSE + 3;
 const MAP: u8 = SPARSE + 4;
+const BLOCKS: u8 = SPARSE + 5;
 
 /// Most dimensions, those of blocks included.
 const LEVELS: u32 = 64;
@@ -24,6 +25,14 @@ struct Parameters {
     order: Vector,
     map: Vector,
     levels: Vector,
+}
+
+impl Parameters {
+    /// The dimension at a position of the traversal order: those of blocks follow those of the shape.
+    fn dimension(&self, reads: &mut Reads<'_, '_, '_, '_>, index: u32) -> Result<u32, Halt> {
+        let number = reads.number(self.order.place(index, 4), 4)?;
+        Ok(u32::try_from(number).unwrap_or(0))
+    }
 }
 
 /// Continues with the current tensor.
@@ -43,12 +52,24 @@ pub(super) fn step(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Res
     let parameters = Parameters { table, order, map, levels };
     match c.state.audit.run.step {
         LEVEL if c.state.audit.run.level < order.count => {
-            let level = Level::read(&mut reads, known, &parameters, c.state.audit.run.level)?;
-            dimension(r, c, known, &parameters, &level)
+            let run = &c.state.audit.run;
+            let level = Level::read(&mut reads, known, &parameters, run.level, run.block)?;
+            dimension(r, c, known, &level)
         }
         LEVEL => finish(r, c, known),
+        BLOCKS => {
+            let run = &c.state.audit.run;
+            // Blocks have none of their own.
+            if run.level >= c.state.shape.rank || run.passed >= map.count {
+                go(c, LEVEL, Vector::NONE);
+                return Ok(());
+            }
+            let block = Block::read(&mut reads, known, &parameters, run)?;
+            multiply(r, c, known, block.as_ref())
+        }
         SEGMENTS | INDICES => {
-            let level = Level::read(&mut reads, known, &parameters, c.state.audit.run.level)?;
+            let run = &c.state.audit.run;
+            let level = Level::read(&mut reads, known, &parameters, run.level, run.block)?;
             match c.state.audit.run.step {
                 SEGMENTS => segments(r, c, known, &level),
                 _ => indices(r, c, known, &level),
@@ -128,7 +149,7 @@ fn check_map(
         return refuse(r, c, known, rules::Z_LEVELS, place, numbers);
     }
     (c.state.audit.run.number, c.state.audit.run.level) = (1, 0);
-    go(c, LEVEL, Vector::NONE);
+    start_level(c);
     Ok(())
 }
 
@@ -144,7 +165,7 @@ struct Level {
     size: i32,
     segments: Numbers,
     indices: Numbers,
-    /// Extent of the dimension of the shape that it is, or of which it is a block.
+    /// Number of blocks along a dimension of the shape, or of elements along one of a block.
     extent: u64,
 }
 
@@ -192,42 +213,87 @@ fn each(bytes: &[u8], width: u8) -> impl Iterator<Item = i32> {
 }
 
 impl Level {
-    /// Reads dimension `index` in the order of traversal.
+    /// Reads dimension `index` in the order of traversal, whose blocks have `block` elements.
     fn read(
         reads: &mut Reads<'_, '_, '_, '_>,
         known: &Known,
         p: &Parameters,
         index: u32,
+        block: u64,
     ) -> Result<Level, Halt> {
-        let rank = known.fields.shape.count;
-        let number = u32::try_from(reads.number(p.order.place(index, 4), 4)?).unwrap_or(0);
-        let block = number >= rank;
-        let own = match block {
-            true => {
-                let place = p.map.place(number.saturating_sub(rank), 4);
-                u32::try_from(reads.number(place, 4)?).unwrap_or(0)
-            }
-            false => number,
+        let dimension = p.dimension(reads, index)?;
+        let whole = match dimension < known.fields.shape.count {
+            true => Some(reads.number(known.fields.shape.place(dimension, 4), 4)?),
+            false => None,
         };
-        let extent = reads.number(known.fields.shape.place(own, 4), 4)?;
         let table = reads.item(p.levels, index)?;
         let format = reads.scalar(&table, 0, 1, 0)?.value;
         let size = reads.int(&table, 1, 0)?;
         let segments = Numbers::read(reads, &table, 2)?;
         let indices = Numbers::read(reads, &table, 4)?;
+        let extent = match whole {
+            Some(whole) => whole.checked_div(block).unwrap_or(0),
+            None => u64::try_from(size).unwrap_or(0),
+        };
         Ok(Level { table, format, size, segments, indices, extent })
     }
 
-    /// Whether a dense dimension may have this size. The extent of a dimension with blocks is that
-    /// of the shape, divided by the block.
-    fn takes(&self, size: i32, blocks: bool) -> bool {
-        let size = u64::try_from(size).unwrap_or(0);
-        match (size, blocks) {
-            (0, _) => false,
-            (_, false) => size == self.extent,
-            _ => self.extent.checked_rem(size) == Some(0),
-        }
+    /// Whether a dense dimension may have its size.
+    fn fits(&self) -> bool {
+        self.size > 0 && u64::try_from(self.size) == Ok(self.extent)
     }
+}
+
+/// A dimension of a block.
+struct Block {
+    table: Table,
+    size: i32,
+    /// The extent that it divides.
+    whole: u64,
+}
+
+impl Block {
+    /// Reads the next dimension of a block, if it belongs to the current dimension of the shape.
+    fn read(
+        reads: &mut Reads<'_, '_, '_, '_>,
+        known: &Known,
+        p: &Parameters,
+        run: &Run,
+    ) -> Result<Option<Block>, Halt> {
+        let rank = known.fields.shape.count;
+        let own = p.dimension(reads, run.level)?;
+        let index = rank.saturating_add(run.passed);
+        let place = p.dimension(reads, index)?.saturating_sub(rank);
+        if reads.number(p.map.place(place, 4), 4)? != own.into() {
+            return Ok(None);
+        }
+        let whole = reads.number(known.fields.shape.place(own, 4), 4)?;
+        let table = reads.item(p.levels, index)?;
+        let size = reads.int(&table, 1, 0)?;
+        Ok(Some(Block { table, size, whole: whole.checked_div(run.block).unwrap_or(0) }))
+    }
+}
+
+/// Multiplies the sizes of the blocks of the current dimension, one at a time.
+fn multiply(
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    known: &Known,
+    block: Option<&Block>,
+) -> Result<(), Halt> {
+    if let Some(block) = block {
+        let size = u64::try_from(block.size).unwrap_or(0);
+        if block.whole.checked_rem(size) != Some(0) {
+            let numbers = (block.whole, found(block.size));
+            return refuse(r, c, known, rules::Z_DENSE, block.table.span(), numbers);
+        }
+        let run = &mut c.state.audit.run;
+        run.block = run.block.saturating_mul(size);
+    }
+    c.state.memo.step();
+    r.charge(4);
+    c.state.audit.run.pass(1);
+    Ok(())
 }
 
 /// Checks a dimension: multiplies by its size, or goes to its segments.
@@ -235,14 +301,13 @@ fn dimension(
     r: &mut Reader<'_, '_>,
     c: &mut Cursor,
     known: &Known,
-    p: &Parameters,
     level: &Level,
 ) -> Result<(), Halt> {
     let place = level.table.span();
     let number = c.state.audit.run.number;
     match level.format {
         0 => {
-            if !level.takes(level.size, p.map.count > 0) {
+            if !level.fits() {
                 let numbers = (level.extent, found(level.size));
                 return refuse(r, c, known, rules::Z_DENSE, place, numbers);
             }
@@ -271,7 +336,13 @@ fn dimension(
 /// Goes to the next dimension.
 fn next_level(c: &mut Cursor) {
     c.state.audit.run.level = c.state.audit.run.level.saturating_add(1);
-    go(c, LEVEL, Vector::NONE);
+    start_level(c);
+}
+
+/// Starts a dimension.
+fn start_level(c: &mut Cursor) {
+    c.state.audit.run.block = 1;
+    go(c, BLOCKS, Vector::NONE);
 }
 
 /// Checks segments: from 0 on, in ascending order.

@@ -11,7 +11,9 @@ mod unused;
 
 use super::{ALIGN, BITS, Bits, fits, found, is_inside};
 use crate::format::flatbuffer::{reads, shape};
-use crate::format::tflite::{Cursor, Header, Memo, Place, codes, list, operators, rules, tensor};
+use crate::format::tflite::{
+    Cursor, Header, Memo, Place, codes, list, operators, parts, rules, tensor,
+};
 use crate::parse::Reader;
 use crate::rule::Halt;
 use graph::Run;
