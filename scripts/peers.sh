@@ -10,6 +10,8 @@
 #   scripts/peers.sh install   installs ggml and the Python packages, for other scripts
 #   scripts/peers.sh dequantise  how fast blocks of ggml are converted to f32, here and in
 #                              ggml's own code in C and in Python; needs both
+#   scripts/peers.sh pytorch   the tables of PyTorch alone, also into docs/peers.md; TORCH_PYTHON may
+#                              name an interpreter that has its packages
 #   scripts/peers.sh torch     how fast a checkpoint of 10,000 tensors is validated, here and by
 #                              torch.load; PyTorch takes 540 MB and more
 set -euo pipefail
@@ -190,14 +192,16 @@ awk '$1 == "ztensor"' "$work/list" | while IFS=$'\t' read -r _ path kind; do
   [ "$(head -c 4 "$path" | tr -d '\211')" != ZT2 ] || printf 'ztensor-2\t%s\t%s\n' "$path" "$kind"
 done >"$work/list-2"
 cat "$work/list-2" >>"$work/list"
-cargo build --quiet -p weighbridge-tests --example peers
-install python pip_packages
-install onnx onnx_packages
-install pytorch pytorch_packages
-install litert litert_packages
-install npm npm_packages
-install zt cargo install --quiet ztensor-cli --version 2.1.1 --root .
-install ggml ggml
+[ -n "${TORCH_PYTHON:-}" ] || install pytorch pytorch_packages
+if [ "$verbose" != pytorch ]; then
+  cargo build --quiet -p weighbridge-tests --example peers
+  install python pip_packages
+  install onnx onnx_packages
+  install litert litert_packages
+  install npm npm_packages
+  install zt cargo install --quiet ztensor-cli --version 2.1.1 --root .
+  install ggml ggml
+fi
 NETRON=$(echo "$work"/venv/lib/python3*/site-packages/netron)
 export NETRON
 
@@ -261,6 +265,45 @@ each() {
 }
 
 ours=(each "$target_dir/debug/weighbridge" check --format)
+torch_python=${TORCH_PYTHON:-$work/pytorch/bin/python}
+has_torch() {
+  [ -n "${TORCH_PYTHON:-}" ] || has pytorch
+}
+
+# The last tables of the page.
+pytorch_tables() {
+  local reads=("$torch_python" "$here/scripts/peers/read.py")
+  printf '| %-36s | %-10s | %-10s |\n' 'PyTorch' 'malformed or unsafe, refused' 'valid, accepted'
+  echo '|---|---|---|'
+  row pytorch Weighbridge "${ours[@]}" pytorch
+  ! has_torch || row pytorch '`torch.load(weights_only=True)` 2.15' "${reads[@]}" torch
+  ! has_torch || row pytorch '`fickling` 0.1.12' "${reads[@]}" fickling
+  ! has_torch || row pytorch '`picklescan` 1.0.5' "${reads[@]}" picklescan
+  ! has_torch || row pytorch '`modelscan` 0.8.8' "${reads[@]}" modelscan
+
+  corpus || return 0
+  printf '\n| %-36s | %-10s | %-10s | %-10s |\n' 'PyTorch, sample corpus' 'unsafe, refused' 'malformed, refused' 'valid, accepted'
+  echo '|---|---|---|---|'
+  corpus_row Weighbridge each "$target_dir/debug/weighbridge" check
+  ! has_torch || corpus_row '`torch.load(weights_only=True)` 2.15' "${reads[@]}" torch
+  ! has_torch || corpus_row '`fickling` 0.1.12' "${reads[@]}" fickling
+  ! has_torch || corpus_row '`picklescan` 1.0.5' "${reads[@]}" picklescan
+  ! has_torch || corpus_row '`modelscan` 0.8.8' "${reads[@]}" modelscan
+}
+
+if [ "$verbose" = pytorch ]; then
+  verbose=
+  pytorch_tables | tee "$work/tables"
+  if has_torch && [ -s "$work/corpus" ]; then
+    {
+      sed '/^| PyTorch/,$d' docs/peers.md
+      cat "$work/tables"
+    } >"$work/peers.md"
+    cp "$work/peers.md" docs/peers.md
+  fi
+  exit
+fi
+
 tables() {
   printf '| %-36s | %-10s | %-10s |\n' 'safetensors' 'malformed, refused' 'valid, accepted'
   echo '|---|---|---|'
@@ -304,27 +347,12 @@ tables() {
   row tflite Weighbridge "${ours[@]}" tflite
   ! has litert || row tflite '`ai-edge-litert` 2.3' "${reads[@]}" litert
 
-  reads=("$work/pytorch/bin/python" "$here/scripts/peers/read.py")
-  printf '\n| %-36s | %-10s | %-10s |\n' 'PyTorch' 'malformed or unsafe, refused' 'valid, accepted'
-  echo '|---|---|---|'
-  row pytorch Weighbridge "${ours[@]}" pytorch
-  ! has pytorch || row pytorch '`torch.load(weights_only=True)` 2.15' "${reads[@]}" torch
-  ! has pytorch || row pytorch '`fickling` 0.1.12' "${reads[@]}" fickling
-  ! has pytorch || row pytorch '`picklescan` 1.0.5' "${reads[@]}" picklescan
-  ! has pytorch || row pytorch '`modelscan` 0.8.8' "${reads[@]}" modelscan
-
-  corpus || return 0
-  printf '\n| %-36s | %-10s | %-10s | %-10s |\n' 'PyTorch, sample corpus' 'unsafe, refused' 'malformed, refused' 'valid, accepted'
-  echo '|---|---|---|---|'
-  corpus_row Weighbridge each "$target_dir/debug/weighbridge" check
-  ! has pytorch || corpus_row '`torch.load(weights_only=True)` 2.15' "${reads[@]}" torch
-  ! has pytorch || corpus_row '`fickling` 0.1.12' "${reads[@]}" fickling
-  ! has pytorch || corpus_row '`picklescan` 1.0.5' "${reads[@]}" picklescan
-  ! has pytorch || corpus_row '`modelscan` 0.8.8' "${reads[@]}" modelscan
+  echo
+  pytorch_tables
 }
 tables | tee "$work/tables"
 # The page in docs/ has every reader, so it is written only if all are installed.
-if has python && has onnx && has pytorch && has litert && has npm && has zt && has ggml && [ -s "$work/corpus" ] && [ -z "$verbose" ]; then
+if has python && has onnx && has_torch && has litert && has npm && has zt && has ggml && [ -s "$work/corpus" ] && [ -z "$verbose" ]; then
   {
     sed '/^| /,$d' docs/peers.md
     cat "$work/tables"
