@@ -153,6 +153,7 @@ fn finding(rule: Rule, Location { tensor, checksum, .. }: &Location) -> Finding 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::format;
 
     #[test]
     fn sum_is_forty_digits_in_either_case() {
