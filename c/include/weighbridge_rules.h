@@ -691,58 +691,60 @@
   X(0x8e2c, "N-SEGMENT", WB_SEVERITY_FATAL, "program.fbs and flat_tensor.fbs, NamedData.segment_index") \
   X(0x8c2d, "N-TWICE", WB_SEVERITY_VIOLATION, "program.fbs and flat_tensor.fbs, NamedData.key: unique; methods are found by name") \
   X(0x8e2e, "T-TYPE", WB_SEVERITY_FATAL, "scalar_type.fbs, ScalarType") \
-  X(0x8e2f, "T-DIM", WB_SEVERITY_FATAL, "program.fbs, Tensor.sizes") \
-  X(0x8e30, "T-PRODUCT", WB_SEVERITY_FATAL, "program.fbs, Tensor.sizes") \
-  X(0x8e31, "T-RANK", WB_SEVERITY_FATAL, "tensor_impl.h: kTensorDimensionLimit") \
-  X(0x8832, "T-SHAPE", WB_SEVERITY_UNCHECKED, "a limit of this reader: 32 digits of three bits") \
-  X(0x8e33, "T-ORDER", WB_SEVERITY_FATAL, "program.fbs, Tensor.dim_order: in what order dimensions are laid out in memory") \
-  X(0x8c34, "T-STORAGE", WB_SEVERITY_VIOLATION, "program.fbs, Tensor.storage_offset: the runtime only supports a value of zero") \
-  X(0x8c35, "T-DYNAMISM", WB_SEVERITY_VIOLATION, "program.fbs, TensorShapeDynamism: static, bound, unbound") \
-  X(0x8c36, "T-LAYOUT", WB_SEVERITY_VIOLATION, "program.fbs, Tensor.layout: may not be needed") \
-  X(0x8e37, "T-LOCATION", WB_SEVERITY_FATAL, "program.fbs, TensorDataLocation: in the file, or outside") \
-  X(0x8c38, "T-KEY", WB_SEVERITY_VIOLATION, "program.fbs, ExtraTensorInfo.location: fully_qualified_name must be non-empty") \
-  X(0x8a39, "T-EXTERNAL", WB_SEVERITY_LINT, "program.fbs, TensorDataLocation.EXTERNAL: stored outside of the file") \
-  X(0x8e3a, "T-INDEX", WB_SEVERITY_FATAL, "program.fbs, Tensor.data_buffer_idx") \
-  X(0x8e3b, "T-MUTABLE", WB_SEVERITY_FATAL, "program.fbs, ExtraTensorInfo.mutable_data_segments_idx") \
-  X(0x8e3c, "T-RANGE", WB_SEVERITY_FATAL, "program.fbs, SubsegmentOffsets: the length is that of the tensor") \
-  X(0x8e3d, "T-SHORT", WB_SEVERITY_FATAL, "flat_tensor.fbs, NamedData: a segment for each tensor") \
-  X(0x8c3e, "T-LONG", WB_SEVERITY_VIOLATION, "flat_tensor.fbs, NamedData: a segment for each tensor") \
-  X(0x8c3f, "T-ALIGN", WB_SEVERITY_VIOLATION, "program.fbs, SubsegmentOffsets.offsets: must be aligned") \
-  X(0x8a40, "T-BOOL", WB_SEVERITY_LINT, "scalar_type.fbs, BOOL") \
-  X(0x8e41, "T-MEMORY", WB_SEVERITY_FATAL, "program.fbs, AllocationDetails.memory_id") \
-  X(0x8e42, "T-PLANNED", WB_SEVERITY_FATAL, "program.fbs, AllocationDetails.memory_offset_low and memory_offset_high") \
-  X(0x8843, "P-VERSION", WB_SEVERITY_UNCHECKED, "program.fbs, Program.version: schema version") \
-  X(0x8c44, "P-METHODS", WB_SEVERITY_VIOLATION, "program.fbs, Program.execution_plan: entry points into the model") \
-  X(0x8c45, "P-NAME", WB_SEVERITY_VIOLATION, "program.fbs, ExecutionPlan.name") \
-  X(0x8e46, "P-INPUT", WB_SEVERITY_FATAL, "program.fbs, ExecutionPlan.inputs: indices of values") \
-  X(0x8e47, "P-OUTPUT", WB_SEVERITY_FATAL, "program.fbs, ExecutionPlan.outputs: indices of values") \
-  X(0x8c48, "P-CHAINS", WB_SEVERITY_VIOLATION, "program.fbs, ExecutionPlan.chains") \
-  X(0x8c49, "P-INSTRUCTIONS", WB_SEVERITY_VIOLATION, "program.fbs, Chain.instructions") \
-  X(0x8c4a, "P-CHAIN", WB_SEVERITY_VIOLATION, "program.fbs, Chain.inputs and Chain.outputs: indices of values") \
-  X(0x8e4b, "M-SIZE", WB_SEVERITY_FATAL, "program.fbs, ExecutionPlan.non_const_buffer_sizes") \
-  X(0x8c4c, "M-HUGE", WB_SEVERITY_VIOLATION, "program.fbs, ExecutionPlan.non_const_buffer_sizes") \
-  X(0x8a4d, "M-ZERO", WB_SEVERITY_LINT, "program.fbs, ExecutionPlan.non_const_buffer_sizes: ignore non_const_buffer_sizes[0]") \
-  X(0x8c4e, "M-DEVICE", WB_SEVERITY_VIOLATION, "program.fbs, ExecutionPlan.non_const_buffer_device") \
-  X(0x8e4f, "V-KIND", WB_SEVERITY_FATAL, "program.fbs, EValue.val") \
-  X(0x8e50, "V-MISSING", WB_SEVERITY_FATAL, "program.fbs, String.string_val and the items of lists") \
-  X(0x8e51, "V-ITEM", WB_SEVERITY_FATAL, "program.fbs, IntList and TensorList: indices of values") \
-  X(0x8e52, "V-ITEM-KIND", WB_SEVERITY_FATAL, "program.fbs, IntList and TensorList: indices of values") \
-  X(0x8e53, "O-NAME", WB_SEVERITY_FATAL, "program.fbs, Operator.name") \
-  X(0x8854, "O-UNKNOWN", WB_SEVERITY_UNCHECKED, "program.fbs, Operator: uniquely identified by its name and overload") \
-  X(0x8e55, "D-ID", WB_SEVERITY_FATAL, "program.fbs, BackendDelegate.id") \
-  X(0x8e56, "D-DATA", WB_SEVERITY_FATAL, "program.fbs, BackendDelegate.processed") \
-  X(0x8e57, "D-LOCATION", WB_SEVERITY_FATAL, "program.fbs, DataLocation: in the flatbuffer, or in a segment") \
-  X(0x8e58, "D-INDEX", WB_SEVERITY_FATAL, "program.fbs, BackendDelegateDataReference.index") \
-  X(0x8859, "D-UNCHECKED", WB_SEVERITY_UNCHECKED, "program.fbs, BackendDelegate.processed: a binary blob") \
-  X(0x8e5a, "I-KIND", WB_SEVERITY_FATAL, "program.fbs, Instruction.instr_args") \
-  X(0x8e5b, "I-OPERATOR", WB_SEVERITY_FATAL, "program.fbs, KernelCall.op_index") \
-  X(0x8e5c, "I-DELEGATE", WB_SEVERITY_FATAL, "program.fbs, DelegateCall.delegate_index") \
-  X(0x8e5d, "I-VALUE", WB_SEVERITY_FATAL, "program.fbs, KernelCall, DelegateCall, MoveCall and FreeCall: indices of values") \
-  X(0x8e5e, "I-COUNT", WB_SEVERITY_FATAL, "the signature of the operator, with its outputs and what it returns") \
-  X(0x8e5f, "I-CONDITION", WB_SEVERITY_FATAL, "program.fbs, JumpFalseCall.cond_value_index") \
-  X(0x8c60, "I-CONDITION-KIND", WB_SEVERITY_VIOLATION, "program.fbs, JumpFalseCall.cond_value_index: index of a boolean") \
-  X(0x8e61, "I-JUMP", WB_SEVERITY_FATAL, "program.fbs, JumpFalseCall.destination_instruction") \
-  X(0x8c62, "I-FREE", WB_SEVERITY_VIOLATION, "program.fbs, FreeCall.value_index: index of a tensor")
+  X(0x8e2f, "T-MISSING", WB_SEVERITY_FATAL, "program.fbs, Tensor.sizes and Tensor.dim_order; flat_tensor.fbs, TensorLayout") \
+  X(0x8e30, "T-DIM", WB_SEVERITY_FATAL, "program.fbs, Tensor.sizes") \
+  X(0x8e31, "T-PRODUCT", WB_SEVERITY_FATAL, "program.fbs, Tensor.sizes") \
+  X(0x8e32, "T-RANK", WB_SEVERITY_FATAL, "tensor_impl.h: kTensorDimensionLimit") \
+  X(0x8833, "T-SHAPE", WB_SEVERITY_UNCHECKED, "a limit of this reader: 32 digits of three bits") \
+  X(0x8e34, "T-ORDER", WB_SEVERITY_FATAL, "program.fbs, Tensor.dim_order: in what order dimensions are laid out in memory") \
+  X(0x8c35, "T-STORAGE", WB_SEVERITY_VIOLATION, "program.fbs, Tensor.storage_offset: the runtime only supports a value of zero") \
+  X(0x8c36, "T-DYNAMISM", WB_SEVERITY_VIOLATION, "program.fbs, TensorShapeDynamism: static, bound, unbound") \
+  X(0x8c37, "T-LAYOUT", WB_SEVERITY_VIOLATION, "program.fbs, Tensor.layout: may not be needed") \
+  X(0x8e38, "T-LOCATION", WB_SEVERITY_FATAL, "program.fbs, TensorDataLocation: in the file, or outside") \
+  X(0x8c39, "T-KEY", WB_SEVERITY_VIOLATION, "program.fbs, ExtraTensorInfo.location: fully_qualified_name must be non-empty") \
+  X(0x8a3a, "T-EXTERNAL", WB_SEVERITY_LINT, "program.fbs, TensorDataLocation.EXTERNAL: stored outside of the file") \
+  X(0x8e3b, "T-INDEX", WB_SEVERITY_FATAL, "program.fbs, Tensor.data_buffer_idx") \
+  X(0x8e3c, "T-MUTABLE", WB_SEVERITY_FATAL, "program.fbs, ExtraTensorInfo.mutable_data_segments_idx") \
+  X(0x8e3d, "T-RANGE", WB_SEVERITY_FATAL, "program.fbs, SubsegmentOffsets: the length is that of the tensor") \
+  X(0x8e3e, "T-SHORT", WB_SEVERITY_FATAL, "flat_tensor.fbs, NamedData: a segment for each tensor") \
+  X(0x8c3f, "T-LONG", WB_SEVERITY_VIOLATION, "flat_tensor.fbs, NamedData: a segment for each tensor") \
+  X(0x8c40, "T-ALIGN", WB_SEVERITY_VIOLATION, "program.fbs, SubsegmentOffsets.offsets: must be aligned") \
+  X(0x8a41, "T-BOOL", WB_SEVERITY_LINT, "scalar_type.fbs, BOOL") \
+  X(0x8e42, "T-MEMORY", WB_SEVERITY_FATAL, "program.fbs, AllocationDetails.memory_id") \
+  X(0x8e43, "T-PLANNED", WB_SEVERITY_FATAL, "program.fbs, AllocationDetails.memory_offset_low and memory_offset_high") \
+  X(0x8844, "P-VERSION", WB_SEVERITY_UNCHECKED, "program.fbs, Program.version: schema version") \
+  X(0x8c45, "P-METHODS", WB_SEVERITY_VIOLATION, "program.fbs, Program.execution_plan: entry points into the model") \
+  X(0x8c46, "P-NAME", WB_SEVERITY_VIOLATION, "program.fbs, ExecutionPlan.name") \
+  X(0x8e47, "P-INPUT", WB_SEVERITY_FATAL, "program.fbs, ExecutionPlan.inputs: indices of values") \
+  X(0x8e48, "P-OUTPUT", WB_SEVERITY_FATAL, "program.fbs, ExecutionPlan.outputs: indices of values") \
+  X(0x8c49, "P-CHAINS", WB_SEVERITY_VIOLATION, "program.fbs, ExecutionPlan.chains") \
+  X(0x8c4a, "P-INSTRUCTIONS", WB_SEVERITY_VIOLATION, "program.fbs, Chain.instructions") \
+  X(0x8c4b, "P-CHAIN", WB_SEVERITY_VIOLATION, "program.fbs, Chain.inputs and Chain.outputs: indices of values") \
+  X(0x8e4c, "M-SIZE", WB_SEVERITY_FATAL, "program.fbs, ExecutionPlan.non_const_buffer_sizes") \
+  X(0x8c4d, "M-HUGE", WB_SEVERITY_VIOLATION, "program.fbs, ExecutionPlan.non_const_buffer_sizes") \
+  X(0x8a4e, "M-ZERO", WB_SEVERITY_LINT, "program.fbs, ExecutionPlan.non_const_buffer_sizes: ignore non_const_buffer_sizes[0]") \
+  X(0x8c4f, "M-DEVICE", WB_SEVERITY_VIOLATION, "program.fbs, ExecutionPlan.non_const_buffer_device") \
+  X(0x8e50, "V-KIND", WB_SEVERITY_FATAL, "program.fbs, EValue.val") \
+  X(0x8e51, "V-MISSING", WB_SEVERITY_FATAL, "program.fbs, String.string_val and the items of lists") \
+  X(0x8e52, "V-ITEM", WB_SEVERITY_FATAL, "program.fbs, IntList and TensorList: indices of values") \
+  X(0x8e53, "V-ITEM-KIND", WB_SEVERITY_FATAL, "program.fbs, IntList and TensorList: indices of values") \
+  X(0x8e54, "O-NAME", WB_SEVERITY_FATAL, "program.fbs, Operator.name") \
+  X(0x8855, "O-UNKNOWN", WB_SEVERITY_UNCHECKED, "program.fbs, Operator: uniquely identified by its name and overload") \
+  X(0x8e56, "D-ID", WB_SEVERITY_FATAL, "program.fbs, BackendDelegate.id") \
+  X(0x8e57, "D-DATA", WB_SEVERITY_FATAL, "program.fbs, BackendDelegate.processed") \
+  X(0x8c58, "D-SETTING", WB_SEVERITY_VIOLATION, "program.fbs, BackendDelegate.compile_specs: key and value of each") \
+  X(0x8e59, "D-LOCATION", WB_SEVERITY_FATAL, "program.fbs, DataLocation: in the flatbuffer, or in a segment") \
+  X(0x8e5a, "D-INDEX", WB_SEVERITY_FATAL, "program.fbs, BackendDelegateDataReference.index") \
+  X(0x885b, "D-UNCHECKED", WB_SEVERITY_UNCHECKED, "program.fbs, BackendDelegate.processed: a binary blob") \
+  X(0x8e5c, "I-KIND", WB_SEVERITY_FATAL, "program.fbs, Instruction.instr_args") \
+  X(0x8e5d, "I-OPERATOR", WB_SEVERITY_FATAL, "program.fbs, KernelCall.op_index") \
+  X(0x8e5e, "I-DELEGATE", WB_SEVERITY_FATAL, "program.fbs, DelegateCall.delegate_index") \
+  X(0x8e5f, "I-VALUE", WB_SEVERITY_FATAL, "program.fbs, KernelCall, DelegateCall, MoveCall and FreeCall: indices of values") \
+  X(0x8e60, "I-COUNT", WB_SEVERITY_FATAL, "the signature of the operator, with its outputs and what it returns") \
+  X(0x8e61, "I-CONDITION", WB_SEVERITY_FATAL, "program.fbs, JumpFalseCall.cond_value_index") \
+  X(0x8c62, "I-CONDITION-KIND", WB_SEVERITY_VIOLATION, "program.fbs, JumpFalseCall.cond_value_index: index of a boolean") \
+  X(0x8e63, "I-JUMP", WB_SEVERITY_FATAL, "program.fbs, JumpFalseCall.destination_instruction") \
+  X(0x8c64, "I-FREE", WB_SEVERITY_VIOLATION, "program.fbs, FreeCall.value_index: index of a tensor")
 
 #define WB_RULES_BINTENSORS(X) \
   X(0x2601, "F1", WB_SEVERITY_FATAL, "Size Of Metadata Header: the first 8 bytes are the size of the metadata") \
