@@ -137,7 +137,9 @@ fn github_annotation_cannot_inject_commands() {
     for command in &commands {
         let levels = ["::error file=", "::warning file=", "::notice file="];
         assert!(levels.iter().any(|level| command.starts_with(level)), "{command}");
-        assert_eq!(command.matches("::").count(), 2, "{command}");
+        // Colons end the properties. In the message after them, as in `llama::sdpa`, they are text.
+        let properties = command.split("::").nth(1).unwrap_or_default();
+        assert!(properties.contains(",title=") && command.matches("::").count() > 1, "{command}");
     }
     let flags = "::error file=./x\\u{a}%3A%3Aerror%3A%3Ay.stb,title=H-FLAGS::";
     assert!(commands.iter().any(|command| command.starts_with(flags)), "{run:?}");

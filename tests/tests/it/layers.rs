@@ -102,7 +102,7 @@ const PAGE: Layers = Layers {
         "worker",
         "ui",
         "file.ts history.ts hub.ts picker.ts",
-        "drop.ts sorting.ts recent.ts",
+        "archive.ts drop.ts sorting.ts recent.ts",
         "views",
         "embed folders.ts shortcuts.ts",
         "main.ts",

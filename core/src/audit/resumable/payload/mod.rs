@@ -8,7 +8,7 @@
 mod blocks;
 mod feed;
 mod fields;
-#[cfg_attr(not(feature = "ztensor-later"), path = "no_indices.rs")]
+#[cfg_attr(not(feature = "parted"), path = "no_indices.rs")]
 mod indices;
 mod points;
 mod raw;
