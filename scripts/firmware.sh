@@ -217,7 +217,7 @@ write() {
         for (i = 4; i <= 6; i++) $(i + 1) = " " thousands(part[key, i]) " "
       }
       trimmed($2) == "" && trimmed($3) in name { for (i = 3; i < NF; i++) column[i] = name[trimmed($i)] }
-      trimmed($2) in name && $3 ~ / B $/ {
+      FILENAME ~ /firmware\.md$/ && trimmed($2) in name && $3 ~ / B $/ {
         reader = name[trimmed($2)]
         $3 = bytes(code[reader])
         if (stack[reader] != "") $4 = bytes(stack[reader])

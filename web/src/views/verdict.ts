@@ -33,7 +33,7 @@ export class VerdictView {
   readonly #claim: HTMLElement;
   readonly #tensors: HTMLElement;
   /** Which parameters are counted, if tensors are broken. */
-  readonly #whole = h('span', { hidden: true }, ' in whole tensors');
+  readonly #whole = h('span', {});
   readonly #show: Shown;
 
   constructor(file: OpenFile, show: Shown) {
@@ -85,7 +85,7 @@ export class VerdictView {
     const { verdict, checking, depth, outdated } = this.#file;
     // Do not repeat the headline.
     const foreign = isForeign(this.#file);
-    this.#whole.hidden = verdict === undefined || verdict.fatal === 0;
+    this.#whole.textContent = verdict === undefined || verdict.fatal === 0 ? '' : ' in whole tensors';
     const inHead = outdated !== undefined || foreign || verdict?.verdict === 'unsupported' || verdict?.missing !== undefined;
     this.#profile.hidden = this.#claim.hidden = this.#tensors.hidden = foreign;
     const diagnosis = inHead ? undefined : verdict?.diagnosis;
