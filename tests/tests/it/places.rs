@@ -117,3 +117,20 @@ fn padding_ends_at_alignment() {
         }
     }
 }
+
+#[test]
+fn finding_on_signature_names_the_signature() {
+    let all = weighbridge_tests::fixtures::all();
+    let (_, fixtures) = all.iter().find(|(format, _)| *format == "tflite").unwrap();
+    for (fixture, rule) in [
+        ("signature-of-subgraph-9", "K-SUBGRAPH"),
+        ("signature-input-constant", "K-TENSOR"),
+        ("signature-input-without-name", "K-NAME"),
+    ] {
+        let bytes = &fixtures.iter().find(|it| it.name == fixture).unwrap().bytes;
+        let report = weighbridge::check(bytes).unwrap();
+        let found = report.findings().iter().find(|finding| finding.rule() == rule).unwrap();
+        let name = found.entry().map(ToString::to_string);
+        assert_eq!(name.as_deref(), Some("serving_default"), "{rule}");
+    }
+}

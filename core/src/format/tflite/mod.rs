@@ -178,6 +178,11 @@ impl Header {
         self.lists.get(number).copied().unwrap_or(Vector::NONE)
     }
 
+    /// Position of a signature in the list of metadata: after all others.
+    fn signature(&self, index: u32) -> u32 {
+        self.list(list::METADATA).count.wrapping_add(index)
+    }
+
     /// Number of operators in all subgraphs.
     pub const fn operators(&self) -> u32 {
         self.operators

@@ -28,12 +28,13 @@ pub(super) fn next(
     let metadata = c.phase == 0;
     let (list, name, number) =
         if metadata { (list::METADATA, 0, 1) } else { (list::SIGNATURES, 2, 4) };
+    let entry = if metadata { c.index } else { header.signature(c.index) };
     let table = reads.item(header.list(list), c.index)?;
     let place = table.span();
     let key = reads.vector(&table, name)?;
     let index = reads.small(&table, number, 4)?;
     let buffer = if metadata { tensor::stored(header, &mut reads, index.value)? } else { None };
-    r.about(EntryKind::Metadata, c.index);
+    r.about(EntryKind::Metadata, entry);
     let name = tensor::read_name(r, key, rules::M_NAME_UTF8)?;
     let (tag, stored);
     if metadata {
@@ -57,7 +58,7 @@ pub(super) fn next(
     let long = u64::from(key.count) > TFLITE_TEXT;
     let metadata = Metadata {
         kind: EntryKind::Metadata,
-        index: c.index,
+        index: entry,
         offset: table.at(),
         key: if long { NameAt::default() } else { super::name_at(key) },
         tag,

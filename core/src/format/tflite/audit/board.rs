@@ -115,7 +115,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
             self.operators(&table)?;
         }
         for index in 0..header.list(list::SIGNATURES).count {
-            self.about(EntryKind::Metadata, index);
+            self.about(EntryKind::Metadata, header.signature(index));
             self.signature(index)?;
         }
         self.about(EntryKind::File, 0);

@@ -20,7 +20,7 @@ pub(super) fn signatures(
         graph::over(c);
         return Ok(());
     }
-    r.about(EntryKind::Metadata, run.entry);
+    r.about(EntryKind::Metadata, header.signature(run.entry));
     if run.open {
         return look_up(r, c);
     }
