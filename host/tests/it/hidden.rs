@@ -62,3 +62,32 @@ fn appended_pickles_never_pass_the_lenient_profile() {
     // An index without its shards is not valid either way.
     assert_eq!(formats.len(), 13, "{formats:?}");
 }
+
+#[test]
+fn appended_bytes_of_data_are_no_broken_pickle() {
+    let models: Vec<_> = sound().into_iter().filter(|(_, file)| file.name == "sound").collect();
+    assert!(models.len() >= 5, "{}", models.len());
+    let mut state = 1_u64;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()[3]
+    };
+    let ascending = (0x80..=0xFF).collect();
+    let mut tails: Vec<Vec<u8>> = vec![ascending, [0x80, 2, 0].repeat(50), vec![0x80; 300]];
+    tails.extend((0..200).map(|_| (0..256).map(|_| random()).collect()));
+    // Behind the first bytes of a pickle of protocols 2 and 4, and of one that imports by number.
+    tails.extend([&b"\x80\x02"[..], b"\x80\x04", b"\x82\x01"].iter().flat_map(|head| {
+        let data: Vec<u8> = (0..254).map(|_| random()).collect();
+        [[head, &data[..]].concat()]
+    }));
+    for (format, file) in models {
+        for tail in &tails {
+            let bytes = [&file.bytes[..], tail].concat();
+            let (_, rules) = lenient(&format!("x.{format}"), &bytes);
+            let said = rules.iter().find(|rule| rule.starts_with("PICKLE"));
+            assert_eq!(said, None, "{format}: {:02x?}", &tail[..8]);
+        }
+    }
+}

@@ -80,7 +80,8 @@ impl Stage {
                 let is_whole = Pickled::Data(part.bytes.span.end().unwrap_or(0)) == found;
                 match found.can_run_code() || is_whole {
                     true => {
-                        let is_certain = part.depth == 0;
+                        // Behind a model, bytes that only resemble a pickle are no broken one.
+                        let is_certain = part.depth == 0 && part.bytes.span.offset == 0;
                         let follow = Follow::new(part.clone(), is_certain);
                         Next::becomes(Stage::Follow(Box::new(follow)))
                     }
