@@ -1,5 +1,7 @@
 #include "slots.h"
 
+#include "accepted.h"
+
 static const uint32_t magic = 0x54534257; /* "WBST" */
 
 static uint32_t get(const uint8_t *at) {
@@ -86,16 +88,24 @@ wb_code slots_commit(const slots_flash *flash, uint32_t len, wb_slot *work, size
   uint32_t sequence;
   uint32_t start = (uint32_t)free_slot(flash, &sequence) * flash->slot_len;
   const uint8_t *data = flash->mapped + start;
+  wb_finding first[8];
+  wb_findings own = WB_FINDINGS(first);
+  uint32_t before;
   wb_file file;
   wb_code code;
+  if (found == NULL) {
+    found = &own;
+  }
+  before = found->count;
   if (len > flash->slot_len - SLOTS_TRAILER) {
     return WB_ROOM;
   }
   code = wb_open(&file, data, len, WB_DETECT, found);
-  if (code == WB_OK) {
-    code = wb_check(&file, work, work_count, found);
-  }
   if (code != WB_OK) {
+    return code;
+  }
+  code = wb_check(&file, work, work_count, found);
+  if (!is_accepted(code, &file, found, before)) {
     return code;
   }
   set(trailer, magic);

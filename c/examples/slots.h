@@ -44,8 +44,8 @@ int slots_current(const slots_flash *flash, slots_model *model);
  * -1. */
 int slots_write(const slots_flash *flash, uint32_t at, const uint8_t *bytes, uint32_t len);
 
-/* Checks the new file of this length, all of its structure, and makes it current. Returns WB_OK; the
- * verdict, if the file must not be used; or WB_ROOM, if flash could not be written. */
+/* Checks the new file of this length, all of its structure but what a .tflite or .pte file leaves to
+ * hosts, and makes it current. Returns WB_OK; the verdict, if the file must not be used; or WB_ROOM, if flash could not be written. */
 wb_code slots_commit(const slots_flash *flash, uint32_t len, wb_slot *work, size_t work_count,
                      wb_findings *found);
 
