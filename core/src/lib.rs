@@ -57,7 +57,7 @@
 //! Each format turns on the shared parts that it needs: `any-alignment`, `beside`, `bincode`,
 //! `blocks`, `cbor`, `columns`, `complex`, `crc32`, `decimal`, `dims32`, `dims64`,
 //! `dims-reversed`, `flatbuffer`, `frames`, `items`, `json`, `more-dtypes`, `names`, `numbers`,
-//! `packed`, `paths`, `protobuf`, `strided`, `varints`, `xxh3`. They are of no use on their own.
+//! `packed`, `parted`, `paths`, `protobuf`, `strided`, `varints`, `xxh3`. They are of no use on their own.
 #![no_std]
 #![cfg_attr(
     not(all(feature = "formats", feature = "payloads", feature = "windows")),
