@@ -95,16 +95,21 @@ impl Indices {
     /// The part that this pass decodes, with the length that is due; `None` after the last pass.
     pub(super) fn chunk(&self) -> Option<Chunk> {
         let width = u64::from(self.parts.width);
-        let words = |count: u64| count.checked_mul(width);
+        // No stream is as long as a length that overflows.
+        let words = |count: u64| count.saturating_mul(width);
         let (chunk, due) = match self.pass {
-            Pass::Pointers => (self.parts.pointers?, self.rows.checked_add(1).and_then(words)),
-            Pass::Columns => (self.parts.indices, self.count.and_then(words)),
+            Pass::Pointers => (self.parts.pointers?, Some(words(self.rows.saturating_add(1)))),
+            Pass::Columns => (self.parts.indices, self.count.map(words)),
             Pass::Coordinates => {
-                let indices = self.count.and_then(|count| count.checked_mul(self.rank));
-                (self.parts.indices, indices.and_then(words))
+                let indices = self.count.map(|count| count.saturating_mul(self.rank));
+                (self.parts.indices, indices.map(words))
             }
             Pass::Values => {
-                (self.parts.values, self.count.and_then(|count| self.dtype.bytes(count)))
+                let overflow = (self.dtype.bits() != 0).then_some(u64::MAX);
+                (
+                    self.parts.values,
+                    self.count.and_then(|count| self.dtype.bytes(count).or(overflow)),
+                )
             }
             Pass::Over => return None,
         };
