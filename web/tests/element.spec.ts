@@ -30,6 +30,25 @@ const settled = async (viewer: Locator, state: RegExp) => {
   await expect(viewer.locator('.verdict-checked .icon-busy')).toHaveCount(0);
 };
 
+/** Gives the element the first of these files to read, and the others beside it. Returns the names it asks for. */
+const readBeside = (element: Element, { list, first }: { list: { name: string; bytes: number[] }[]; first: string }): string[] => {
+  const asked: string[] = [];
+  const ranges = (name: string): unknown => {
+    const bytes = new Uint8Array(list.find((one) => one.name === name)!.bytes);
+    return {
+      name,
+      size: bytes.length,
+      read: async (offset: number, length: number) => bytes.slice(offset, offset + length),
+      beside: async (other: string) => {
+        asked.push(other);
+        return list.some((one) => one.name === other) ? ranges(other) : undefined;
+      },
+    };
+  };
+  (element as Viewer).source = ranges(first);
+  return asked;
+};
+
 test('a view that is fetched later has its styles', async ({ page, serve }) => {
   await page.goto(await serve(BODY, POLICY));
   const one = page.locator('#one');
@@ -223,23 +242,7 @@ test('files of one model are one, whether the page gives them or reads them', as
   }, files);
   await isOne();
   await expect(two.locator('.file-name')).toHaveText(['model.safetensors.index.json', 'other.safetensors']);
-  const asked = await two.evaluateHandle((element, list) => {
-    const asked: string[] = [];
-    const ranges = (name: string): unknown => {
-      const bytes = new Uint8Array(list.find((one) => one.name === name)!.bytes);
-      return {
-        name,
-        size: bytes.length,
-        read: async (offset: number, length: number) => bytes.slice(offset, offset + length),
-        beside: async (other: string) => {
-          asked.push(other);
-          return list.some((one) => one.name === other) ? ranges(other) : undefined;
-        },
-      };
-    };
-    (element as Viewer).source = ranges('model.safetensors.index.json');
-    return asked;
-  }, files);
+  const asked = await two.evaluateHandle(readBeside, { list: files, first: 'model.safetensors.index.json' });
   await isOne();
   // Only the files in the index are looked for.
   expect((await asked.jsonValue()).sort()).toEqual(['model-00001-of-00002.safetensors', 'model-00002-of-00002.safetensors']);
@@ -251,23 +254,7 @@ test('data files of an onnx model are given with it, or read beside it', async (
   const model = onnx({ w: { location: 'data/w.bin', offset: 4, elements: 2 }, b: { location: 'b.bin', offset: 0, elements: 1 } });
   const data = Object.entries({ 'model.onnx': model, 'data/w.bin': Buffer.from(Float32Array.of(0, 1.5, 2.5).buffer), 'b.bin': Buffer.from(Float32Array.of(3).buffer) });
   const files = data.map(([name, bytes]) => ({ name, bytes: [...bytes] }));
-  const asked = await two.evaluateHandle((element, list) => {
-    const asked: string[] = [];
-    const ranges = (name: string): unknown => {
-      const bytes = new Uint8Array(list.find((one) => one.name === name)!.bytes);
-      return {
-        name,
-        size: bytes.length,
-        read: async (offset: number, length: number) => bytes.slice(offset, offset + length),
-        beside: async (other: string) => {
-          asked.push(other);
-          return list.some((one) => one.name === other) ? ranges(other) : undefined;
-        },
-      };
-    };
-    (element as Viewer).source = ranges('model.onnx');
-    return asked;
-  }, files);
+  const asked = await two.evaluateHandle(readBeside, { list: files, first: 'model.onnx' });
   await settled(two, /^valid$/);
   await expect(two.locator('.verdict-facts').first()).toContainText('3 files');
   expect((await asked.jsonValue()).sort()).toEqual(['b.bin', 'data/w.bin']);
