@@ -2,8 +2,7 @@
 
 use crate::model::Chunk;
 
-/// The parts of a sparse tensor, of which an index part, or the number of values, is known only
-/// once it is decoded.
+/// The parts of a sparse tensor. An index part must be decoded, or the values, to count them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parted {
     /// Row pointers, for compressed rows: one more than there are rows.

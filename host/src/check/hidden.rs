@@ -2,10 +2,9 @@
 //! ends with the file.
 //!
 //! `zipfile` finds an archive from the end of a file, whatever is before it. So do loaders that look
-//! for one. Bytes behind the data, or between its parts, are ignored by the readers of a format, and
-//! are read by whoever knows where they are. Most formats make such bytes a lint, or a violation that
-//! the lenient profile accepts: what they hold decides. A flatbuffer that states no length has no bytes
-//! behind it.
+//! for one. Readers of a format ignore bytes behind or between its data; a program that knows their
+//! offset can load them. Most formats make such bytes a lint, or a violation that the lenient profile
+//! accepts, so their content decides. A flatbuffer without a stated length has no bytes behind it.
 
 use crate::check::report::Collected;
 use alloc::vec::Vec;

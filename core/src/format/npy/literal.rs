@@ -276,8 +276,8 @@ impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
         value
     }
 
-    /// Reads a tuple of integers after its opening bracket; returns the product of those that are
-    /// not 0, saturated at `u64::MAX`.
+    /// Reads a tuple of integers after its opening bracket; returns the product of all but
+    /// zeros, saturated at `u64::MAX`.
     pub(super) fn extents(&mut self) -> u64 {
         let mut product = 1;
         (self.rank, self.zero) = (0, false);

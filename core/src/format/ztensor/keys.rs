@@ -10,8 +10,8 @@ use super::value;
 use crate::base::word::Cell;
 use crate::base::{Word, limits::CBOR_KEYS, wide};
 
-/// State of the keys of a map: the number of those that are kept, with the one that is being read,
-/// in the low bits, and these flags; 0 if keys are not compared.
+/// State of the keys of a map: the number of kept keys, with the current one, in the low bits, and
+/// these flags; 0 if keys are not compared.
 pub(super) mod state {
     use super::{Cell, value};
 

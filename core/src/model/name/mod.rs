@@ -270,9 +270,8 @@ impl Hash for Name<'_> {
     }
 }
 
-/// Writes the name safely for a terminal or a page: control characters, invisible ones and
-/// those that change the direction of text as `\u{…}`, invalid UTF-8 as `\x…`, a backslash
-/// doubled.
+/// Writes the name safely for a terminal or a page: control, invisible and
+/// direction characters as `\u{…}`, invalid UTF-8 as `\x…`, a backslash doubled.
 impl fmt::Display for Name<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for c in self.chars() {

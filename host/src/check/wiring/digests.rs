@@ -39,7 +39,7 @@ struct Other {
 }
 
 impl DigestCheck {
-    /// Reads the files with a stated digest, and reports those that have another.
+    /// Hashes the files with a stated digest, and reports each difference.
     ///
     /// # Errors
     /// The bytes that are missing; call again when they are available.
