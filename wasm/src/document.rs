@@ -168,7 +168,7 @@ impl Document {
             Goal::Payloads => Step::Payloads,
         };
         while self.step <= last {
-            let Some(next) = self.work() else { return false };
+            let Some(next) = self.next_step() else { return false };
             self.step = next;
             self.cursor = Cursor::default();
         }
@@ -176,7 +176,7 @@ impl Document {
     }
 
     /// Returns the next step; `None` if bytes are missing.
-    fn work(&mut self) -> Option<Step> {
+    fn next_step(&mut self) -> Option<Step> {
         let listed = match self.step {
             Step::Opening => return self.open(),
             Step::Metadata => (self.list_metadata(), Step::Tensors),

@@ -182,12 +182,12 @@ impl<'a> Access<'a> {
 
     /// Checks the file up to `goal`, without the files that belong to it.
     pub(crate) fn report(&self, goal: Goal) -> Result<Report, Error> {
-        self.reach(goal.max(Goal::Structure))?;
+        self.run(goal.max(Goal::Structure))?;
         Ok(self.with(|session| session.report()))
     }
 
     /// Reads until the session has reached `goal`.
-    pub(crate) fn reach(&self, goal: Goal) -> Result<(), Error> {
+    pub(crate) fn run(&self, goal: Goal) -> Result<(), Error> {
         self.session.with(|session| {
             loop {
                 match session.poll(goal)? {
@@ -242,7 +242,7 @@ impl<'a> Access<'a> {
         let range = session.planned()?;
         let mut pieces = match &self.input {
             Some(input) => {
-                self.go_on()?;
+                self.options.check_cancelled()?;
                 input.read_together(ranges)?
             }
             None if self.whole.is_none() => return Err(ReadError::Absent(range).into()),
@@ -262,14 +262,6 @@ impl<'a> Access<'a> {
         }
         self.report_progress(session.store.supplied(), false);
         Ok(())
-    }
-
-    /// Fails if the caller cancelled.
-    fn go_on(&self) -> Result<(), ReadError> {
-        match self.options.cancel.as_ref().is_some_and(|cancel| cancel()) {
-            true => Err(ReadError::Cancelled),
-            false => Ok(()),
-        }
     }
 
     fn report_progress(&self, read: u64, done: bool) {
@@ -292,7 +284,7 @@ impl<'a> Access<'a> {
             _ if bytes.is_empty() => {} // at any offset
             (Some(from), _) => bytes.copy_from_slice(from),
             (None, Some(input)) => {
-                self.go_on()?;
+                self.options.check_cancelled()?;
                 input.read_at(at, bytes)?;
             }
             (None, None) => return Err(Error::Internal(span)),
@@ -335,7 +327,7 @@ impl<'a> Access<'a> {
         let Some(input) = &self.input else { return Ok(Ok(false)) };
         let mut done = 0;
         while done < span.len {
-            self.go_on()?;
+            self.options.check_cancelled()?;
             let (at, len) = (span.offset.saturating_add(done), (span.len - done).min(COPIED));
             match input.copy_to(at, len, to) {
                 None => return Ok(Ok(false)),

@@ -52,7 +52,7 @@ impl FileAudit {
     }
 
     /// Runs up to `goal`, or until bytes are missing, and continues once they are there.
-    pub(crate) fn go_on(
+    pub(crate) fn step(
         &mut self,
         source: &Source<'_>,
         goal: Goal,
@@ -63,7 +63,7 @@ impl FileAudit {
             self.audit = self.audit.with_payloads();
         }
         while !self.over {
-            match self.step(source, goal, &mut sink) {
+            match self.step_audit(source, goal, &mut sink) {
                 Ok(()) => break,
                 Err(Stop::Invalid(_)) => self.over = true,
                 Err(Stop::NeedBytes(absent)) => return Err(absent),
@@ -94,7 +94,7 @@ impl FileAudit {
         feature = "safetensors",
         feature = "ztensor"
     ))]
-    fn step(
+    fn step_audit(
         &mut self,
         source: &Source<'_>,
         goal: Goal,
@@ -119,7 +119,7 @@ impl FileAudit {
         feature = "safetensors",
         feature = "ztensor"
     )))]
-    fn step(
+    fn step_audit(
         &mut self,
         source: &Source<'_>,
         _: Goal,

@@ -166,7 +166,7 @@ impl Check {
                     Err(_) => self.step = Step::Refused,
                 },
                 Step::Refused => return Ok(()),
-                Step::Opened => return self.proceed(source, goal, options),
+                Step::Opened => return self.step_audit(source, goal, options),
             }
         }
     }
@@ -199,7 +199,7 @@ impl Check {
     }
 
     /// Audits an open file up to `goal`.
-    fn proceed(
+    fn step_audit(
         &mut self,
         source: &Source<'_>,
         goal: Goal,
@@ -218,7 +218,7 @@ impl Check {
         if self.reached < Some(goal) {
             let Check { audit, collected, .. } = self;
             let running = audit.get_or_insert_with(|| Box::new(FileAudit::new(file, options)));
-            running.go_on(source, goal, options, &mut |finding| collected.push(finding))?;
+            running.step(source, goal, options, &mut |finding| collected.push(finding))?;
             #[cfg(feature = "gguf")]
             self.look_behind(source, &file)?;
             #[cfg(feature = "onnx")]

@@ -248,7 +248,7 @@ impl<'a> Model<'a> {
     }
 
     fn of(access: Access<'a>) -> Result<Self, Error> {
-        access.reach(Goal::Header)?;
+        access.run(Goal::Header)?;
         match access.file() {
             Some(file) => Ok(Model { access, file }),
             None => Err(not_opened(&access)),

@@ -224,7 +224,7 @@ impl Convert {
         }
         opened.verify_unchanged()?;
         // The last moment to end without files: putting them on disk took its time.
-        self.go_on()?;
+        self.options.check_cancelled()?;
         self.place(drafts).inspect_err(|_| done.files.clear())
     }
 
@@ -269,7 +269,7 @@ impl Convert {
                 }
             }
             let infinite = elements::write(&tensor, planned.form, |piece| {
-                self.go_on()?;
+                self.options.check_cancelled()?;
                 len += piece.len() as u64;
                 draft.write(piece).map_err(failed)
             })?;
@@ -283,13 +283,6 @@ impl Convert {
         }
         draft.complete().map_err(failed)?;
         Ok((draft, layout.len()))
-    }
-
-    fn go_on(&self) -> Result<(), Error> {
-        match self.options.cancel.as_ref().is_some_and(|cancel| cancel()) {
-            true => Err(ReadError::Cancelled.into()),
-            false => Ok(()),
-        }
     }
 
     /// Which tensors are in which file.

@@ -46,12 +46,12 @@ pub(crate) fn attach(
     checked: bool,
 ) -> Result<Attached, Error> {
     let mut attached = Attached::default();
-    access.reach(Goal::Header)?;
+    access.run(Goal::Header)?;
     if !matches!(access.file(), Some(File::Onnx(_))) {
         return Ok(attached);
     }
     if checked {
-        access.reach(Goal::Structure)?;
+        access.run(Goal::Structure)?;
         let is_left = |session: &crate::check::session::Session<'_>| {
             session.tally().rules().any(|count| count.rule == rules::E_UNCHECKED)
         };
@@ -110,7 +110,7 @@ pub(crate) fn attached<'a>(mut access: Access<'a>, place: &dyn Place) -> Result<
 pub(crate) fn paths(place: &dyn Place, options: &Options) -> Vec<String> {
     let read = || -> Result<Vec<String>, Error> {
         let access = Access::at(place.open()?, place, options);
-        access.reach(Goal::Header)?;
+        access.run(Goal::Header)?;
         match access.file() {
             Some(File::Onnx(_)) => {
                 let others = other_files(&access, &mut Attached::default())?;

@@ -127,7 +127,7 @@ fn answers(place: &dyn Place, beside: &Access<'_>) -> bool {
     let says = || -> Result<bool, Error> {
         let options = beside.options().clone().format(Format::Gguf);
         let access = Access::new(place.open()?, Some(place.name()), &options);
-        access.reach(Goal::Header)?;
+        access.run(Goal::Header)?;
         // A part that does not open is invalid by itself.
         access.file().map_or(Ok(true), |file| Ok(stated(&access, &file)?.is_one_of_many()))
     };

@@ -130,12 +130,12 @@ impl Audit {
         slots: &mut [Slot],
         sink: &mut dyn FnMut(Finding),
     ) -> Result<(), Stop> {
-        self.drive(source, slots, sink, &mut payload::NoStreams)
+        self.step_stages(source, slots, sink, &mut payload::NoStreams)
     }
 
     /// Runs the stages; the payload stage decodes with `streams`.
     #[inline(never)]
-    fn drive(
+    fn step_stages(
         &mut self,
         source: &Source<'_>,
         slots: &mut [Slot],
@@ -146,7 +146,7 @@ impl Audit {
         reader.set_shared(self.payload.shared());
         self.resume(source, slots.len(), streams);
         while self.stage != Stage::Done {
-            let result = self.work(&mut reader, slots, streams);
+            let result = self.step_stage(&mut reader, slots, streams);
             self.payload.set_shared(reader.shared());
             if reader.take_fatal() {
                 self.incomplete |=
@@ -159,7 +159,7 @@ impl Audit {
                         self.give_up(&mut reader);
                     }
                     reader.set_shared(0);
-                    self.advance();
+                    self.next_stage();
                 }
                 Err(halt) => {
                     let stop = reader.stop(halt);
@@ -187,7 +187,7 @@ impl Audit {
 
     /// Continues the current stage.
     #[inline(never)]
-    fn work(
+    fn step_stage(
         &mut self,
         r: &mut Reader<'_, '_>,
         slots: &mut [Slot],
@@ -231,12 +231,12 @@ impl Audit {
         };
         let source = Source::whole(&[]);
         Reader::new(&source, sink).flag(rule, 0, 0, u64::from(self.counted), 0);
-        self.advance();
+        self.next_stage();
     }
 
     /// Moves to the next stage that applies.
     #[inline(never)]
-    fn advance(&mut self) {
+    fn next_stage(&mut self) {
         let has_rule = |fault| self.file.rule(fault).is_some();
         loop {
             self.stage = self.stage.next();

@@ -106,7 +106,7 @@ impl MappedAudit {
             if let Err(halt) = result {
                 return Err(r.stop(halt));
             }
-            self.advance();
+            self.next_stage();
         }
         Ok(())
     }
@@ -119,10 +119,10 @@ impl MappedAudit {
             _ => general::NAMES_UNCHECKED,
         };
         sink(Finding::on_file(rule));
-        self.advance();
+        self.next_stage();
     }
 
-    fn advance(&mut self) {
+    fn next_stage(&mut self) {
         self.validated = false;
         self.stage = match self.stage {
             Stage::Metadata => Stage::Tensors,

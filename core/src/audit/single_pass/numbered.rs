@@ -69,7 +69,7 @@ impl NumberedAudit {
             return Ok(());
         }
         let mut r = Reader::whole(source, sink);
-        self.run(&mut r, slots).map_err(|halt| r.stop(halt))
+        self.step_stages(&mut r, slots).map_err(|halt| r.stop(halt))
     }
 
     /// Gives up the stage for which slots were missing, and reports it as unchecked.
@@ -80,7 +80,7 @@ impl NumberedAudit {
         }
     }
 
-    fn run(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
+    fn step_stages(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
         let (parts, ordered) = self.entries(r, slots)?;
         self.stage = Stage::Coverage;
         self.coverage(r, slots, parts, ordered)?;

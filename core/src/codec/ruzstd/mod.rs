@@ -106,14 +106,14 @@ impl Frames {
 
     pub(super) fn step(&mut self, job: &mut Job<'_>) -> Outcome {
         let mut outcome = Outcome { read: 0, written: 0, end: End::NotYet };
-        if let Err(end) = self.go_on(job, &mut outcome) {
+        if let Err(end) = self.step_frames(job, &mut outcome) {
             outcome.end = end;
         }
         outcome
     }
 
     /// Continues until the output is full, the input is used up, or the stream ends.
-    fn go_on(&mut self, job: &mut Job<'_>, outcome: &mut Outcome) -> Result<(), End> {
+    fn step_frames(&mut self, job: &mut Job<'_>, outcome: &mut Outcome) -> Result<(), End> {
         let mut input = job.input;
         loop {
             if self.drain(job, outcome)? {
@@ -122,7 +122,7 @@ impl Frames {
             let before = input.len();
             let work = self.work;
             let room = Some(job.room.saturating_sub(outcome.written)).filter(|_| job.whole);
-            let result = self.advance(&mut input, job.last, room.map(widen));
+            let result = self.step_unit(&mut input, job.last, room.map(widen));
             job.work = job.work.saturating_sub(self.work.saturating_sub(work));
             let used = before.saturating_sub(input.len());
             outcome.read = outcome.read.saturating_add(used);
@@ -172,7 +172,7 @@ impl Frames {
     }
 
     /// Reads one header or block; false if the input is too short.
-    fn advance(&mut self, input: &mut &[u8], last: bool, room: Option<u64>) -> Result<bool, End> {
+    fn step_unit(&mut self, input: &mut &[u8], last: bool, room: Option<u64>) -> Result<bool, End> {
         if self.skip > 0 {
             let skipped = usize::try_from(self.skip).unwrap_or(usize::MAX).min(input.len());
             self.skip = self.skip.saturating_sub(widen(skipped));

@@ -2,6 +2,7 @@
 
 mod counts;
 
+use crate::base::error::ReadError;
 use crate::base::text::Text;
 use crate::check::criteria::Criteria;
 use crate::input::store::Windows;
@@ -440,6 +441,14 @@ impl Options {
     pub fn cancel_when(mut self, hook: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         self.cancel = Some(Arc::new(hook));
         self
+    }
+
+    /// Fails if the caller has cancelled.
+    pub(crate) fn check_cancelled(&self) -> Result<(), ReadError> {
+        match self.cancel.as_ref().is_some_and(|cancel| cancel()) {
+            true => Err(ReadError::Cancelled),
+            false => Ok(()),
+        }
     }
 
     /// Number of slots that fit into the memory limit.

@@ -158,7 +158,7 @@ impl<'a> Session<'a> {
     /// assert!(session.advance(Goal::Structure) && session.findings().is_empty());
     /// ```
     pub fn advance(&mut self, goal: Goal) -> bool {
-        while self.go_on(|check, source, options| check.step(source, goal, options)) {
+        while self.step_check(|check, source, options| check.step(source, goal, options)) {
             let Some(index) = self.check.take_index() else { return true };
             self.store.adopt(limits::INDEX, index);
         }
@@ -175,14 +175,14 @@ impl<'a> Session<'a> {
     /// assert!(session.diagnosis().unwrap().is_other());
     /// ```
     pub fn diagnose(&mut self) -> bool {
-        self.go_on(|check, source, options| check.diagnose(source, options))
+        self.step_check(|check, source, options| check.diagnose(source, options))
     }
 
     fn name(&mut self) -> bool {
-        self.go_on(|check, source, _| check.name(source))
+        self.step_check(|check, source, _| check.name(source))
     }
 
-    fn go_on(
+    fn step_check(
         &mut self,
         step: impl FnOnce(&mut Check, &Source<'_>, &Options) -> Result<(), Absent>,
     ) -> bool {

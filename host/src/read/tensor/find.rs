@@ -43,7 +43,7 @@ impl<'a> Model<'a> {
     /// [`Error::NoTensor`], or when the index cannot be read.
     pub fn tensor(&self, name: impl Into<Text>) -> Result<Tensor<'_, 'a>, Error> {
         let name = name.into();
-        self.access.reach(Goal::Index)?;
+        self.access.run(Goal::Index)?;
         let found = self.access.with(|session| session.catalog()?.find(&name).cloned());
         match found {
             Some(entry) => Ok(Tensor { model: self, entry }),

@@ -293,7 +293,7 @@ impl<'m, 'a> Tensor<'m, 'a> {
         let mut found = Collected::default();
         access.ask(|source| {
             let sink = &mut |finding| found.push(finding);
-            Ok(running.go_on(source, goal, access.options(), sink)?)
+            Ok(running.step(source, goal, access.options(), sink)?)
         })?;
         Ok(found.kept)
     }

@@ -247,7 +247,7 @@ impl Audit {
         sink: &mut dyn FnMut(Finding),
     ) -> Result<(), Stop> {
         let streams: &mut dyn Streams = if ENCODED { scratch } else { &mut NoStreams };
-        self.drive(source, slots, sink, streams)
+        self.step_stages(source, slots, sink, streams)
     }
 
     /// The payload stage, if it is wanted.

@@ -131,7 +131,7 @@ impl<B: DerefMut<Target = [u8]>> Streams for ScratchIn<B> {
             audit.payload.current.streaming = true;
         }
         let (mut progress, mut work) = (self.progress, audit.payload.work);
-        let result = self.go_on(audit, (&mut progress, &mut work), r, slots, tensor);
+        let result = self.step(audit, (&mut progress, &mut work), r, slots, tensor);
         (self.progress, audit.payload.work) = (progress, work);
         if let Err(Pause::Room(needed)) = result {
             audit.payload.current.slots = needed;
@@ -153,7 +153,7 @@ impl<B: DerefMut<Target = [u8]>> Streams for ScratchIn<B> {
 }
 
 impl<B: DerefMut<Target = [u8]>> ScratchIn<B> {
-    fn go_on(
+    fn step(
         &mut self,
         audit: &Audit,
         (p, work): (&mut Progress, &mut Work),

@@ -108,7 +108,7 @@ impl Audit {
         } else {
             r.set_shared(0);
             self.hand = None;
-            self.advance();
+            self.next_stage();
         }
     }
 
@@ -222,7 +222,7 @@ mod tests {
             let windows = [window];
             let source = Source::windows(bytes.len() as u64, &windows);
             let sink = &mut |finding| findings.push(finding);
-            match audit.drive(&source, &mut [Slot::EMPTY; 3], sink, &mut idle) {
+            match audit.step_stages(&source, &mut [Slot::EMPTY; 3], sink, &mut idle) {
                 Ok(()) => return findings,
                 Err(Stop::NeedBytes(absent)) => {
                     held = absent.offset as usize..(absent.offset + absent.need) as usize;

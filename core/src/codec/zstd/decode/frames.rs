@@ -130,7 +130,7 @@ impl Frames {
         self.needs = 0;
         let allowed = self.work.saturating_add(job.work);
         loop {
-            match self.go_on(job, &mut outcome) {
+            match self.step_stage(job, &mut outcome) {
                 // The caller compares the total with its budget; this only ends the loop.
                 Ok(()) if outcome.written < ENOUGH && self.work <= allowed => {}
                 Ok(()) | Err(Pause::Output) => break,
@@ -161,7 +161,7 @@ impl Frames {
         }
     }
 
-    fn go_on(&mut self, job: &mut Job<'_>, outcome: &mut Outcome) -> Result<(), Pause> {
+    fn step_stage(&mut self, job: &mut Job<'_>, outcome: &mut Outcome) -> Result<(), Pause> {
         let input = job.input.get(outcome.read..).unwrap_or_default();
         let used = match self.stage {
             Stage::Frame if input.is_empty() && job.last => {
