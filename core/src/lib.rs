@@ -39,7 +39,6 @@
 //! | `details` | yes | findings with a length and with expected and found numbers |
 //! | `payloads` | yes | the audit stage that needs the data |
 //! | `pickles` | no | what a pickle imports and calls |
-//! | `keys` | yes | checks of GGUF keys against one another |
 //! | `ztensor-later` | yes | zTensor 1.0 to 2 |
 //! | `dequantise` | yes | elements of ggml's block types |
 //! | `codebooks` | yes | those of IQ1 to IQ3 too, whose tables take 9 KiB |

@@ -10,8 +10,7 @@ fn main() -> std::io::Result<()> {
     let folder = PathBuf::from(std::env::args_os().nth(1).expect("a folder"));
     let list = std::env::args_os().nth(2).is_some_and(|argument| argument == "--list");
     let checkpoints = [("pytorch", fixtures::pytorch::all())];
-    let wired = [("onnx", fixtures::onnx::wired())];
-    for (name, all) in fixtures::all().into_iter().chain(checkpoints).chain(wired) {
+    for (name, all) in fixtures::for_hosts().into_iter().chain(checkpoints) {
         let format = Format::by_name(name).expect("fixtures have the names of formats");
         let extension = format.extensions().first().expect("every format has an extension");
         let folder = folder.join(name);

@@ -5,11 +5,6 @@ use std::fmt::{Debug, Write};
 use weighbridge_core::format::{gguf, ztensor};
 use weighbridge_core::{File, Finding, Format, Severity, Source, Tensor, Value};
 
-/// Whether only the audit of hosts checks this rule: GGUF's key stage.
-pub fn is_for_hosts(finding: &Finding) -> bool {
-    finding.rule.format() == Some(Format::Gguf) && finding.rule.id().starts_with("KEYS-")
-}
-
 /// Formats of which a reader of mapped flash leaves some rules to hosts, and says so.
 pub const IN_PART: [&str; 2] = ["executorch", "tflite"];
 

@@ -10,7 +10,7 @@ use weighbridge_tests::fixtures;
 /// fixture that breaks a rule.
 fn folder() -> Folder {
     let folder = Folder::new();
-    for (format, fixtures) in fixtures::all() {
+    for (format, fixtures) in fixtures::for_hosts() {
         let format = Format::by_name(format).expect("a fixture of a known format");
         for (i, fixture) in fixtures.iter().enumerate().step_by(3) {
             let name = format!("{}-{i:03}.{}", format.name(), format.extensions()[0]);

@@ -15,8 +15,6 @@ pub enum Stage {
     TensorNames,
     /// Format-specific checks, such as values of metadata.
     Values,
-    /// Checking what readers of models rely on beyond the format; only hosts check it.
-    Keys,
     /// Validating metadata entries of tensors, and checking that no key occurs twice in one
     /// tensor.
     Attributes,

@@ -206,18 +206,6 @@ impl File {
         }
         each!(self, header => header.audit(reader, cursor.of(header)), Ok(()))
     }
-
-    pub(crate) fn keys(
-        &self,
-        reader: &mut Reader<'_, '_>,
-        cursor: &mut Cursor,
-        keys: &mut format::Keys,
-    ) -> Result<(), Halt> {
-        if cursor.is_done() {
-            return Ok(());
-        }
-        each!(self, header => header.keys(reader, cursor.of(header), keys), Ok(()))
-    }
 }
 
 /// [`File::region_of`] for one format.

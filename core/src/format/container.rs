@@ -159,18 +159,6 @@ pub(crate) trait Container: Sized {
         Ok(())
     }
 
-    /// Checks what model loaders rely on beyond the format, as far as bytes are resident.
-    /// The cursor and `keys` keep their progress when bytes are missing.
-    fn keys(
-        &self,
-        _: &mut Reader<'_, '_>,
-        c: &mut Cursor<Self::State>,
-        _keys: &mut crate::format::Keys,
-    ) -> Result<(), Halt> {
-        c.finish();
-        Ok(())
-    }
-
     /// Skips tensors for which [`tensor`](Self::tensor) would report nothing, while they are
     /// resident and `goes_on` returns true.
     fn sweep<'a>(

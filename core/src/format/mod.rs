@@ -46,8 +46,3 @@ pub(crate) use container::{Container, Glance, data_of};
 pub(crate) use fault::Fault;
 pub use formats::Format;
 pub(crate) use formats::formats;
-/// Metadata keys that an audit remembers; only GGUF has keys that readers rely on.
-#[cfg(feature = "keys")]
-pub(crate) use gguf::Keys;
-#[cfg(not(feature = "keys"))]
-pub(crate) type Keys = ();

@@ -31,8 +31,7 @@ pub fn all() -> impl Iterator<Item = (&'static str, Vec<(String, Vec<u8>)>)> {
 }
 
 fn files(format: &str) -> Vec<(String, Vec<u8>)> {
-    let wired = ("onnx", fixtures::onnx::wired());
-    let all = fixtures::all().into_iter().chain([wired]).filter(|(name, _)| *name == format);
+    let all = fixtures::for_hosts().into_iter().filter(|(name, _)| *name == format);
     all.flat_map(|(_, fixtures)| fixtures)
         .map(|fixture| (format!("{format}-{}", fixture.name), fixture.bytes))
         .collect()

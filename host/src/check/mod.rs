@@ -10,6 +10,8 @@ pub(crate) mod file_audit;
 pub(crate) mod finding;
 pub(crate) mod folders;
 mod hidden;
+#[cfg(feature = "gguf")]
+mod loader_keys;
 #[cfg(feature = "pickles")]
 pub(crate) mod operations;
 pub(crate) mod options;

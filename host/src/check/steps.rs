@@ -8,6 +8,8 @@ use crate::check::entry_names::Naming;
 use crate::check::file_audit::FileAudit;
 use crate::check::finding::on_file;
 use crate::check::hidden::Hidden;
+#[cfg(feature = "gguf")]
+use crate::check::loader_keys::LoaderKeys;
 use crate::check::options::{Goal, Options};
 #[cfg(feature = "std")]
 use crate::check::page_runs::Pierced;
@@ -62,6 +64,9 @@ pub(crate) struct Check {
     /// The pickles of a file that was opened.
     pickles: Option<Pickles>,
     naming: Naming,
+    /// The check of what loaders of models rely on.
+    #[cfg(feature = "gguf")]
+    keys: LoaderKeys,
     /// The check of indices of sparse tensors.
     #[cfg(feature = "pytorch")]
     indices: IndexCheck,
@@ -220,7 +225,11 @@ impl Check {
             let running = audit.get_or_insert_with(|| Box::new(FileAudit::new(file, options)));
             running.step(source, goal, options, &mut |finding| collected.push(finding))?;
             #[cfg(feature = "gguf")]
-            self.look_behind(source, &file)?;
+            {
+                let Check { keys, collected, .. } = self;
+                keys.step(source, &file, &mut |finding| collected.push(finding))?;
+                self.look_behind(source, &file)?;
+            }
             #[cfg(feature = "onnx")]
             self.wiring.enter(source, &file, options, &mut self.collected)?;
             self.scan_open(source, options)?;

@@ -31,7 +31,7 @@ fn dangers() -> Vec<(&'static str, Vec<u8>)> {
 
 /// Sound files of every format.
 fn sound() -> Vec<(&'static str, Fixture)> {
-    let mut all = fixtures::all();
+    let mut all = fixtures::for_hosts();
     all.push(("pytorch", pytorch::all()));
     let each =
         all.into_iter().flat_map(|(format, files)| files.into_iter().map(move |it| (format, it)));

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use weighbridge_core::{
     Audit, Cursor, Encoding, File, Finding, Name, Opening, Severity, Slot, Source, Stop, Tensor,
 };
-use weighbridge_tests::facts::{is_for_hosts, is_left_out, is_uncertain, opens_otherwise};
+use weighbridge_tests::facts::{is_left_out, is_uncertain, opens_otherwise};
 
 /// Those of the programs.
 const SLOTS: usize = 70_000;
@@ -48,7 +48,6 @@ fn audited(case: &Case, source: &Source<'_>) -> (Option<File>, Vec<Finding>) {
     while let Err(Stop::NeedSlots { .. }) = audit.step(source, &mut slots, &mut sink) {
         audit.skip(&mut sink);
     }
-    findings.retain(|finding| !is_for_hosts(finding));
     (Some(file), findings)
 }
 

@@ -11,7 +11,7 @@ use weighbridge_core::{
     Span, Stop,
 };
 use weighbridge_fuzz_bodies::kept;
-use weighbridge_tests::facts::{IN_PART, is_for_hosts, is_left_out, is_uncertain, opens_otherwise};
+use weighbridge_tests::facts::{IN_PART, is_left_out, is_uncertain, opens_otherwise};
 use weighbridge_tests::fixtures::npy_records::is_left_to_hosts;
 use weighbridge_tests::{corpus, fixtures};
 
@@ -179,7 +179,6 @@ fn expected(case: &Case, details: bool) -> Expected {
         }
     }
     // Only hosts check keys.
-    findings.retain(|finding| !is_for_hosts(finding));
     let first = last.and_then(|(file, name)| {
         file.find(&source, &name, &mut Cursor::default()).unwrap().and_then(|t| t.raw())
     });

@@ -1,13 +1,12 @@
 //! Every advisory has a fixture, which is rejected by the rule in the table.
 
 use std::collections::BTreeSet;
-use weighbridge_core::{Format, Profile};
-use weighbridge_tests::survey::survey_whole;
+use weighbridge::{Format, Options, Profile, check_with};
 use weighbridge_tests::{advisories, fixtures};
 
 #[test]
 fn advisory_file_is_refused_by_its_rule() {
-    let fixtures = fixtures::all();
+    let fixtures = fixtures::for_hosts();
     let mut ids = BTreeSet::new();
     let mut files = 0;
     for row in advisories::all() {
@@ -24,9 +23,10 @@ fn advisory_file_is_refused_by_its_rule() {
         }
         let file =
             row.file(&fixtures).unwrap_or_else(|| panic!("{id}: no file {}", row.get("fixture")));
-        let survey = survey_whole(&file.bytes, Format::by_name(row.get("format")));
-        let found = survey.findings.iter().find(|finding| finding.rule.id() == row.get("rule"));
-        let found = found.unwrap_or_else(|| panic!("{id}: {:?}", survey.broken()));
+        let format = Format::by_name(row.get("format")).unwrap();
+        let report = check_with(&file.bytes, &Options::new().format(format)).unwrap();
+        let found = report.findings().iter().find(|found| found.rule() == row.get("rule"));
+        let found = found.unwrap_or_else(|| panic!("{id}: {report:?}")).finding();
         assert!(!Profile::Strict.accepts(found.severity()), "{id}: {found:?}");
         files += 1;
     }

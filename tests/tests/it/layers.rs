@@ -22,13 +22,10 @@ const CORE: Layers = Layers {
         "base", "rule", "input", "model", "parse", "protobuf", "codec", "pickle", "stats",
         "format", "file", "audit",
     ],
-    together: &[
-        (&["model::block", "model::decode", "model::element"], "an element of a block is decoded"),
-        (
-            &["format::container", "format::formats", "format::gguf"],
-            "the list names every format, and each format implements the container",
-        ),
-    ],
+    together: &[(
+        &["model::block", "model::decode", "model::element"],
+        "an element of a block is decoded",
+    )],
 };
 
 const HOST: Layers = Layers {

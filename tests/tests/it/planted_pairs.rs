@@ -178,7 +178,7 @@ fn sound(format: Format) -> Vec<Fixture> {
     let (all, small) = match format {
         Format::PyTorch => (fixtures::pytorch::all(), SMALL_ARCHIVE),
         _ => {
-            let mut formats = fixtures::all().into_iter().filter(|it| it.0 == format.name());
+            let mut formats = fixtures::for_hosts().into_iter().filter(|it| it.0 == format.name());
             (formats.next().expect("fixtures of the format").1, SMALL)
         }
     };

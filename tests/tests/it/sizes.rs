@@ -21,7 +21,7 @@ fn public_type_sizes_are_unchanged() {
     assert!(size_of::<Metadata>() <= 64);
     assert!(size_of::<Tensor>() <= 160);
     assert!(size_of::<File>() <= 128, "{}", size_of::<File>());
-    // On hosts: three cursors, the state of the key stage, and a file, whose largest header is that
+    // On hosts: three cursors and a file, whose largest header is that
     // of later generations of zTensor.
-    assert!(size_of::<Audit>() <= 7984, "{}", size_of::<Audit>());
+    assert!(size_of::<Audit>() <= 7072, "{}", size_of::<Audit>());
 }

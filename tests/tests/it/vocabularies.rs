@@ -1,9 +1,9 @@
-//! Long GGUF vocabularies: byte tokens are found wherever they are, however the file arrives.
+//! GGUF: what loaders rely on, in long vocabularies and through small windows.
 
-use weighbridge_core::{Finding, Format};
+use weighbridge::{Format, Goal, Options, Poll, Report, Session, check, check_path, check_with};
+use weighbridge_core::Finding;
 use weighbridge_tests::encode::gguf::{File, Tensor, Value};
-use weighbridge_tests::fixtures::gguf::Model;
-use weighbridge_tests::survey::{Access, Host, survey, survey_whole};
+use weighbridge_tests::fixtures::{self, gguf::Model};
 
 const TOKENS: usize = 700;
 
@@ -26,13 +26,39 @@ fn model(is_byte: impl Fn(usize) -> bool, odd: Option<usize>) -> Vec<u8> {
         .bytes()
 }
 
-fn found(bytes: &[u8]) -> Vec<(&'static str, u64)> {
-    let whole = survey_whole(bytes, Some(Format::Gguf));
-    for access in [Access::Rounded(64), Access::Ahead, Access::Single(512), Access::Least] {
-        let other = survey(&mut Host::new(bytes, access), Some(Format::Gguf));
-        assert_eq!(other.unwrap(), whole, "{access:?}");
+/// All findings of a report.
+fn all(report: &Report) -> Vec<Finding> {
+    report.findings().iter().map(|found| *found.finding()).collect()
+}
+
+/// The findings of a file in memory, which are the same through windows.
+fn checked(bytes: &[u8]) -> Vec<Finding> {
+    let whole = all(&check(bytes).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.gguf");
+    std::fs::write(&path, bytes).unwrap();
+    for (granule, kept) in [(16, 64), (64, 512), (4096, 8192)] {
+        let report = check_path(&path, &Options::new().granule(granule).kept(kept)).unwrap();
+        assert_eq!(all(&report), whole, "{granule} {kept}");
     }
-    whole.findings.iter().map(|f: &Finding| (f.rule.id(), f.expected)).collect()
+    whole
+}
+
+fn found(bytes: &[u8]) -> Vec<(&'static str, u64)> {
+    checked(bytes).iter().map(|finding| (finding.rule.id(), finding.expected)).collect()
+}
+
+#[test]
+fn gguf_fixture_of_loaders_breaks_its_rule() {
+    for fixture in fixtures::gguf::loaded() {
+        let found = checked(&fixture.bytes);
+        let mut ids: Vec<_> = found.iter().map(|finding| finding.rule.id()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let mut breaks = fixture.breaks.to_vec();
+        breaks.sort_unstable();
+        assert_eq!(ids, breaks, "{}", fixture.name);
+    }
 }
 
 #[test]
@@ -48,18 +74,24 @@ fn byte_token_is_found_at_any_position() {
     }
 }
 
-/// Types and tokens are far apart: a host with one buffer alternates between them, but not for each
-/// token.
+/// Types and tokens are far apart: a host with little memory alternates between them, but not for
+/// each token.
 #[test]
 fn types_and_tokens_are_read_in_batches() {
-    let bytes = model(|_| true, None);
     let asked = |bytes: &[u8]| {
-        let mut host = Host::new(bytes, Access::Single(4096));
-        survey(&mut host, Some(Format::Gguf)).unwrap();
-        host.asked.len()
+        let mut session = Session::new(bytes.len() as u64, Options::new().granule(16).kept(4096));
+        let mut asked = 0;
+        while let Poll::Need(ranges) = session.poll(Goal::Structure).unwrap() {
+            for range in ranges {
+                let (from, len) = (range.offset as usize, range.len as usize);
+                session.supply(range.offset, &bytes[from..from + len]);
+                asked += 1;
+            }
+        }
+        asked
     };
     let none = asked(&model(|_| false, None));
-    let all = asked(&bytes);
+    let all = asked(&model(|_| true, None));
     assert!(all < none + 4 * TOKENS / 128 + 8, "{none}, {all}");
 }
 
@@ -83,8 +115,8 @@ fn finding_length_is_that_of_the_number() {
     ] {
         let architecture = ("general.architecture", Value::text("llama"));
         let bytes = ends_with_metadata(&[architecture, (key, Value::Number(0, 0))]);
-        let whole = survey_whole(&bytes, Some(Format::Gguf));
-        let finding = whole.findings.iter().find(|f| f.rule.id() == rule).expect(rule);
+        let whole = checked(&bytes);
+        let finding = whole.iter().find(|f| f.rule.id() == rule).expect(rule);
         assert_eq!((finding.offset, finding.len), (bytes.len() as u64 - 1, 1), "{rule}");
     }
 }
@@ -120,4 +152,33 @@ fn first_of_two_tokenizers_counts() {
     assert!(missing(rules(&metadata)));
     let [architecture, llama, gpt2, tokens] = metadata;
     assert!(!missing(rules(&[architecture, gpt2, llama, tokens])));
+}
+
+/// Models with a few bytes changed, by a fixed sequence.
+#[test]
+fn damaged_model_is_judged_the_same_through_windows() {
+    let (mut with, mut state) = (0, 1_u64);
+    let mut next = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) as usize % below.max(1)
+    };
+    for fixture in fixtures::gguf::loaded() {
+        for round in 0..if cfg!(feature = "deep") { 200 } else { 10 } {
+            let mut bytes = fixture.bytes.clone();
+            let at = next(bytes.len());
+            bytes[at] = [next(256) as u8, bytes[at] ^ 1, 0, 0xFF][next(4)];
+            let options = Options::new().format(Format::Gguf).seed(1);
+            let whole = all(&check_with(&bytes, &options).unwrap());
+            let mut session = Session::new(bytes.len() as u64, options.granule(16).kept(512));
+            while let Poll::Need(ranges) = session.poll(Goal::Payloads).unwrap() {
+                for range in ranges {
+                    let (from, len) = (range.offset as usize, range.len as usize);
+                    session.supply(range.offset, &bytes[from..from + len]);
+                }
+            }
+            assert_eq!(all(&session.report()), whole, "{} {round} {at}", fixture.name);
+            with += usize::from(whole.iter().any(|it| it.rule.id().starts_with("KEYS-")));
+        }
+    }
+    assert!(with > 300, "{with}");
 }

@@ -53,7 +53,6 @@ pub struct Audit {
     /// The comparison of two names in progress.
     pair: Option<NamePair>,
     covering: coverage::Covering,
-    keys: crate::format::Keys,
     attributes: attributes::Attributes,
     /// The current tensor, kept because its entry need not be resident together with what it
     /// refers to.
@@ -80,7 +79,6 @@ impl Audit {
             sorting: sorting::Sorting::default(),
             pair: None,
             covering: coverage::Covering::default(),
-            keys: crate::format::Keys::default(),
             attributes: attributes::Attributes::default(),
             hand: None,
             payload: payload::Payloads::new(),
@@ -197,8 +195,6 @@ impl Audit {
         match self.stage {
             Stage::Metadata | Stage::Tensors => self.entries(r),
             Stage::Values => self.values(r),
-            // Its progress when bytes are missing is in the cursor and the keys.
-            Stage::Keys => self.file.keys(r, &mut self.cursor, &mut self.keys),
             Stage::Attributes if File::COMPARES_ATTRIBUTES => self.attributes(r, slots),
             Stage::Attributes => Ok(()),
             Stage::Payloads => self.last(r, slots, streams),
@@ -309,8 +305,7 @@ impl Stage {
             Stage::MetadataNames => Stage::Tensors,
             Stage::Tensors => Stage::TensorNames,
             Stage::TensorNames => Stage::Values,
-            Stage::Values => Stage::Keys,
-            Stage::Keys => Stage::Attributes,
+            Stage::Values => Stage::Attributes,
             Stage::Attributes => Stage::Order,
             Stage::Order => Stage::Coverage,
             Stage::Coverage => Stage::Payloads,

@@ -38,16 +38,12 @@ mod elements;
 mod fast;
 mod head;
 mod items;
-#[cfg(feature = "keys")]
-mod keys;
 mod meta;
 mod open;
 mod tensor;
 mod values;
 
 pub use items::{Item, Items};
-#[cfg(feature = "keys")]
-pub(crate) use keys::Keys;
 
 use crate::base::{Word, wide, word};
 use crate::format::{Container, Glance};
@@ -239,11 +235,6 @@ impl Container for Header {
         self.audit_values(r, c)
     }
 
-    #[cfg(feature = "keys")]
-    fn keys(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, keys: &mut Keys) -> Result<(), Halt> {
-        self.audit_keys(r, c, keys)
-    }
-
     fn sweep<'a>(
         &self,
         r: &mut Reader<'_, 'a>,
@@ -283,6 +274,12 @@ impl Header {
     /// The data alignment in bytes; 0 if the recorded one cannot be used.
     pub const fn alignment(&self) -> u32 {
         self.alignment
+    }
+
+    /// Offset of the tensor entries, after the metadata; `None` if the end of the metadata is
+    /// unknown.
+    pub fn tensors_at(&self) -> Option<u64> {
+        (self.tensors_at != 0).then_some(wide(self.tensors_at))
     }
 
     /// Offset of the data in the file; `None` if unknown. Tensor offsets are relative to it.

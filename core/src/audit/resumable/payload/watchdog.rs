@@ -125,7 +125,7 @@ impl Audit {
             };
             (asked, streams, self.stage, self.cursor, self.counted, self.swept).hash(&mut state);
             (self.previous, self.sorting, self.pair, self.covering).hash(&mut state);
-            (self.keys, self.attributes).hash(&mut state);
+            self.attributes.hash(&mut state);
             (self.hand, self.payload).hash(&mut state);
         }
         state.0

@@ -3,8 +3,10 @@
 //! The behaviour of readers is that of llama.cpp's loaders (`llama-vocab.cpp`,
 //! `llama-model.cpp`, `llama-model-loader.cpp`, `clip.cpp`), which most programs use.
 
-use super::{Keys, Number, field, rules};
-use crate::rule::Rule;
+use super::{Number, Values};
+use alloc::vec::Vec;
+use weighbridge_core::format::gguf::rules;
+use weighbridge_core::{Endianness, Rule};
 
 pub(super) const ARCHITECTURE: &[u8] = b"general.architecture";
 const MODEL: &[u8] = b"tokenizer.ggml.model";
@@ -20,12 +22,15 @@ pub(super) const LEAST_CHARSMAP: u64 = 4;
 /// Maximum number of layers in ggml's programs.
 pub(super) const MOST_BLOCKS: u32 = 512;
 
-// Value types that the container itself does not need.
+// Value types, as GGUF numbers them.
 const UINT8: u32 = 0;
 const INT8: u32 = 1;
 const UINT16: u32 = 2;
+const UINT32: u32 = 4;
 const INT32: u32 = 5;
 const FLOAT32: u32 = 6;
+pub(super) const STRING: u32 = 8;
+pub(super) const ARRAY: u32 = 9;
 
 /// Keys of token ids, after `tokenizer.ggml.`, in ggml's spelling.
 pub(super) const IDS: [&[u8]; 18] = [
@@ -96,44 +101,31 @@ static TRANSFORMERS: [&[u8]; 42] = [
     b"mistral3",
 ];
 
-/// The file's architecture, whose name is the prefix of its keys.
-#[derive(Clone, Copy, Debug, Default, Hash)]
-pub(super) struct Architecture {
-    name: [u8; 32],
-    len: usize,
-}
+/// The file's architecture, whose name is the prefix of its keys. Empty if it is unknown.
+#[derive(Debug, Default)]
+pub(super) struct Architecture(Vec<u8>);
 
 impl Architecture {
-    /// Returns the architecture with this name; empty if the name is too long.
-    pub(super) fn new(text: &[u8]) -> Self {
-        let mut is = Architecture::default();
-        if text.len() <= is.name.len() {
-            is.name.iter_mut().zip(text).for_each(|(to, byte)| *to = *byte);
-            is.len = text.len();
-        }
-        is
-    }
-
-    fn name(&self) -> &[u8] {
-        self.name.get(..self.len).unwrap_or_default()
+    pub(super) fn new(name: &[u8]) -> Self {
+        Architecture(name.to_vec())
     }
 
     /// Whether all layers are known to have attention heads.
     pub(super) fn is_transformer(&self) -> bool {
-        TRANSFORMERS.contains(&self.name())
+        TRANSFORMERS.contains(&self.0.as_slice())
     }
 
     /// Whether readers ignore the experts if there is at most one.
     pub(super) fn is_hunyuan(&self) -> bool {
-        self.name().starts_with(b"hunyuan")
+        self.0.as_slice().starts_with(b"hunyuan")
     }
 
     /// The part of `key` after the architecture's name and a dot.
     fn of_key<'k>(&self, key: &'k [u8]) -> Option<&'k [u8]> {
-        if self.len == 0 {
+        if self.0.is_empty() {
             return None;
         }
-        key.strip_prefix(self.name())?.strip_prefix(b".")
+        key.strip_prefix(self.0.as_slice())?.strip_prefix(b".")
     }
 
     /// The meaning of `key` to readers, if it is known.
@@ -180,11 +172,6 @@ impl Architecture {
     }
 }
 
-/// Whether the value of `key` is a short text that is read.
-pub(super) fn is_text(key: &[u8]) -> bool {
-    key == ARCHITECTURE || key == MODEL
-}
-
 /// The meaning of a key.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Known {
@@ -209,7 +196,7 @@ impl Array {
     /// The item types that readers accept, the usual one first.
     pub(super) fn items(self) -> &'static [u32] {
         match self {
-            Array::Tokens | Array::Merges => &[field::STRING],
+            Array::Tokens | Array::Merges => &[STRING],
             Array::Scores => &[FLOAT32, INT32],
             Array::Types | Array::Suppress => &[INT32],
             Array::Charsmap => &[UINT8, INT8],
@@ -239,10 +226,10 @@ pub(super) struct Wanted {
 
 impl Wanted {
     const PLAIN: Wanted =
-        Wanted { tag: field::UINT32, layers: false, divisor: false, other: None, strict: false };
+        Wanted { tag: UINT32, layers: false, divisor: false, other: None, strict: false };
 }
 
-impl Keys {
+impl Values {
     /// The field that stores a key's number.
     pub(super) fn slot(&mut self, key: &[u8]) -> Option<&mut Number> {
         if let Some(name) = key.strip_prefix(TOKENIZER) {
@@ -308,24 +295,18 @@ impl Model {
 
 /// Decodes `bytes` as an integer of type `tag`; [`Number::NONE`] if it is negative or
 /// exceeds 32 bits, and `None` if the type is not an integer.
-pub(super) fn integer(tag: u32, bytes: &[u8], big: bool) -> Option<u32> {
+pub(super) fn integer(tag: u32, bytes: &[u8], endianness: Endianness) -> Option<u32> {
     let signed = match tag {
         0 | 2 | 4 | 10 => false,
         1 | 3 | 5 | 11 => true,
         _ => return None,
     };
-    let mut number = 0_u64;
-    let mut negative = false;
-    let mut take = |byte: &u8| {
-        number = number << 8 | u64::from(*byte);
+    let shift = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
+    let (number, first) = match endianness {
+        Endianness::Big => (bytes.iter().fold(0, shift), bytes.first()),
+        Endianness::Little => (bytes.iter().rev().fold(0, shift), bytes.last()),
     };
-    if big {
-        bytes.iter().for_each(&mut take);
-        negative |= signed && bytes.first().is_some_and(|byte| *byte > 0x7F);
-    } else {
-        bytes.iter().rev().for_each(&mut take);
-        negative |= signed && bytes.last().is_some_and(|byte| *byte > 0x7F);
-    }
+    let negative = signed && first.is_some_and(|byte| *byte > 0x7F);
     Some(if negative { Number::NONE } else { u32::try_from(number).unwrap_or(Number::NONE) })
 }
 
@@ -334,15 +315,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn integers_of_every_type() {
-        assert_eq!(integer(0, &[200], false), Some(200));
-        assert_eq!(integer(1, &[200], false), Some(Number::NONE));
-        assert_eq!(integer(2, &[1, 2], false), Some(0x201));
-        assert_eq!(integer(2, &[1, 2], true), Some(0x102));
-        assert_eq!(integer(5, &[0xFF; 4], true), Some(Number::NONE));
-        assert_eq!(integer(11, &[0, 0, 0, 0, 1, 0, 0, 0], false), Some(Number::NONE));
-        assert_eq!(integer(10, &[7, 0, 0, 0, 0, 0, 0, 0], false), Some(7));
-        assert_eq!(integer(6, &[0; 4], false), None);
+    fn integer_of_every_type_is_read() {
+        use Endianness::{Big, Little};
+        assert_eq!(integer(0, &[200], Little), Some(200));
+        assert_eq!(integer(1, &[200], Little), Some(Number::NONE));
+        assert_eq!(integer(2, &[1, 2], Little), Some(0x201));
+        assert_eq!(integer(2, &[1, 2], Big), Some(0x102));
+        assert_eq!(integer(5, &[0xFF; 4], Big), Some(Number::NONE));
+        assert_eq!(integer(11, &[0, 0, 0, 0, 1, 0, 0, 0], Little), Some(Number::NONE));
+        assert_eq!(integer(10, &[7, 0, 0, 0, 0, 0, 0, 0], Little), Some(7));
+        assert_eq!(integer(6, &[0; 4], Little), None);
     }
 
     #[test]
@@ -352,7 +334,6 @@ mod tests {
         assert!(!known(b"llama", b"llama4.block_count"));
         assert!(!known(b"llama", b"qwen2.block_count"));
         assert!(!known(b"", b".block_count"));
-        assert!(!known(&[b'x'; 33], b"llama.block_count"));
         assert!(known(b"", b"tokenizer.chat_template.tool_use"));
         assert!(!known(b"", b"tokenizer.chat_templates"));
     }

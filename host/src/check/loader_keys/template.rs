@@ -5,10 +5,9 @@
 //! that are joined by `~` or `+` or stand side by side. Names that come from variables, filters,
 //! formatting or slices are not found: that would take running it.
 
-use super::{Cursor, phase, rules};
-use crate::base::widen;
-use crate::parse::Reader;
-use crate::rule::{EntryKind, Halt, general::BYTES_CHANGED};
+use super::finding;
+use weighbridge_core::format::gguf::rules;
+use weighbridge_core::{Absent, EntryKind, Finding, Source, Span};
 
 /// Attributes through which a template can escape a Python engine without a sandbox. No
 /// template needs them, since its inputs are messages, tools and texts.
@@ -27,9 +26,19 @@ static ESCAPES: [&[u8]; 7] = [
 const UNDERSCORE: &[u8; 8] = b"LOW LINE";
 const LETTER: &[u8; 19] = b"LATIN SMALL LETTER ";
 
-/// Progress in a template. The audit keeps it, so it is small.
-#[derive(Clone, Copy, Debug, Default, Hash)]
+/// Progress in a template.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Search {
+    /// Position of its entry.
+    entry: u32,
+    /// The bytes that are left to search.
+    left: Span,
+    state: State,
+}
+
+/// How much of a name has been matched.
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
     /// Offset of the first character of the name that may have begun.
     start: u64,
     /// Distance from it to the second character, at most 65,535.
@@ -41,7 +50,7 @@ pub(super) struct Search {
 }
 
 /// What the next byte continues.
-#[derive(Clone, Copy, Debug, Default, Hash)]
+#[derive(Clone, Copy, Debug, Default)]
 enum Part {
     #[default]
     Text,
@@ -62,31 +71,35 @@ enum Part {
     Named { len: u8, underscore: bool, letter: bool, last: u8 },
 }
 
-/// Searches the resident part of the cursor's template, which is the current value.
-pub(super) fn search(
-    r: &mut Reader<'_, '_>,
-    c: &mut Cursor,
-    search: &mut Search,
-) -> Result<(), Halt> {
-    let end = c.state.end;
-    r.region(c.at, end, BYTES_CHANGED);
-    r.require(end.wrapping_sub(c.at).min(1))?;
-    let run = r.resident();
-    if let Some(after) = search.find(run, c.at) {
-        r.about(EntryKind::Metadata, c.index.wrapping_sub(1));
-        let len = after.wrapping_sub(search.start);
-        r.flag(rules::KEYS_TEMPLATE_ESCAPE, search.start, len, 0, 0);
-        c.at = end;
-    } else {
-        c.at = c.at.wrapping_add(widen(run.len()));
+impl Search {
+    /// A search of the text at `span`.
+    pub(super) fn of(entry: u32, span: Span) -> Self {
+        Search { entry, left: span, state: State::default() }
     }
-    if c.at >= end {
-        c.phase = phase::WALK;
+
+    /// Searches to the first name or to the end of the text.
+    pub(super) fn step(&mut self, source: &Source<'_>) -> Result<Option<Finding>, Absent> {
+        while self.left.len > 0 {
+            let Span { offset, len } = self.left;
+            let run = source.run(offset);
+            let run = usize::try_from(len).ok().and_then(|len| run.get(..len)).unwrap_or(run);
+            if run.is_empty() {
+                return Err(Absent { offset, need: 1, want: len });
+            }
+            if let Some(after) = self.state.find(run, offset) {
+                let start = self.state.start;
+                let bytes = (start, u32::try_from(after.saturating_sub(start)).unwrap_or(u32::MAX));
+                let entry = (EntryKind::Metadata, self.entry);
+                return Ok(Some(finding(rules::KEYS_TEMPLATE_ESCAPE, entry, bytes, (0, 0))));
+            }
+            let read = run.len() as u64;
+            self.left = Span::new(offset.saturating_add(read), len.saturating_sub(read));
+        }
+        Ok(None)
     }
-    Ok(())
 }
 
-impl Search {
+impl State {
     /// Searches `text`, which continues at offset `at`; returns the offset after a name.
     fn find(&mut self, text: &[u8], at: u64) -> Option<u64> {
         let mut left = text;
@@ -97,7 +110,7 @@ impl Search {
                 left = left.get(next..)?;
             }
             let (byte, after) = left.split_first()?;
-            let offset = at.wrapping_add(widen(text.len().wrapping_sub(left.len())));
+            let offset = at.wrapping_add((text.len() - left.len()) as u64);
             if self.take(*byte, offset) {
                 return Some(offset.wrapping_add(1));
             }
@@ -170,7 +183,7 @@ impl Search {
                 }
             }
             (Part::Escape, b'\\') => {
-                *self = Search::default();
+                *self = State::default();
                 Part::Text
             }
             (
@@ -185,7 +198,7 @@ impl Search {
 
     /// Takes a byte that continues nothing.
     fn restart(&mut self, byte: u8, at: u64) -> bool {
-        *self = Search::default();
+        *self = State::default();
         self.take(byte, at)
     }
 
@@ -214,7 +227,9 @@ impl Search {
             None if byte == b'_' => (self.start, self.matched) = (at, 1),
             None => self.matched = 0,
         }
-        ESCAPES.get(usize::from(self.name)).is_some_and(|name| name.len() == self.matched.into())
+        ESCAPES
+            .get(usize::from(self.name))
+            .is_some_and(|name| name.len() == usize::from(self.matched))
     }
 }
 
@@ -239,13 +254,13 @@ mod tests {
 
     /// Range of the first name in `text`, which arrives in pieces of `step` bytes.
     fn found(text: &str, step: usize) -> Option<(u64, u64)> {
-        let mut search = Search::default();
+        let mut search = State::default();
         let mut at = 0;
         for piece in text.as_bytes().chunks(step) {
             if let Some(end) = search.find(piece, at) {
                 return Some((search.start, end));
             }
-            at += widen(piece.len());
+            at += piece.len() as u64;
         }
         None
     }
@@ -275,9 +290,9 @@ mod tests {
             (r"x|attr('\x5f_\u006dro\U0000005f_')", r"\x5f_\u006dro\U0000005f_"),
             (r"'_\x5F_' ~ 'bases__'", r"\x5F_' ~ 'bases__"),
         ] {
-            let at = widen(text.find(name).unwrap());
+            let at = text.find(name).unwrap() as u64;
             for step in 1..=text.len() {
-                assert_eq!(found(text, step), Some((at, at + widen(name.len()))), "{text} {step}");
+                assert_eq!(found(text, step), Some((at, at + name.len() as u64)), "{text} {step}");
             }
         }
     }
