@@ -42,11 +42,15 @@ impl Audit {
     ) -> Result<(), Halt> {
         if !self.ordered {
             loop {
-                let before = (self.cursor, r.shared());
+                // A cursor takes hundreds of bytes, so it is copied only if no slot is free.
+                let full = self.sorting.filled >= slots.len();
+                let before = full.then(|| (self.cursor, r.shared()));
                 let Some(part) = self.next_part(r)? else { break };
                 if let Err(halt) = self.sorting.push(r, slots, self.counted, part) {
-                    self.cursor = before.0;
-                    r.set_shared(before.1);
+                    if let Some((cursor, shared)) = before {
+                        self.cursor = cursor;
+                        r.set_shared(shared);
+                    }
                     return Err(halt);
                 }
             }
