@@ -2,6 +2,7 @@
 
 use super::Audit;
 use crate::audit::overlaps::Cover;
+use crate::base::widen;
 use crate::file::Slot;
 use crate::format::Fault;
 use crate::parse::Reader;
@@ -14,18 +15,22 @@ pub(super) struct Covering {
     /// not be resident together with the part's entry.
     pending: Option<Slot>,
     cover: Cover,
+    /// Whether the slots hold every part, unsorted.
+    pub(super) listed: bool,
 }
 
 impl Audit {
-    /// Checks whether the parts ascend, without slots.
+    /// Checks whether the parts ascend. Needs no slots, and stores the parts while some are free.
     #[inline(never)]
-    pub(super) fn order(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
+    pub(super) fn order(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
         while let Some(part) = self.next_part(r)? {
             let cover = &mut self.covering.cover;
             self.ordered &= part.key >= cover.end;
             cover.end = cover.end.max(part.end());
             self.counted = self.counted.wrapping_add(1);
+            self.sorting.keep(slots, part);
         }
+        self.covering.listed = !self.ordered && widen(self.sorting.filled) == self.counted.into();
         Ok(())
     }
 
@@ -40,7 +45,7 @@ impl Audit {
         r: &mut Reader<'_, '_>,
         slots: &mut [Slot],
     ) -> Result<(), Halt> {
-        if !self.ordered {
+        if !self.ordered && !self.covering.listed {
             loop {
                 // A cursor takes hundreds of bytes, so it is copied only if no slot is free.
                 let full = self.sorting.filled >= slots.len();

@@ -203,7 +203,7 @@ impl Audit {
                 // The entries have already been validated.
                 r.mute();
                 match self.stage {
-                    Stage::Order => self.order(r),
+                    Stage::Order => self.order(r, slots),
                     Stage::Coverage => self.coverage(r, slots),
                     _ => self.names(r, slots),
                 }
@@ -256,8 +256,13 @@ impl Audit {
                 break;
             }
         }
-        self.sorting = sorting::Sorting::default();
+        // Coverage continues with the parts that were stored when their order was checked.
+        let listed = self.covering.listed && self.stage == Stage::Coverage;
+        if !listed {
+            self.sorting = sorting::Sorting::default();
+        }
         self.covering = coverage::Covering::default();
+        self.covering.listed = listed;
         self.cursor = match self.stage {
             Stage::Values => self.swept.start.cursor(),
             _ => Cursor::START,
