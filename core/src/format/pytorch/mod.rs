@@ -281,7 +281,7 @@ impl Header {
         let item = self.index.item(source, tensor.into())?;
         let at = index::BASE.checked_add(item.name)?;
         let name = source.all(Span::new(at, item.name_len))?;
-        let bits = Span::new(at.checked_add(item.name_len)?, item.name_len.div_ceil(8));
+        let bits = Span::new(at.checked_add(item.name_len)?, item.name_len.saturating_add(7) >> 3);
         Some((name, source.all(bits)?))
     }
 
