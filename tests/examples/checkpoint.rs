@@ -28,12 +28,14 @@ fn with_data(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Something that is done to a file.
+type Task = fn(&Path) -> Result<(), Error>;
+
 fn main() -> Result<(), Error> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [path, rounds] = arguments.as_slice() else { panic!("checkpoint FILE ROUNDS") };
     let (path, rounds): (_, usize) = (Path::new(path), rounds.parse().expect("a number"));
-    let tasks: [(&str, fn(&Path) -> Result<(), Error>); 3] =
-        [("index", list), ("structure", validate), ("data", with_data)];
+    let tasks: [(&str, Task); 3] = [("index", list), ("structure", validate), ("data", with_data)];
     for (name, task) in tasks {
         let mut least = f64::INFINITY;
         for _ in 0..rounds {

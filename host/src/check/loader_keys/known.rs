@@ -9,7 +9,6 @@ use weighbridge_core::format::gguf::rules;
 use weighbridge_core::{Endianness, Rule};
 
 pub(super) const ARCHITECTURE: &[u8] = b"general.architecture";
-const MODEL: &[u8] = b"tokenizer.ggml.model";
 const TOKENIZER: &[u8] = b"tokenizer.ggml.";
 const TEMPLATE: &[u8] = b"tokenizer.chat_template";
 /// The tensor with one row per token.
