@@ -14,7 +14,6 @@ use crate::read::model::Model;
 use crate::read::parts::Parts;
 use crate::read::tensor::Tensor;
 use crate::set::gate::report_on;
-use crate::set::open_shards::of_shard;
 use alloc::boxed::Box;
 use alloc::string::ToString as _;
 use alloc::vec;
@@ -70,7 +69,8 @@ impl Opened {
         let mut parts = Vec::new();
         for file in set.files() {
             let options = match format {
-                Format::Shards => of_shard(options, file),
+                #[cfg(feature = "shards")]
+                Format::Shards => crate::set::open_shards::of_shard(options, file),
                 format => options.clone().format(format),
             };
             parts.push(Part::beside(path, file, &options)?);
