@@ -94,7 +94,7 @@ pub(crate) fn source(bytes: &[u8], mode: u32) -> Source<'_> {
     }
 }
 
-/// Opens `source` as the format in `mode`, or the one that its first bytes indicate.
+/// Opens `source` as the format in `mode`, or the format of its first bytes.
 pub(crate) fn open(
     source: &Source<'_>,
     mode: u32,

@@ -4,7 +4,7 @@ import type { Compute } from './glue.js';
 
 let compute: Compute | undefined;
 
-/** Whoever loads `compute` calls this with its glue code. */
+/** The loader of `compute` calls this with its glue code. */
 export function lend(glue: Compute): void {
   compute = glue;
 }

@@ -247,7 +247,7 @@ export class Document {
     return this.#raw.select(sortCode(sort), text, prefix, codes, ...sizes, flags);
   }
 
-  /** Rows `from..to` of those that pass `filter`, in the order of `sort`. The last order is cached. */
+  /** Rows `from..to` that pass `filter`, in the order of `sort`. The last order is cached. */
   rows(from: number, to: number, sort: Sort = 'index', filter: Filter = {}): Rows {
     if (sort === 'index' && Object.keys(filter).length === 0) {
       // Rows of the file's own order, without losing the cached order.

@@ -41,7 +41,7 @@ export type Flavour = 'base' | 'full' | 'compute' | 'summary';
 export interface Library {
   readonly flavour: 'base' | 'full';
   readonly Document: new (length: bigint | number, options?: DocumentOptions) => Document;
-  /** The rules of a format (by name), or those that belong to no format. */
+  /** The rules of a format (by name), or the general rules. */
   rules(format?: string): Rule[];
   /** The formats that this module reads. */
   formats(): Format[];

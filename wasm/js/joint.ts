@@ -17,7 +17,7 @@ export interface Global {
   offset: bigint;
   /** Whether loading the pickle calls it. */
   called: boolean;
-  /** `listed` names are those that `torch.load(weights_only=True)` allows; `plain data` makes nothing else. */
+  /** `torch.load(weights_only=True)` allows `listed` names; `plain data` makes nothing else. */
   standing: (typeof STANDING)[number];
   /** The number of the pickle that imports it first. */
   pickle: number;

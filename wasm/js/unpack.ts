@@ -178,7 +178,7 @@ function rule([id, severity, basis, message, spec, why]: RuleRow, code: number):
   return { code, id, severity, basis, message, spec, why };
 }
 
-/** The rules of a format, or those that belong to no format. */
+/** The rules of a format, or the general rules. */
 export function rulesOf(name?: string): Rule[] {
   const found = Object.entries(catalogue).find(([, format]) => format.name === (name ?? ''));
   if (found === undefined) {

@@ -35,7 +35,7 @@ pub struct Vectors {
     pub ends: Vec<u32>,
     /// The index of each element within its row.
     pub indices: Vec<u32>,
-    /// Lengths of the rows; those that store fewer elements are sparse.
+    /// Lengths of the rows; a sparse row stores fewer elements.
     pub lengths: Vec<u32>,
 }
 

@@ -151,7 +151,7 @@ impl Pack {
     }
 }
 
-/// The requested positions, limited to those that exist.
+/// The requested positions, up to the last one.
 pub fn within(from: u32, to: u32, len: usize) -> Range<usize> {
     let to = (to as usize).min(len);
     (from as usize).min(to)..to

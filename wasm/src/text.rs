@@ -49,7 +49,7 @@ impl Texts {
         self.push_name(&plain(bytes), most);
     }
 
-    /// Adds decoded bytes, replacing those that are not UTF-8.
+    /// Adds decoded bytes, replacing invalid UTF-8.
     pub fn push_lossy(&mut self, bytes: &[u8]) {
         for c in plain(bytes).chars() {
             self.text.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));

@@ -157,7 +157,7 @@ interface Options {
   old?: Entry;
   /** Files that may belong to the same set. */
   others?: readonly Given[];
-  /** Whether the file stays behind the one that is shown. */
+  /** Whether the file stays behind the shown file. */
   behind?: (info: OpenFile['info']) => boolean;
   link?: Link;
 }

@@ -39,7 +39,7 @@ export function folderOf(address: string): string | undefined {
   }
 }
 
-/** A name that is not taken yet: those that follow the first have numbers. */
+/** A name that is not taken yet: after the first, names have numbers. */
 export function numbered(name: string, taken: readonly string[]): string {
   let own = name;
   for (let i = 2; taken.includes(own); i++) {

@@ -100,7 +100,7 @@ pub fn entry<'a>(
     find(&model, name).map(|(_, data)| data)
 }
 
-/// Opens a whole file, or one in a region, as `format` or the one that its first bytes indicate.
+/// Opens a whole file, or one in a region, as `format` or the format of its first bytes.
 #[inline(never)]
 fn open<'a>(
     bytes: &'a [u8],

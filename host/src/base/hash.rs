@@ -3,7 +3,7 @@
 /// A hash of a text. Many texts begin alike, so that most comparisons are cheaper if the hashes come
 /// first.
 ///
-/// It has no seed: whoever chooses the texts can make hashes equal. So equal hashes prove nothing,
+/// It has no seed: an attacker can choose texts with equal hashes. So equal hashes prove nothing,
 /// and a table needs an order of texts besides.
 pub(crate) fn hash(text: &[u8]) -> u64 {
     let (words, rest) = text.as_chunks::<8>();

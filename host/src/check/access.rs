@@ -122,12 +122,12 @@ impl<'a> Access<'a> {
         }
     }
 
-    /// Length in bytes of the file and of those that it refers to.
+    /// Length in bytes of the file and of its data files.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Length of the file itself, without those that it refers to.
+    /// Length of the file itself, without its data files.
     pub(crate) fn own_len(&self) -> u64 {
         self.own_len
     }

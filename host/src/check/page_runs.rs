@@ -132,7 +132,7 @@ impl Pierced {
         Ok(equal)
     }
 
-    /// Whether a page is equal to the one that is repeated.
+    /// Whether a page is equal to the repeated page.
     fn is_equal(&mut self, source: &Source<'_>, page: u64) -> Result<bool, Absent> {
         if let Some(known) = self.equal.get(&page) {
             return Ok(*known);

@@ -154,8 +154,8 @@ impl Index {
         self.extents.get(at)
     }
 
-    /// Number of bytes that a tensor's data takes in the file. If it is in several pieces, only
-    /// those that were [noted](Self::note) count.
+    /// Number of bytes that a tensor's data takes in the file. Of several pieces, only
+    /// [noted](Self::note) ones count.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -167,8 +167,8 @@ impl Index {
         self.stored.get(at).copied().unwrap_or(0)
     }
 
-    /// The offset of a tensor's data, if it is known. If it is in several pieces, the lowest
-    /// offset of those that were [noted](Self::note).
+    /// The offset of a tensor's data, if it is known. Of several pieces, the lowest offset of a
+    /// [noted](Self::note) one.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();

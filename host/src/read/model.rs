@@ -84,7 +84,7 @@ impl<'a> Model<'a> {
         self.access.own_len()
     }
 
-    /// Length in bytes of the file and of those that it refers to.
+    /// Length in bytes of the file and of its data files.
     pub(crate) fn len_of_all(&self) -> u64 {
         self.access.len()
     }

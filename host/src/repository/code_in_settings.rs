@@ -280,7 +280,7 @@ fn by_key(key: &str, value: &Json, found: &mut Vec<Load>) {
             let text = value.text().filter(|it| it.contains('.') && !it.starts_with("torch."));
             found.extend(text.map(|text| load(key, module(text))));
         }
-        // A kernel that transformers fetches from the hub, whoever is trusted.
+        // A kernel from the hub, which transformers fetches without asking.
         "_attn_implementation" | "_attn_implementation_internal" | "attn_implementation" => {
             let text = value.text().filter(|it| it.contains('/'));
             found.extend(text.map(|text| load(key, text.into())));
@@ -321,8 +321,8 @@ fn by_key(key: &str, value: &Json, found: &mut Vec<Load>) {
     }
 }
 
-/// The modules of a diffusers pipeline: those that its folder contains, and those that diffusers
-/// imports by name, unless they are its own.
+/// The modules of a diffusers pipeline: the ones in its folder, and libraries imported by name
+/// other than diffusers itself.
 fn pipeline(json: &Json, found: &mut Vec<Load>) {
     for (key, value) in json.pairs() {
         let Some(library) = value.items().first().and_then(Json::text) else { continue };

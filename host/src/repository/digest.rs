@@ -151,7 +151,7 @@ fn each_piece(input: &dyn Input, mut take: impl FnMut(&[u8])) -> Result<(), Read
 }
 
 /// SHA-1 (FIPS 180-4, section 6.1). Git uses it for names; it does not resist an attacker, and
-/// needs not here: whoever can choose the bytes can choose the name.
+/// needs not here: an attacker who chooses the bytes also chooses the name.
 struct Sha1 {
     state: [u32; 5],
     block: [u8; 64],

@@ -233,7 +233,7 @@ pub(crate) fn piece(name: &str) -> Option<(&str, String)> {
     (last.len() == 3 && digits(last) && whole.contains('.')).then(|| (whole, last.into()))
 }
 
-/// Whether the name is that of a file of weights, as large as those that people split.
+/// Whether the name is that of weights, which are large enough to be split.
 fn is_whole(name: &str) -> bool {
     let extension = extension(name);
     let mut formats = Format::ALL.iter().flat_map(|format| format.extensions());

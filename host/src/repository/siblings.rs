@@ -350,7 +350,7 @@ mod tests {
         fs::write(path("m.safetensors.index.json"), "{}").expect("room");
         assert!(missing(2, true).is_some(), "it is not tried again");
         assert_eq!(Repository::default().missing_shards_at(&path(&name(2, 4)), true), None);
-        // Whoever names a file decides about the number of others.
+        // The author of a name also decides the number of other files.
         let huge = path("m-07000-of-18446744073709551615.safetensors");
         let missing = Repository::default().missing_shards_at(&huge, false).expect("most are");
         assert!(missing.ends_with(" more; 1,000 were looked for"), "{missing}");

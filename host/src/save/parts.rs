@@ -198,7 +198,7 @@ impl Part {
         faulty(findings, &self.report.tally)
     }
 
-    /// The tensors whose elements are not those that are stored, by their position in the index.
+    /// The tensors with elements other than the stored ones, by their position in the index.
     ///
     /// # Errors
     /// As for [`faulty`](Self::faulty).

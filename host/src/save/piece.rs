@@ -235,7 +235,7 @@ impl Reading {
         }
     }
 
-    /// Gives the next elements of those that are held in another order.
+    /// Gives the next elements of a piece in another order.
     fn arrange(&mut self, out: &mut Vec<u8>) -> Result<Got, Error> {
         let Reading { order: Some((extents, strides, width, given)), held, .. } = self else {
             return Ok(Got::End);

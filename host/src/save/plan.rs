@@ -132,7 +132,7 @@ impl Planner {
         plan.tensors.push(Planned { item, form, place });
     }
 
-    /// Lets every tied name lead to the one that was kept in the end.
+    /// Points every tied name at the name that was kept.
     fn tie(&mut self) {
         let kept: BTreeMap<String, String> =
             self.plan.tied.iter().map(|tied| (tied.name.clone(), tied.kept.clone())).collect();
@@ -237,7 +237,7 @@ pub(super) fn faulty<'f>(
     tensors(findings.filter(|finding| finding.severity() == Severity::Fatal), tally)
 }
 
-/// The tensors whose elements are not those that are stored.
+/// The tensors with elements other than the stored ones.
 ///
 /// # Errors
 /// As for [`faulty`].

@@ -367,7 +367,7 @@ impl SetCheck {
         &self.map
     }
 
-    /// For each file, the number of tensors that an index lists, and of those that it has.
+    /// For each file, the number of listed tensors, and how many of them it has.
     ///
     /// ```
     /// # use weighbridge::{Profile, SetCheck};

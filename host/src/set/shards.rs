@@ -146,7 +146,7 @@ impl ShardSet {
         self.files.iter().map(|(name, _)| name.as_str())
     }
 
-    /// For each file, the number of tensors listed, and of those that it has.
+    /// For each file, the number of listed tensors, and how many of them it has.
     ///
     /// ```
     /// # use weighbridge::{Goal, Options, Session, ShardSet};

@@ -226,7 +226,7 @@ export class StripView {
     return part;
   }
 
-  /** Takes a step after those that are pending. */
+  /** Takes a step after the pending ones. */
   #step(action: () => Promise<unknown>): void {
     const run = () => untilClosed(this.#file.closing.signal, action());
     this.#steps = this.#steps.then(run, run);

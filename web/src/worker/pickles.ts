@@ -23,7 +23,7 @@ export async function code(context: Context, id: number, number: number, offsets
   return file.document.pickle?.(number, stored, offsets, AROUND);
 }
 
-/** The storages of a checkpoint: those that several tensors share, or that have unused bytes, come first. */
+/** The storages of a checkpoint. Shared storages, and ones with unused bytes, come first. */
 export async function storages(context: Context, id: number) {
   const file = session(id);
   const all = file.document.storages?.() ?? [];

@@ -293,7 +293,7 @@ impl Header {
         self.revision == 3
     }
 
-    /// Reads and validates the header, or returns the one that the cursor keeps.
+    /// Reads and validates the header, or returns the cursor's copy.
     fn head(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         if let Some(header) = resume::header(c) {
             return Ok(header);

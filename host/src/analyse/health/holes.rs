@@ -43,7 +43,7 @@ pub(super) struct Holes {
     before: Vec<u8>,
     run: Option<Run>,
     found: Option<Hole>,
-    /// Number of whole pages that are not zero, and of those that are sparse.
+    /// Number of whole pages that are not zero. `sparse` counts the sparse ones among them.
     pages: u64,
     sparse: u64,
 }

@@ -59,7 +59,7 @@ impl Kind {
 /// The layers that each token passes through.
 #[derive(Debug)]
 pub(super) struct Layers {
-    /// Number of layers, without those that predict further tokens.
+    /// Number of layers that predict the next token.
     pub(super) count: u64,
     /// Number of layers that predict further tokens.
     pub(super) ahead: u64,

@@ -56,7 +56,7 @@ struct Checked<'s, 'a> {
 }
 
 impl IndexCheck {
-    /// Checks all indices, and reports those that break a rule.
+    /// Checks all indices, and reports broken rules.
     ///
     /// # Errors
     /// The bytes that are missing; call again when they are available.

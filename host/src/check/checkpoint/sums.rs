@@ -32,7 +32,7 @@ pub(crate) struct SumCheck {
 }
 
 impl SumCheck {
-    /// Compares the checksums, and reports those that differ.
+    /// Compares the checksums, and reports each difference.
     ///
     /// # Errors
     /// The bytes that are missing; call again when they are available.

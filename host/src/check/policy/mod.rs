@@ -268,7 +268,7 @@ pub struct Exceptions {
 }
 
 impl Exceptions {
-    /// The ignored rules, in the order of the settings; those that are not selected come last.
+    /// The ignored rules, in the order of the settings; rules that are not selected come last.
     ///
     /// ```
     /// use weighbridge::Options;

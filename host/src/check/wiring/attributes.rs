@@ -1,4 +1,4 @@
-//! Attributes: a node has one of each name, and refers to those that its function declares.
+//! Attributes: a node has one of each name, and refers to declared attributes of its function.
 
 use super::{finding, place};
 use alloc::collections::BTreeSet;

@@ -150,7 +150,7 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// Length of the file itself, without those that follow it.
+    /// Length of the file itself, without the files behind it.
     pub(crate) fn own_len(&self) -> u64 {
         #[cfg(feature = "beside")]
         if let Stored::Parts(Parts { others: Some((own, _)), .. }) = &self.bytes {

@@ -81,7 +81,7 @@ impl<'p> Weights<'p> {
         }
     }
 
-    /// Opens a file, unless it is the one that was opened last.
+    /// Opens a file, unless it was the last one opened.
     fn open(&mut self, no: usize) -> bool {
         if self.opened.as_ref().is_some_and(|(last, _)| *last == no) {
             return true;

@@ -55,7 +55,7 @@ use crate::rule::{EntryKind, Halt, Rule};
 
 pub(super) use open::open;
 
-/// The alignment of blobs in generation 2, and the one that its canonical form has.
+/// The alignments of blobs in generation 2, and in its canonical form.
 const PAGE: u64 = 4096;
 const CANONICAL: u64 = 65_536;
 
