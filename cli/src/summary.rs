@@ -32,6 +32,11 @@ pub(crate) fn show(out: &mut dyn Write, summary: &ModelSummary) -> io::Result<()
         writeln!(out, "  {name:12}  {}", line(share))?;
     }
     writeln!(out, "{} {} for weights", bold("memory"), bytes(all.bytes))?;
+    let without = &summary.without_data;
+    if without.tensors > 0 {
+        let (taken, tensors) = (bytes(without.bytes), plural(without.tensors, "tensor"));
+        writeln!(out, "  {taken} for {tensors} without data, such as activations")?;
+    }
     match (&summary.cache, &summary.no_cache) {
         (Some(cache), _) => {
             let context = summary.fact("context_length").and_then(Value::as_int);

@@ -25,7 +25,10 @@ export interface Fact {
 
 export interface ModelSummary {
   facts: Fact[];
+  /** Tensors with data. */
   all: Share;
+  /** Tensors without data: computed when the model runs, or stored elsewhere. `bytes` is the memory for them. */
+  withoutData: Share;
   /** Parameters used per token, if the model chooses among experts. */
   active: bigint | undefined;
   /** Elements that are not parameters. */
@@ -119,7 +122,7 @@ function summary(fields: Unpack): ModelSummary {
   const from = [...fields.texts()] as Fact['from'][];
   const keys = [...fields.texts()];
   const facts = names.map((name, i) => ({ name, value: JSON.parse(values[i]!) as unknown, from: from[i]!, key: keys[i]! }));
-  const all = shares(fields)[0]!;
+  const [all, withoutData] = shares(fields) as [Share, Share];
   const active = fields.optional();
   const others = fields.u64();
   const dtypes = named(fields);
@@ -143,7 +146,7 @@ function summary(fields: Unpack): ModelSummary {
   const assumes = [...fields.texts()];
   const noCache = fields.optionalText();
   const notes = [...fields.texts()];
-  return { facts, all, active, others, dtypes, parts, blocks, cache, state, assumes, noCache, notes };
+  return { facts, all, withoutData, active, others, dtypes, parts, blocks, cache, state, assumes, noCache, notes };
 }
 
 function tokens(fields: Unpack): Token[] {

@@ -1,8 +1,9 @@
 //! Output of `inspect`.
 
 use super::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs::OpenOptions;
+use weighbridge_tests::fixtures;
 
 #[test]
 fn inspect_json_has_documented_fields_in_order() {
@@ -259,4 +260,29 @@ fn inspect_of_graph_counts_operators_and_shows_scales() {
     assert!(text.contains("1 × ADD, version 1\n"), "{text}");
     assert!(text.contains("1 × Resampler, version 2, custom\n"), "{text}");
     assert!(text.contains("quantized"), "{text}");
+}
+
+/// The constants of a graph are parameters; what it computes takes memory alone.
+#[test]
+fn summary_of_tflite_tells_constants_from_activations() {
+    let folder = Folder::new();
+    let (mut constants, mut computed) = (0, 0);
+    let sound = fixtures::tflite::all().into_iter().filter(|it| it.breaks.is_empty());
+    for fixture in sound {
+        folder.write("m.tflite", &fixture.bytes);
+        let json = run(&folder, &["inspect", "m.tflite", "--summary", "--json"]).json();
+        let tensors = json["tensors"].as_array().expect("an array");
+        let count = |has_data: bool| {
+            let is_empty =
+                |it: &Value| it["shape"].as_array().is_some_and(|it| it.contains(&json!(0)));
+            let all = tensors.iter().filter(|it| !is_empty(it));
+            all.filter(|it| it["chunks"].as_array().is_some_and(|it| !it.is_empty()) == has_data)
+                .count()
+        };
+        let without = &json["summary"]["without_data"];
+        assert_eq!(without["tensors"], count(false), "{}: {json}", fixture.name);
+        computed += count(false);
+        constants += count(true);
+    }
+    assert!(constants > 10 && computed > 10, "{constants} {computed}");
 }

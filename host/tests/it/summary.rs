@@ -292,3 +292,17 @@ fn config_gives_facts_beyond_shapes() {
     let cache = found.cache.expect("all is said");
     assert_eq!(cache.bytes(10, DType::F16), Some(f64::from(3 * 8 * 16 * 10 * 2)));
 }
+
+#[test]
+fn summary_counts_no_parameters_without_data() {
+    let mut summariser = Summariser::default();
+    summariser.tensor("dense/kernel", DType::F32, &[4, 3], 48);
+    summariser.tensor("input", DType::F32, &[1, 3], 0);
+    summariser.tensor("output", DType::I8, &[1, 4], 0);
+    summariser.tensor("empty", DType::F32, &[0, 4], 0);
+    let found = summariser.finish();
+    assert_eq!((found.all.tensors, found.all.parameters, found.all.bytes), (2, 12, 48));
+    assert_eq!(found.all.bits_per_weight(), Some(32.0));
+    let without = found.without_data;
+    assert_eq!((without.tensors, without.parameters, without.bytes), (2, 7, 16));
+}

@@ -94,7 +94,7 @@ fn write(summary: &ModelSummary, pack: &mut Pack) {
     list(summary.facts.iter().map(|fact| fact.value.to_string()), pack);
     list(summary.facts.iter().map(|fact| fact.from.name()), pack);
     list(summary.facts.iter().map(|fact| &fact.key), pack);
-    shares(&[summary.all], pack);
+    shares(&[summary.all, summary.without_data], pack);
     pack.optional(summary.active);
     pack.u64(summary.others);
     list(summary.dtypes.iter().map(|(name, _)| name), pack);

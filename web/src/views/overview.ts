@@ -166,14 +166,15 @@ const CACHES = [
   ['q4_0', 'q4_0', 18 / 32],
 ] as const;
 
-function memory({ cache, state, assumes, noCache, all }: ModelSummary, context: number | undefined, described: boolean): HTMLElement {
+function memory({ cache, state, assumes, noCache, all, withoutData }: ModelSummary, context: number | undefined, described: boolean): HTMLElement {
   if (cache.length === 0 && state === undefined) {
     const why = !described
       ? 'A language model also keeps a KV cache; its size needs a config.json.'
       : /at once/.test(noCache ?? '')
         ? `There is no KV cache: ${noCache}.`
         : `The size of the KV cache is unknown: ${noCache ?? 'no information'}.`;
-    return section('Memory', h('p', { class: 'note' }, `Weights take ${size(all.bytes)}. ${why}`));
+    const without = withoutData.tensors === 0n ? '' : ` ${counted(withoutData.tensors, 'tensor')} without data, such as activations, take ${size(withoutData.bytes)}.`;
+    return section('Memory', h('p', { class: 'note' }, `Weights take ${size(all.bytes)}.${without} ${why}`));
   }
   let bytes: number = CACHES[0][2];
   const field = h('input', { type: 'number', min: '1', max: '100000000', step: '1', value: String(Math.min(context ?? 4096, 100_000_000)), 'aria-label': 'Context length' });

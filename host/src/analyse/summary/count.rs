@@ -18,6 +18,7 @@ pub(super) struct Counts {
     parts: Vec<(ModelPart, Share)>,
     stacks: BTreeMap<String, BTreeMap<u64, Block>>,
     all: Share,
+    without_data: Share,
     others: u64,
     /// Tensors that may be packed, or belong to packed ones: counted once all names are known.
     held: BTreeMap<String, Vec<Held>>,
@@ -108,7 +109,9 @@ fn elements(shape: &[u64]) -> u64 {
 impl Counts {
     pub(super) fn tensor(&mut self, name: &str, dtype: DType, shape: &[u64], bytes: u64) {
         let elements = elements(shape);
-        if role::is_table(name, shape) || role::is_scale(name) {
+        if bytes == 0 && elements > 0 {
+            self.without_data.add(elements, dtype.bytes(elements).unwrap_or(0));
+        } else if role::is_table(name, shape) || role::is_scale(name) {
             self.add(name, dtype, 0, elements, bytes);
         } else if let Some((kind, base)) = role::packed(name, dtype)
             && self.held.get(&base).is_none_or(|group| group.len() < MOST_HELD)
@@ -232,6 +235,7 @@ impl Counts {
             counted.numbered = numbered.filter(|experts| *experts > 0);
         }
         summary.all = self.all;
+        summary.without_data = self.without_data;
         summary.others = self.others;
         summary.dtypes = self.dtypes;
         summary.dtypes.sort_by_key(|(_, share)| core::cmp::Reverse(share.bytes));

@@ -96,8 +96,11 @@ pub struct ModelBlock {
 pub struct ModelSummary {
     /// Settings of the architecture, in display order.
     pub facts: Vec<Fact>,
-    /// All tensors.
+    /// All tensors with data.
     pub all: Share,
+    /// Tensors without data: computed when the model runs, or stored elsewhere. `parameters` are their
+    /// elements, and `bytes` the memory for them.
+    pub without_data: Share,
     /// Parameters that each token uses, if the file states how many experts that includes.
     pub active: Option<u64>,
     /// Elements that are not parameters: scales, zero points, tables.
@@ -225,7 +228,8 @@ impl Summariser {
         self.settings.config(key, value);
     }
 
-    /// Adds a tensor: its extents, outermost first, and its stored bytes.
+    /// Adds a tensor: its extents, outermost first, and its stored bytes. A tensor with elements but
+    /// no bytes has no data, so it has no parameters.
     ///
     /// ```
     /// use weighbridge::Summariser;
