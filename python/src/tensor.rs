@@ -88,6 +88,15 @@ impl Tensor {
         self.it().index
     }
 
+    /// The keys that lead to the tensor in a checkpoint of PyTorch, the outermost first. The name has
+    /// them joined by dots, and a key may have dots of its own. None in other formats.
+    #[getter]
+    fn path<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let Some(keys) = self.ask(py, |tensor| tensor.path())? else { return Ok(None) };
+        let keys: Vec<_> = keys.iter().map(|key| text::string(py, key)).collect::<PyResult<_>>()?;
+        PyTuple::new(py, keys).map(Some)
+    }
+
     /// Offset and length of the stored bytes, if they are in one piece and in the model's own
     /// file.
     #[getter]

@@ -41,9 +41,15 @@ def test_storages_name_their_tensors(views: Path) -> None:
         assert repr(second) == "<Storage '1' of 1 tensor, 8 bytes>"
 
 
-def test_other_formats_have_no_storages(sound: Path) -> None:
+def test_path_keeps_keys_with_dots_whole(fixtures: Path) -> None:
+    with wb.open(fixtures / "pytorch" / "nested-with-numbers.pt") as model:
+        assert model["model.layer.b"].path == ("model", "layer.b")
+
+
+def test_other_formats_have_no_storages_and_paths(sound: Path) -> None:
     with wb.open(sound) as model:
         assert model.storages == [] and model.globals == []
+        assert {tensor.path for tensor in model.tensors} == {None}
 
 
 def test_globals_say_what_is_called(views: Path, tmp_path: Path) -> None:
