@@ -168,13 +168,15 @@ const CACHES = [
 
 function memory({ cache, state, assumes, noCache, all, withoutData }: ModelSummary, context: number | undefined, described: boolean): HTMLElement {
   if (cache.length === 0 && state === undefined) {
+    // A graph with activations is no bare set of weights that a config.json describes.
+    const isGraph = withoutData.tensors > 0n;
     const why = !described
-      ? 'A language model also keeps a KV cache; its size needs a config.json.'
+      ? isGraph ? '' : 'A language model also keeps a KV cache; its size needs a config.json.'
       : /at once/.test(noCache ?? '')
         ? `There is no KV cache: ${noCache}.`
         : `The size of the KV cache is unknown: ${noCache ?? 'no information'}.`;
-    const without = withoutData.tensors === 0n ? '' : ` ${counted(withoutData.tensors, 'tensor')} without data, such as activations, take ${size(withoutData.bytes)}.`;
-    return section('Memory', h('p', { class: 'note' }, `Weights take ${size(all.bytes)}.${without} ${why}`));
+    const without = isGraph ? `${counted(withoutData.tensors, 'tensor')} without data, such as activations, take ${size(withoutData.bytes)}.` : '';
+    return section('Memory', h('p', { class: 'note' }, [`Weights take ${size(all.bytes)}.`, without, why].filter((text) => text !== '').join(' ')));
   }
   let bytes: number = CACHES[0][2];
   const field = h('input', { type: 'number', min: '1', max: '100000000', step: '1', value: String(Math.min(context ?? 4096, 100_000_000)), 'aria-label': 'Context length' });
