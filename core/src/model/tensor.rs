@@ -135,6 +135,28 @@ pub enum Endianness {
 }
 
 impl Endianness {
+    /// The number in these bytes.
+    ///
+    /// ```
+    /// use weighbridge_core::Endianness;
+    ///
+    /// assert_eq!(Endianness::Big.u32([0, 0, 1, 2]), 0x102);
+    /// ```
+    pub const fn u32(self, bytes: [u8; 4]) -> u32 {
+        match self {
+            Endianness::Little => u32::from_le_bytes(bytes),
+            Endianness::Big => u32::from_be_bytes(bytes),
+        }
+    }
+
+    /// The number in these bytes.
+    pub const fn u64(self, bytes: [u8; 8]) -> u64 {
+        match self {
+            Endianness::Little => u64::from_le_bytes(bytes),
+            Endianness::Big => u64::from_be_bytes(bytes),
+        }
+    }
+
     /// The name that reports use.
     pub const fn name(self) -> &'static str {
         match self {

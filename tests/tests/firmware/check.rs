@@ -178,7 +178,6 @@ fn expected(case: &Case, details: bool) -> Expected {
             lookups += u32::from(found);
         }
     }
-    // Only hosts check keys.
     let first = last.and_then(|(file, name)| {
         file.find(&source, &name, &mut Cursor::default()).unwrap().and_then(|t| t.raw())
     });

@@ -105,7 +105,7 @@ impl Member {
             head: 0,
             broken: false,
         };
-        // The field has them in this order, without the ones that fit in the header.
+        // The field has them in this order, and leaves out numbers in the header.
         let mut large = Extra::of(extra).zip64;
         for number in [&mut member.size, &mut member.stored, &mut member.offset] {
             if *number == u32::MAX.into()

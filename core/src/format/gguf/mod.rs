@@ -52,8 +52,40 @@ use crate::model::{Endianness, Metadata, Part, Region, Tensor, Value, Version};
 use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
 
+/// The numbers of the value types (ggml, `enum gguf_type`).
+pub mod value_type {
+    /// An unsigned integer of 8 bits.
+    pub const UINT8: u32 = 0;
+    /// A signed integer of 8 bits.
+    pub const INT8: u32 = 1;
+    /// An unsigned integer of 16 bits.
+    pub const UINT16: u32 = 2;
+    /// A signed integer of 16 bits.
+    pub const INT16: u32 = 3;
+    /// An unsigned integer of 32 bits.
+    pub const UINT32: u32 = 4;
+    /// A signed integer of 32 bits.
+    pub const INT32: u32 = 5;
+    /// A float of 32 bits.
+    pub const FLOAT32: u32 = 6;
+    /// A Boolean byte.
+    pub const BOOL: u32 = 7;
+    /// A length of 64 bits, and as many bytes.
+    pub const STRING: u32 = 8;
+    /// An item type, a count of 64 bits, and the items.
+    pub const ARRAY: u32 = 9;
+    /// An unsigned integer of 64 bits.
+    pub const UINT64: u32 = 10;
+    /// A signed integer of 64 bits.
+    pub const INT64: u32 = 11;
+    /// A float of 64 bits.
+    pub const FLOAT64: u32 = 12;
+}
+
 /// Field lengths, limits and values.
 mod field {
+    pub(super) use super::value_type::{ARRAY, BOOL, STRING, UINT32};
+    use super::value_type::{FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT64};
     use crate::model::DType;
 
     pub(super) const MAGIC: [u8; 4] = *b"GGUF";
@@ -73,10 +105,6 @@ mod field {
         "uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "bool", "string",
         "array", "uint64", "int64", "float64",
     ];
-    pub(super) const UINT32: u32 = 4;
-    pub(super) const BOOL: u32 = 7;
-    pub(super) const STRING: u32 = 8;
-    pub(super) const ARRAY: u32 = 9;
 
     /// Whether data can be aligned to multiples of `number`: a multiple of 8, as in the
     /// specification, or a power of two, as in ggml.
@@ -87,10 +115,10 @@ mod field {
     /// Length in bytes of a number of this type; 0 for other types.
     pub(super) fn width(tag: u32) -> u64 {
         match tag {
-            0 | 1 | BOOL => 1,
-            2 | 3 => 2,
-            4..=6 => 4,
-            10..=12 => 8,
+            UINT8 | INT8 | BOOL => 1,
+            UINT16 | INT16 => 2,
+            UINT32 | INT32 | FLOAT32 => 4,
+            UINT64 | INT64 | FLOAT64 => 8,
             _ => 0,
         }
     }
@@ -98,17 +126,17 @@ mod field {
     /// The element type of a numeric value type.
     pub(super) fn dtype(tag: u32) -> Option<DType> {
         Some(match tag {
-            0 => DType::U8,
-            1 => DType::I8,
-            2 => DType::U16,
-            3 => DType::I16,
-            4 => DType::U32,
-            5 => DType::I32,
-            6 => DType::F32,
+            UINT8 => DType::U8,
+            INT8 => DType::I8,
+            UINT16 => DType::U16,
+            INT16 => DType::I16,
+            UINT32 => DType::U32,
+            INT32 => DType::I32,
+            FLOAT32 => DType::F32,
             BOOL => DType::Bool,
-            10 => DType::U64,
-            11 => DType::I64,
-            12 => DType::F64,
+            UINT64 => DType::U64,
+            INT64 => DType::I64,
+            FLOAT64 => DType::F64,
             _ => return None,
         })
     }

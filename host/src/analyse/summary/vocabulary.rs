@@ -85,7 +85,7 @@ const BETWEEN: char = '\u{10FFFF}';
 /// ```
 #[derive(Clone, Debug)]
 pub struct Vocabulary {
-    big: bool,
+    endianness: Endianness,
     byte_level: bool,
     raw: Vec<u8>,
     ends: Vec<u32>,
@@ -111,7 +111,7 @@ impl Vocabulary {
     /// ```
     pub fn new(endianness: Endianness, model: &str, count: u64) -> Self {
         Vocabulary {
-            big: endianness == Endianness::Big,
+            endianness,
             byte_level: model == "gpt2",
             raw: Vec::new(),
             ends: Vec::new(),
@@ -161,7 +161,7 @@ impl Vocabulary {
     }
 
     fn number(&self, bytes: [u8; 8]) -> u64 {
-        if self.big { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) }
+        self.endianness.u64(bytes)
     }
 
     /// Adds the completed entry.
@@ -192,7 +192,7 @@ impl Vocabulary {
     /// ```
     pub fn push_kinds(&mut self, bytes: &[u8]) {
         for word in bytes.as_chunks().0.iter().take(MOST_TOKENS - self.kinds.len()) {
-            let kind = if self.big { u32::from_be_bytes(*word) } else { u32::from_le_bytes(*word) };
+            let kind = self.endianness.u32(*word);
             self.kinds.push(u8::try_from(kind).unwrap_or(0));
         }
     }
@@ -208,7 +208,7 @@ impl Vocabulary {
     /// ```
     pub fn push_scores(&mut self, bytes: &[u8]) {
         for word in bytes.as_chunks().0.iter().take(MOST_TOKENS - self.scores.len()) {
-            let bits = if self.big { u32::from_be_bytes(*word) } else { u32::from_le_bytes(*word) };
+            let bits = self.endianness.u32(*word);
             self.scores.push(f32::from_bits(bits));
         }
     }

@@ -4,16 +4,15 @@ use super::known::{self, Array, Known, Model, Wanted};
 use super::template::Search;
 use super::{List, Number, Stage, Values, finding, text};
 use alloc::vec::Vec;
-use weighbridge_core::format::gguf::rules;
+use weighbridge_core::format::gguf::{rules, value_type};
 use weighbridge_core::{
-    Absent, Endianness, EntryKind, File, Finding, KeyedMetadata, Metadata, Rule, Source, Span,
-    Stop, Value,
+    Absent, EntryKind, File, Finding, KeyedMetadata, Metadata, Rule, Source, Span, Stop, Value,
 };
 
 /// A value as loaders look at it.
-enum Head<'s> {
-    /// The bytes of a number.
-    Number(&'s [u8]),
+enum Head {
+    /// A number: its length in bytes, and its value if it is an integer.
+    Number(u32, Option<u32>),
     /// A list: its item type, its number of items, and the width of an item in bytes, 0 if it
     /// varies.
     List { items: u32, count: u64, width: u64 },
@@ -22,26 +21,28 @@ enum Head<'s> {
 }
 
 /// Reads the value of an entry, without the items of a list.
-fn head<'s>(source: &Source<'s>, file: &File, meta: &Metadata) -> Result<Head<'s>, Absent> {
+fn head(source: &Source<'_>, file: &File, meta: &Metadata) -> Result<Head, Absent> {
     let (count, width) = match file.value(source, meta) {
-        Ok(Some(Value::Scalar { stored, .. })) => return source.get(stored).map(Head::Number),
+        Ok(Some(Value::Scalar { dtype, stored })) => {
+            let element = dtype.element(source.get(stored)?, 0, file.endianness());
+            let integer = element.and_then(|element| known::integer(dtype, element));
+            return Ok(Head::Number(u32::try_from(stored.len).unwrap_or(0), integer));
+        }
         Ok(Some(Value::Array { dtype, elements, .. })) => (elements, dtype.bytes(1).unwrap_or(0)),
         Ok(Some(Value::List { count, .. })) => (count, 0),
         Err(Stop::NeedBytes(absent)) => return Err(absent),
         _ => return Ok(Head::Other),
     };
     let code = source.get(Span::new(meta.stored.offset, 4))?.first_chunk();
-    let items = code.map_or(0, |code| match file.endianness() {
-        Endianness::Big => u32::from_be_bytes(*code),
-        Endianness::Little => u32::from_le_bytes(*code),
-    });
+    let items = code.map_or(0, |code| file.endianness().u32(*code));
     Ok(Head::List { items, count, width })
 }
 
 /// The bytes of a text; `None` if the value is not a text.
 pub(super) fn text_of(meta: &Metadata) -> Option<Span> {
     let Span { offset, len } = meta.stored;
-    (meta.tag == known::STRING).then(|| Span::new(offset.saturating_add(8), len.saturating_sub(8)))
+    (meta.tag == value_type::STRING)
+        .then(|| Span::new(offset.saturating_add(8), len.saturating_sub(8)))
 }
 
 impl Values {
@@ -74,7 +75,7 @@ impl Values {
             }
             Some(Known::Number(wanted)) => {
                 let head = head(source, file, entry)?;
-                let number = number(&wanted, entry, &head, file.endianness(), &mut report);
+                let number = number(&wanted, entry, &head, &mut report);
                 if let Some(slot) = self.slot(key)
                     && slot.at == 0
                 {
@@ -91,12 +92,12 @@ impl Values {
         &mut self,
         array: Array,
         meta: &Metadata,
-        head: &Head<'_>,
+        head: &Head,
         report: &mut dyn FnMut(Rule, (u64, u32), (u64, u64)),
     ) {
         let value_at = meta.stored.offset;
         let Head::List { items, count, width } = *head else {
-            let numbers = (known::ARRAY.into(), meta.tag.into());
+            let numbers = (value_type::ARRAY.into(), meta.tag.into());
             report(rules::KEYS_ARRAY, (value_at.saturating_sub(4), 4), numbers);
             return;
         };
@@ -104,7 +105,7 @@ impl Values {
         if !wanted.contains(&items) {
             let first = wanted.first().copied().unwrap_or(0).into();
             let rule = match first {
-                _ if wanted == [known::STRING] => rules::KEYS_TEXTS,
+                _ if wanted == [value_type::STRING] => rules::KEYS_TEXTS,
                 _ if width < array.width() => rules::KEYS_ITEMS,
                 _ => rules::KEYS_TYPE,
             };
@@ -132,21 +133,18 @@ impl Values {
 fn number(
     wanted: &Wanted,
     meta: &Metadata,
-    head: &Head<'_>,
-    endianness: Endianness,
+    head: &Head,
     report: &mut dyn FnMut(Rule, (u64, u32), (u64, u64)),
 ) -> Number {
     let (at, tag, entry) = (meta.stored.offset, meta.tag, meta.index);
-    let bytes = match *head {
+    let (len, integer) = match *head {
         Head::List { count, width, .. } if wanted.layers && width > 0 => {
             let value = u32::try_from(count).unwrap_or(u32::MAX);
             return Number { at, entry, value, list: true, len: 4 };
         }
-        Head::Number(bytes) => bytes,
-        _ => &[],
+        Head::Number(len, integer) => (len, integer),
+        _ => (0, None),
     };
-    let len = bytes.len() as u32;
-    let integer = known::integer(tag, bytes, endianness);
     if tag != wanted.tag {
         let rule = wanted.other.filter(|_| wanted.strict || integer.is_none());
         let numbers = (wanted.tag.into(), tag.into());

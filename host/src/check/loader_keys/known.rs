@@ -6,7 +6,10 @@
 use super::{Number, Values};
 use alloc::vec::Vec;
 use weighbridge_core::format::gguf::rules;
-use weighbridge_core::{Endianness, Rule};
+use weighbridge_core::format::gguf::value_type::{
+    FLOAT32, INT8, INT32, STRING, UINT8, UINT16, UINT32,
+};
+use weighbridge_core::{DType, Element, Rule};
 
 pub(super) const ARCHITECTURE: &[u8] = b"general.architecture";
 const TOKENIZER: &[u8] = b"tokenizer.ggml.";
@@ -20,16 +23,6 @@ pub(super) const LEAST_CHARSMAP: u64 = 4;
 
 /// Maximum number of layers in ggml's programs.
 pub(super) const MOST_BLOCKS: u32 = 512;
-
-// Value types, as GGUF numbers them.
-const UINT8: u32 = 0;
-const INT8: u32 = 1;
-const UINT16: u32 = 2;
-const UINT32: u32 = 4;
-const INT32: u32 = 5;
-const FLOAT32: u32 = 6;
-pub(super) const STRING: u32 = 8;
-pub(super) const ARRAY: u32 = 9;
 
 /// Keys of token ids, after `tokenizer.ggml.`, in ggml's spelling.
 pub(super) const IDS: [&[u8]; 18] = [
@@ -292,21 +285,16 @@ impl Model {
     }
 }
 
-/// Decodes `bytes` as an integer of type `tag`; [`Number::NONE`] if it is negative or
-/// exceeds 32 bits, and `None` if the type is not an integer.
-pub(super) fn integer(tag: u32, bytes: &[u8], endianness: Endianness) -> Option<u32> {
-    let signed = match tag {
-        0 | 2 | 4 | 10 => false,
-        1 | 3 | 5 | 11 => true,
-        _ => return None,
-    };
-    let shift = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
-    let (number, first) = match endianness {
-        Endianness::Big => (bytes.iter().fold(0, shift), bytes.first()),
-        Endianness::Little => (bytes.iter().rev().fold(0, shift), bytes.last()),
-    };
-    let negative = signed && first.is_some_and(|byte| *byte > 0x7F);
-    Some(if negative { Number::NONE } else { u32::try_from(number).unwrap_or(Number::NONE) })
+/// An element of this type as an integer; [`Number::NONE`] if it is negative or exceeds 32 bits, and
+/// `None` if the type is not an integer.
+pub(super) fn integer(dtype: DType, element: Element) -> Option<u32> {
+    match element {
+        // A byte other than 0 and 1.
+        Element::Uint(_) if dtype == DType::Bool => None,
+        Element::Uint(value) => Some(u32::try_from(value).unwrap_or(Number::NONE)),
+        Element::Int(value) => Some(u32::try_from(value).unwrap_or(Number::NONE)),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -315,15 +303,13 @@ mod tests {
 
     #[test]
     fn integer_of_every_type_is_read() {
-        use Endianness::{Big, Little};
-        assert_eq!(integer(0, &[200], Little), Some(200));
-        assert_eq!(integer(1, &[200], Little), Some(Number::NONE));
-        assert_eq!(integer(2, &[1, 2], Little), Some(0x201));
-        assert_eq!(integer(2, &[1, 2], Big), Some(0x102));
-        assert_eq!(integer(5, &[0xFF; 4], Big), Some(Number::NONE));
-        assert_eq!(integer(11, &[0, 0, 0, 0, 1, 0, 0, 0], Little), Some(Number::NONE));
-        assert_eq!(integer(10, &[7, 0, 0, 0, 0, 0, 0, 0], Little), Some(7));
-        assert_eq!(integer(6, &[0; 4], Little), None);
+        assert_eq!(integer(DType::U8, Element::Uint(200)), Some(200));
+        assert_eq!(integer(DType::I8, Element::Int(-56)), Some(Number::NONE));
+        assert_eq!(integer(DType::I64, Element::Int(1 << 32)), Some(Number::NONE));
+        assert_eq!(integer(DType::U64, Element::Uint(7)), Some(7));
+        assert_eq!(integer(DType::Bool, Element::Uint(2)), None);
+        assert_eq!(integer(DType::Bool, Element::Bool(true)), None);
+        assert_eq!(integer(DType::F32, Element::F32(0.0)), None);
     }
 
     #[test]

@@ -81,10 +81,7 @@ impl Place {
         }
         (self.first, self.bytes) = (self.types, 0);
         for (bit, bytes) in (0..BATCH.min(left)).zip(types) {
-            let ty = match endianness {
-                Endianness::Big => u32::from_be_bytes(*bytes),
-                Endianness::Little => u32::from_le_bytes(*bytes),
-            };
+            let ty = endianness.u32(*bytes);
             if ty > BYTE && !self.odd_type {
                 let (entry, at) = ((EntryKind::Metadata, list.entry), at + bit * 4);
                 let numbers = (BYTE.into(), ty.into());
@@ -112,10 +109,7 @@ impl Place {
             while self.tokens < until
                 && let Some((len, after)) = rest.split_first_chunk()
             {
-                let len = match endianness {
-                    Endianness::Big => u64::from_be_bytes(*len),
-                    Endianness::Little => u64::from_le_bytes(*len),
-                };
+                let len = endianness.u64(*len);
                 if self.is_byte() {
                     let text = after.first_chunk();
                     if len == TEXT && text.is_none() {

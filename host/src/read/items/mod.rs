@@ -265,10 +265,7 @@ impl Field {
 /// The code points in `bytes` without the zeros at the end. Those that are no characters, such as
 /// surrogates, become replacement characters.
 fn text(bytes: &[u8], order: Endianness) -> String {
-    let points = bytes.as_chunks::<4>().0.iter().map(|four| match order {
-        Endianness::Little => u32::from_le_bytes(*four),
-        Endianness::Big => u32::from_be_bytes(*four),
-    });
+    let points = bytes.as_chunks::<4>().0.iter().map(|four| order.u32(*four));
     let points: Vec<u32> = points.collect();
     let len = points.iter().rposition(|point| *point != 0).map_or(0, |last| last + 1);
     let replaced = |point: &u32| char::from_u32(*point).unwrap_or(char::REPLACEMENT_CHARACTER);
