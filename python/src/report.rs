@@ -89,7 +89,7 @@ impl Report {
         PyList::new(py, findings.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// Number of findings, including those that are not listed.
+    /// Number of findings, listed or not.
     #[getter]
     fn total(&self) -> u64 {
         self.report.total()

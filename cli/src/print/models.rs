@@ -17,7 +17,7 @@ pub(super) struct Models {
     folders: Vec<Folder>,
     /// The folder of the last file.
     current: Folder,
-    /// Folders with models, and their files, beyond those that have a line.
+    /// Folders with models, and their files, beyond the ones with a line.
     beyond: (u64, u64),
 }
 

@@ -79,7 +79,7 @@ pub(crate) struct Hidden {
 }
 
 impl Hidden {
-    /// Those that the findings on a file show.
+    /// The hidden places that findings on a file show.
     pub(crate) fn of(collected: &Collected) -> Self {
         let is_stray = |rule: &Rule| STRAY.contains(rule);
         let kept = collected.kept.iter().filter(|it| is_stray(&it.rule));

@@ -142,8 +142,7 @@ impl Pierced {
         Ok(equal)
     }
 
-    /// A run of these pages; `None` if neither edge is sharp, or if it is one of those that are
-    /// looked for elsewhere.
+    /// A run of these pages; `None` if neither edge is sharp, or if another check looks for it.
     fn run(&self, source: &Source<'_>, first: u64, last: u64) -> Result<Option<Run>, Absent> {
         let (from, end) = (first * PAGE, (last + 1) * PAGE);
         let least = from.saturating_sub(PAGE);

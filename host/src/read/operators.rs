@@ -31,7 +31,7 @@ pub struct Operator {
 
 impl Model<'_> {
     /// The operators of the model by name, each with its count; none for formats without operators,
-    /// and for those that list them as metadata.
+    /// or with operators as metadata.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::graph();

@@ -93,8 +93,8 @@ impl Parts {
     }
 
     /// The tensors of all files, given their indexes in order; an empty index stands for a
-    /// missing file. Those that an index of shards lists come in its order, if their file has
-    /// them; those of a split GGUF come part by part.
+    /// missing file. Tensors of shards come in the order of their index, if their file has
+    /// them; tensors of a split GGUF come part by part.
     ///
     /// ```
     /// use weighbridge::{Index, Model, Parts, Placed};

@@ -62,7 +62,7 @@ impl RawDocument {
         self.inner.rows(sort_of(sort), filter).len() as u32
     }
 
-    /// Takes a number for each tensor to sort by; NaN for those that have none.
+    /// Takes a number for each tensor to sort by; NaN stands for none.
     pub fn give(&mut self, numbers: Vec<f64>) {
         self.inner.selection.give(&numbers);
     }

@@ -117,7 +117,7 @@ export class FolderView {
             }
           }
         };
-        // Those that may join others come first and one by one.
+        // Parts of larger files come first and one by one.
         await take(waiting.filter(({ given }) => SEVERAL.test(given.file.name)));
         const others = waiting.filter(({ given }) => !SEVERAL.test(given.file.name));
         await Promise.all(Array.from({ length: TOGETHER }, () => take(others)));

@@ -17,8 +17,8 @@
 //! delegates and operators. The audit validates what remains: lists of indices, memory plans,
 //! instructions, offsets of constants, and the bytes between segments.
 //!
-//! The tensors of all methods are listed, in the order of their values. Those that are computed have
-//! no data, and most have no name. Methods, named data, delegates and operators are metadata; a
+//! The tensors of all methods are listed, in the order of their values. Computed tensors have no
+//! data, and most have no name. Methods, named data, delegates and operators are metadata; a
 //! method's value is the sizes of its memory buffers. The bytes of delegates are not read.
 //!
 //! Order of suppression. A fatal fault of the flatbuffer ends validation. A segment whose place is

@@ -14,7 +14,7 @@
 //! validates what remains: quantisation, sparsity, texts, operators and how they are connected,
 //! signatures, and buffers that nothing uses.
 //!
-//! All tensors of all subgraphs are listed. Those that an operator computes have no data. Names
+//! All tensors of all subgraphs are listed. Computed tensors have no data. Names
 //! may be missing or equal; a lookup finds the first.
 //!
 //! Order of suppression. A fatal fault of the flatbuffer ends validation. Of a tensor, only the

@@ -37,7 +37,7 @@ pub(crate) struct Older {
     draft: Option<Draft>,
     /// The storages in the order of the file, by their numbers in the draft.
     order: Vec<usize>,
-    /// Those that were found, each with its number, and where the next begins.
+    /// The storages found, each with its number, and where the next begins.
     found: Vec<(usize, Storage)>,
     next: u64,
 }

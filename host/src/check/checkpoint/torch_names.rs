@@ -53,7 +53,7 @@ pub(super) enum Rebuild {
     Sparse,
     Meta,
     FromType,
-    /// Those that keep the data of a tensor elsewhere.
+    /// The data of the tensor is elsewhere.
     Elsewhere,
 }
 

@@ -141,8 +141,8 @@ impl Report {
         report
     }
 
-    /// Sorts findings by place, and adds the names of their entries. Those that say that
-    /// something was not checked are also listed separately.
+    /// Sorts findings by place, and adds the names of their entries. What was not checked
+    /// is also listed separately.
     fn enter(&mut self, collected: &Collected, names: &Naming) {
         let mut findings = collected.kept.clone();
         findings.sort_by_key(|finding| (finding.offset, finding.kind, finding.entry, finding.part));

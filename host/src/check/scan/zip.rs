@@ -182,8 +182,8 @@ fn last_record(tail: &[u8]) -> Option<usize> {
     None
 }
 
-/// The size, the stored size and the offset of an entry with these fields, of which those that are full are
-/// in the zip64 field, in this order: size, stored size, offset.
+/// The size, the stored size and the offset of an entry with these fields. The zip64 field has the
+/// full ones, in this order: size, stored size, offset.
 fn wide(mut extra: &[u8], fields: [u64; 3]) -> (u64, u64, u64) {
     const FULL: u64 = u32::MAX as u64;
     let [mut size, mut stored, mut offset] = fields;

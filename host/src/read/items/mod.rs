@@ -262,8 +262,8 @@ impl Field {
     }
 }
 
-/// The code points in `bytes` without the zeros at the end. Those that are no characters, such as
-/// surrogates, become replacement characters.
+/// The code points in `bytes` without the zeros at the end. Other numbers, such as surrogates,
+/// become replacement characters.
 fn text(bytes: &[u8], order: Endianness) -> String {
     let points = bytes.as_chunks::<4>().0.iter().map(|four| order.u32(*four));
     let points: Vec<u32> = points.collect();

@@ -36,8 +36,8 @@ pub(super) struct Shaped {
 }
 
 impl<'p> Weights<'p> {
-    /// Reads the names in a file beside `place`, or else those that an index there lists. `None`
-    /// if neither is there, or the one that is cannot be read: its own check says why.
+    /// Reads the names in a file beside `place`, or else in an index there. `None` if there is
+    /// neither, or it cannot be read: its own check says why.
     pub(super) fn beside(
         place: &'p dyn Place,
         file: &str,
