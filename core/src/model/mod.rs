@@ -5,6 +5,7 @@ pub(crate) mod decode;
 pub(crate) mod dims;
 mod dtype;
 pub(crate) mod element;
+mod endianness;
 mod entry;
 pub(crate) mod name;
 #[cfg(feature = "payloads")]
@@ -21,12 +22,11 @@ pub use block::Quant;
 pub use dims::{DimEncoding, Dims, DimsAt};
 pub use dtype::DType;
 pub use element::Element;
+pub use endianness::Endianness;
 pub use entry::{Entry, KeyedMetadata};
 pub use name::{Name, NameAt, NameEncoding};
 pub use sparse::Sparse;
-pub use tensor::{
-    Chunk, Chunks, Encoding, Endianness, Layout, Metadata, Part, Region, Status, Tensor, Value,
-};
+pub use tensor::{Chunk, Chunks, Encoding, Layout, Metadata, Part, Region, Status, Tensor, Value};
 pub use version::Version;
 pub use view::{Elements, Number};
 #[cfg(feature = "items")]
