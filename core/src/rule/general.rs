@@ -97,4 +97,8 @@ rules! { 0;
     ARCHIVE_JSON = "ARCHIVE-JSON", Violation, Implied,
         "the member is not JSON",
         "DDUF, Technical specifications: settings are JSON files";
+    ARCHIVE_CODE = "ARCHIVE-CODE", Fatal, Silent,
+        "a member makes a program run code",
+        "DDUF, Technical specifications: settings, texts and tokenizers; silent on what they make a program load",
+        why "a loader that is told to trust the archive imports what its settings name, and unpickles a text that is a pickle";
 }

@@ -149,6 +149,8 @@ pub struct Encoded {
     /// Positions by path. `2.0.3` is field 3 of item 0 of field 2 of the root. With `@` behind it,
     /// what the field refers to; with `^`, the vtable of that table.
     pub places: BTreeMap<String, usize>,
+    /// Where each vtable is, if tables share them.
+    vtables: Option<BTreeMap<Vec<u8>, usize>>,
 }
 
 impl Encoded {
@@ -200,20 +202,27 @@ impl Encoded {
         }
         self.pad(4, 0);
         let vtable_len = 4 + 2 * slots;
+        let numbers = [vtable_len as u16, len as u16].into_iter().chain(places.iter().copied());
+        let vtable: Vec<u8> = numbers.flat_map(u16::to_le_bytes).collect();
+        let known = self.vtables.as_ref().and_then(|known| known.get(&vtable)).copied();
         // The table comes after the vtable, aligned to its widest field.
         let align = if wide { 8 } else { 4 };
-        while !(self.bytes.len() + vtable_len).is_multiple_of(align) {
+        let before = if known.is_some() { 0 } else { vtable_len };
+        while !(self.bytes.len() + before).is_multiple_of(align) {
             self.bytes.extend([0; 2]);
         }
-        let vtable = self.bytes.len();
-        self.places.insert(format!("{path}^"), vtable);
-        self.bytes.extend((vtable_len as u16).to_le_bytes());
-        self.bytes.extend((len as u16).to_le_bytes());
-        places.iter().for_each(|place| self.bytes.extend(place.to_le_bytes()));
+        let vtable_at = known.unwrap_or(self.bytes.len());
+        self.places.insert(format!("{path}^"), vtable_at);
+        if known.is_none() {
+            self.bytes.extend(&vtable);
+            if let Some(known) = &mut self.vtables {
+                known.insert(vtable, vtable_at);
+            }
+        }
         self.refer(from);
         let at = self.bytes.len();
         self.places.insert(format!("{path}@"), at);
-        self.bytes.extend((vtable_len as u32).to_le_bytes());
+        self.bytes.extend(((at - vtable_at) as u32).to_le_bytes());
         self.bytes.resize(at + len, 0);
         let join = |number: u8| match path {
             "" => number.to_string(),
@@ -293,6 +302,15 @@ pub fn encode_after(identifier: &[u8; 4], head: &[u8], root: &Table) -> Encoded 
     let mut out = Encoded { bytes: vec![0; 4], ..Encoded::default() };
     out.bytes.extend(identifier);
     out.bytes.extend(head);
+    out.table("", 0, root);
+    out
+}
+
+/// Writes a flatbuffer as usual writers do: tables with equal vtables share one.
+pub fn encode_shared(identifier: &[u8; 4], root: &Table) -> Encoded {
+    let mut out = Encoded { bytes: vec![0; 4], ..Encoded::default() };
+    out.vtables = Some(BTreeMap::new());
+    out.bytes.extend(identifier);
     out.table("", 0, root);
     out
 }

@@ -98,6 +98,11 @@ pub fn encode(model: &Table) -> Encoded {
     flatbuffer::encode(b"TFL3", model)
 }
 
+/// Writes a model whose tables share vtables, as usual writers do.
+pub fn encode_shared(model: &Table) -> Encoded {
+    flatbuffer::encode_shared(b"TFL3", model)
+}
+
 /// Writes a model with `tail` behind the flatbuffer. `place` sets the offset of the tail, which
 /// takes eight bytes whatever it is.
 pub fn with_tail(place: impl Fn(u64) -> Table, tail: &[u8]) -> Vec<u8> {

@@ -138,6 +138,12 @@ fn verify(
     counts: &mut Counts,
     schema: &Schema,
 ) -> Result<(), Halt> {
+    let is_program = !WINDOWS || schema.identifier == schema::PROGRAM.identifier;
+    let mut seen = *counts;
+    if walk.is_sound(r, schema, &mut |object, _| seen.add(object, is_program)) {
+        *counts = seen;
+        return Ok(());
+    }
     let fatal = Cell::new(None);
     let rule = |fault: Fault| {
         let rule = rules::structure(fault);
@@ -148,24 +154,30 @@ fn verify(
     };
     // A walk through memory ends at a fatal fault.
     let rule: Rules<'_> = if WINDOWS { &rule } else { &rules::structure };
-    let is_program = !WINDOWS || schema.identifier == schema::PROGRAM.identifier;
     loop {
         let found = walk.next(r, schema, rule);
         if WINDOWS {
             counts.broken = counts.broken.or(fatal.get());
         }
         let Some(object) = found? else { return Ok(()) };
-        let Object::Table { number, place, .. } = object else { continue };
+        counts.add(object, is_program);
+    }
+}
+
+impl Counts {
+    /// Counts an object of a program, or of a file with data alone.
+    fn add(&mut self, object: Object, is_program: bool) {
+        let Object::Table { number, place, .. } = object else { return };
         let count = match number {
             0 => {
-                counts.root = place.span().offset;
-                continue;
+                self.root = place.span().offset;
+                return;
             }
-            table::TENSOR if is_program => &mut counts.tensors,
-            table::OPERATOR if is_program => &mut counts.operators,
-            table::DELEGATE if is_program => &mut counts.delegates,
-            schema::data::NAMED if !is_program => &mut counts.tensors,
-            _ => continue,
+            table::TENSOR if is_program => &mut self.tensors,
+            table::OPERATOR if is_program => &mut self.operators,
+            table::DELEGATE if is_program => &mut self.delegates,
+            schema::data::NAMED if !is_program => &mut self.tensors,
+            _ => return,
         };
         *count = count.saturating_add(1);
     }

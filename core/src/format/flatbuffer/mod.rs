@@ -23,6 +23,9 @@
 //! a vtable is reported for each table that uses it.
 
 #[cfg(feature = "flatbuffer")]
+#[cfg_attr(not(feature = "sweep"), path = "no_fast.rs")]
+mod fast;
+#[cfg(feature = "flatbuffer")]
 pub(crate) mod reads;
 mod schema;
 #[cfg(feature = "flatbuffer")]

@@ -61,7 +61,7 @@ impl Type {
     }
 
     /// The type with this code; `None` at the end of a list.
-    fn of(code: u8) -> Option<Self> {
+    pub(super) fn of(code: u8) -> Option<Self> {
         Some(match code {
             END => return None,
             STRING => Type::String,

@@ -84,6 +84,11 @@ pub(super) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Hal
 
 /// Verifies every object, and counts.
 fn verify(r: &mut Reader<'_, '_>, walk: &mut Walk, counts: &mut Counts) -> Result<(), Halt> {
+    let mut seen = *counts;
+    if walk.is_sound(r, &schema::MODEL, &mut |object, table| seen.add(object, Some(table))) {
+        *counts = seen;
+        return Ok(());
+    }
     let fatal = Cell::new(None);
     let rule = |fault: Fault| {
         let rule = rules::structure(fault);
@@ -99,20 +104,26 @@ fn verify(r: &mut Reader<'_, '_>, walk: &mut Walk, counts: &mut Counts) -> Resul
         if WINDOWS {
             counts.broken = counts.broken.or(fatal.get());
         }
-        let top = walk.path().last();
-        match found? {
-            Some(Object::Table { number, place, .. }) => match number {
-                0 => counts.model = place.span().offset,
-                table::TENSOR => counts.tensors = counts.tensors.saturating_add(1),
-                table::OPERATOR => counts.operators = counts.operators.saturating_add(1),
+        let Some(object) = found? else { return Ok(()) };
+        counts.add(object, walk.path().last().map(|top| top.number()));
+    }
+}
+
+impl Counts {
+    /// Counts an object, to which a table of this number leads.
+    fn add(&mut self, object: Object, by: Option<u8>) {
+        match object {
+            Object::Table { number, place, .. } => match number {
+                0 => self.model = place.span().offset,
+                table::TENSOR => self.tensors = self.tensors.saturating_add(1),
+                table::OPERATOR => self.operators = self.operators.saturating_add(1),
                 _ => {}
             },
-            Some(Object::String(_)) => {
-                let custom = top.is_some_and(|top| top.number() == table::OPERATOR_CODE);
-                counts.custom = counts.custom.saturating_add(custom.into());
+            Object::String(_) => {
+                let custom = by == Some(table::OPERATOR_CODE);
+                self.custom = self.custom.saturating_add(custom.into());
             }
-            Some(Object::Vector(_)) => {}
-            None => return Ok(()),
+            Object::Vector(_) => {}
         }
     }
 }

@@ -83,6 +83,20 @@ impl Small {
 
 /// The little-endian number of `width` bytes at `at`.
 pub(crate) fn number(r: &mut Reader<'_, '_>, at: u64, width: u8) -> Result<u64, Halt> {
+    if WINDOWS {
+        // Widths are known at most calls, and then one branch is left.
+        let run = r.source().run(at);
+        let found = match width {
+            1 => run.first().map(|byte| u64::from(*byte)),
+            2 => run.first_chunk().map(|bytes| u64::from(u16::from_le_bytes(*bytes))),
+            4 => run.first_chunk().map(|bytes| u64::from(u32::from_le_bytes(*bytes))),
+            8 => run.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)),
+            _ => None,
+        };
+        if let Some(found) = found {
+            return Ok(found);
+        }
+    }
     let mut bytes = [0; 8];
     let found = get(r, Span::new(at, width.into()))?;
     for (to, from) in bytes.iter_mut().zip(found) {

@@ -132,6 +132,13 @@ impl Walk {
         Walk { extent, phase: Phase::Enter, target: root, ..Walk::NONE }
     }
 
+    /// The bytes and the root of a walk that has not begun.
+    #[cfg(feature = "sweep")]
+    pub(crate) fn start(&self) -> Option<(Extent, Word)> {
+        let begun = self.phase != Phase::Enter || self.depth != 0 || self.charged != 0;
+        (!begun).then_some((self.extent, self.target))
+    }
+
     /// The open tables, outermost first; findings are about the object to which they lead.
     pub(crate) fn path(&self) -> &[Step] {
         self.open.get(..usize::from(self.depth)).unwrap_or_default()

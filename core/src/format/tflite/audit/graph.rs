@@ -13,6 +13,8 @@ pub(super) struct Run {
     /// Number of the current subgraph, and of the current entry.
     pub(super) subgraph: u32,
     pub(super) entry: u32,
+    /// The operators of the current subgraph.
+    pub(super) operators: Vector,
     /// The current step within it.
     pub(super) step: u8,
     /// The list that is read, and the number of its items passed.
@@ -46,6 +48,7 @@ impl Run {
     pub(super) const START: Run = Run {
         subgraph: 0,
         entry: 0,
+        operators: Vector::NONE,
         step: 0,
         list: Vector::NONE,
         passed: 0,

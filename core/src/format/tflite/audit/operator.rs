@@ -58,6 +58,7 @@ fn subgraph(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(
     c.state.audit.bits = Bits::NONE;
     c.state.place.tensors = tensors;
     c.state.memo.clear();
+    run.operators = operators;
     run.go(INPUTS, inputs);
     // The outputs are checked once.
     run.number = if run.base == 0 { outputs.at.into() } else { 0 };
@@ -132,10 +133,7 @@ fn constant(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(
 /// Begins an operator, or ends the pass.
 fn operator(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let run = &mut c.state.audit.run;
-    let mut reads = Reads::new(r, &mut c.state.memo);
-    let table = graph::subgraph(header, &mut reads, run.subgraph)?;
-    let list = reads.vector(&table, 3)?;
-    if run.entry >= list.count {
+    if run.entry >= run.operators.count {
         c.state.memo.clear();
         run.go(START, Vector::NONE);
         run.entry = 0;
@@ -146,7 +144,8 @@ fn operator(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(
         }
         return Ok(());
     }
-    let table = reads.item(list, run.entry)?;
+    let mut reads = Reads::new(r, &mut c.state.memo);
+    let table = reads.item(run.operators, run.entry)?;
     let inputs = reads.vector(&table, 1)?;
     let outputs = reads.vector(&table, 2)?;
     let first = run.base == 0;
@@ -214,9 +213,7 @@ fn indices(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<()
     }
     // The next list, from the operator's table.
     let mut reads = Reads::new(r, &mut c.state.memo);
-    let table = graph::subgraph(header, &mut reads, run.subgraph)?;
-    let operators = reads.vector(&table, 3)?;
-    let table = reads.item(operators, run.entry)?;
+    let table = reads.item(run.operators, run.entry)?;
     let next = match run.step {
         READS => (WRITES, reads.vector(&table, 2)?),
         WRITES if run.open => (INTERNAL, reads.vector(&table, 8)?),

@@ -100,12 +100,12 @@ pub(super) fn rest(c: &mut Cursor, known: &Known) {
 /// Reads the shape, and checks the alignment. A tensor that listing has refused is passed.
 fn start(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<(), Halt> {
     let fields = &known.fields;
-    let axis = {
-        let mut reads = known.reads(r, &mut c.state.memo);
-        match reads.inner(&fields.table, 4)? {
-            Some(quantised) => reads.int(&quantised, 6, 0)?,
-            None => 0,
-        }
+    let mut reads = known.reads(r, &mut c.state.memo);
+    let is_signed = reads.field(&fields.table, 7)? != 0;
+    let quantised = reads.inner(&fields.table, 4)?;
+    let axis = match &quantised {
+        Some(quantised) => reads.int(quantised, 6, 0)?,
+        None => 0,
     };
     let axis = u32::try_from(axis).unwrap_or(u32::MAX);
     c.state.shape.read(r, fields.shape, 0, axis)?;
@@ -122,7 +122,12 @@ fn start(r: &mut Reader<'_, '_>, c: &mut Cursor, known: &Known) -> Result<(), Ha
         r.flag(rules::B_ALIGN, data.offset, 1, ALIGN, past);
         c.state.audit.run.misaligned = true;
     }
-    go(c, SIGNATURE, Vector::NONE);
+    match (is_signed, quantised) {
+        (true, _) => go(c, SIGNATURE, Vector::NONE),
+        (_, Some(_)) => go(c, COUNTS, Vector::NONE),
+        _ if fields.sparse => go(c, SPARSE, Vector::NONE),
+        _ => rest(c, known),
+    }
     Ok(())
 }
 
