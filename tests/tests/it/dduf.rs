@@ -1,6 +1,9 @@
 //! DDUF files, and models behind programs: members are checked where they are.
 
-use weighbridge::{Format, Goal, Options, Profile, Report, Severity, Verdict, check};
+use weighbridge::{
+    FileInput, Format, Goal, Options, Profile, Report, Severity, Verdict, check, check_at,
+};
+use weighbridge_tests::encode::npz::{Member, Npz};
 use weighbridge_tests::fixtures::{self, dduf};
 use weighbridge_tests::samples;
 
@@ -105,4 +108,31 @@ fn model_behind_program_is_checked_in_place() {
     let report = check(&dduf::program(cut)).unwrap();
     assert!(broken(&report).len() > 1, "{:?}", broken(&report));
     assert_eq!(report.verdict(Profile::Strict), Verdict::Unsupported);
+}
+
+#[test]
+fn dduf_settings_that_load_code_are_a_fatal_finding_once_searched() {
+    let index = br#"{"_class_name": "P", "vae": ["diffusers", "AutoencoderKL"]}"#;
+    for (settings, expected) in [
+        (&br#"{"_class_name": "AutoencoderKL"}"#[..], Verdict::Valid),
+        (br#"{"auto_map": {"AutoModel": "modeling_x.M"}}"#, Verdict::Invalid),
+    ] {
+        let members = vec![
+            Member::of("model_index.json", index.to_vec()),
+            Member::of("vae/config.json", settings.to_vec()),
+        ];
+        let bytes = Npz::new(members).encode();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.dduf");
+        std::fs::write(&path, &bytes).unwrap();
+        let file = FileInput::open(&path).unwrap();
+        let mut report = check_at(&file, &path, &Options::new()).unwrap();
+        assert_eq!(report.verdict(Profile::Strict), Verdict::Unchecked);
+        report.search_settings(&file, "model.dduf").unwrap();
+        assert_eq!(report.verdict(Profile::Strict), expected);
+        assert_eq!(report.verdict(Profile::Lenient), expected);
+        let rules: &[&str] = if expected.is_valid() { &[] } else { &["ARCHIVE-CODE"] };
+        assert_eq!(broken(&report), rules);
+        assert!(!report.leaves_settings());
+    }
 }
