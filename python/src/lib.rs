@@ -23,6 +23,7 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::convert::{Converted, convert_path};
+    use crate::errors::Raised;
     #[pymodule_export]
     use crate::model::Model;
     use crate::options::Asked;
@@ -38,7 +39,7 @@ mod _native {
     use pyo3::prelude::*;
     use pyo3::pybacked::PyBackedBytes;
     use std::path::PathBuf;
-    use weighbridge::Place as _;
+    use weighbridge::{Archive, ArchiveMember, Error, Options, Place};
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -47,7 +48,7 @@ mod _native {
     #[pyfunction]
     fn check_path(py: Python<'_>, path: PathBuf, options: Asked) -> PyResult<Report> {
         let run = options.run()?;
-        let report = py.detach(|| weighbridge::check_path(&path, &run.options));
+        let report = py.detach(|| judged(&path, &run.options));
         Ok(Report { report: run.raised.settle(py, report)?, profile: run.profile })
     }
 
@@ -91,7 +92,36 @@ mod _native {
         let run = options.run()?;
         let store = Store { open, raised: run.raised.clone() };
         let place = store.place(&name);
-        let report = py.detach(|| weighbridge::check_at(place.open()?, &place, &run.options));
+        let report = py.detach(|| judged(&place, &run.options));
         Ok(Report::of(run.raised.settle(py, report)?, run.profile, options.name()))
+    }
+
+    /// The members of an archive of models: the name of each, its offset, and its length; None instead
+    /// of these if its bytes are not in the file as they are. None if the file is no such archive.
+    /// `open` is as in `check_in_folder`.
+    #[pyfunction]
+    fn members(py: Python<'_>, name: String, open: Py<PyAny>) -> PyResult<Option<Vec<Listed>>> {
+        let store = Store { open, raised: Raised::default() };
+        let raised = store.raised.clone();
+        let listed = py.detach(|| {
+            let place = store.place(&name);
+            let input = place.open()?;
+            let Some(archive) = Archive::of(&*input, &place)? else { return Ok(None) };
+            let span = |it: &ArchiveMember| it.span().map(|span| (span.offset, span.len));
+            let members = archive.members().iter().map(|it| (it.name().to_owned(), span(it)));
+            Ok(Some(members.collect()))
+        });
+        raised.settle(py, listed)
+    }
+
+    /// A member of an archive, and its place.
+    type Listed = (String, Option<(u64, u64)>);
+
+    /// Checks the file at a place, with what the settings in an archive of models make a program run.
+    fn judged(place: &dyn Place, options: &Options) -> Result<weighbridge::Report, Error> {
+        let input = place.open()?;
+        let mut report = weighbridge::check_at(&*input, place, options)?;
+        report.search_settings(&*input, &place.file_name().lossy())?;
+        Ok(report)
     }
 }

@@ -1,5 +1,5 @@
-"""Checks and reads untrusted tensor files: safetensors and its shards, GGUF, NPY, NPZ,
-zTensor, OINF, BinTensors, STB and ML.NET data views."""
+"""Checks and reads untrusted tensor files: safetensors and its shards, GGUF, PyTorch, ONNX,
+TensorFlow Lite, ExecuTorch, NPY, NPZ, zTensor, OINF, BinTensors, STB, ML.NET data views, and DDUF."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ._errors import (
     Unsupported,
     WeighbridgeError,
 )
+from ._members import Member, members
 from ._native import VERSION as __version__
 from ._native import (
     Converted,
@@ -40,6 +41,7 @@ __all__ = [
     "Global",
     "InvalidFile",
     "LimitExceeded",
+    "Member",
     "Model",
     "Outcome",
     "RawElementsWarning",
@@ -60,6 +62,7 @@ __all__ = [
     "convert",
     "load",
     "load_file",
+    "members",
     "open",
 ]
 

@@ -24,7 +24,7 @@ from typing import (
 
 from . import _native
 from ._options import Bar, Options, Progress, rules
-from ._sources import GRANULE, Memory, Path, Read, Remote, Source, coalesce, find
+from ._sources import ARCHIVE, GRANULE, Memory, Path, Read, Remote, Source, alone, coalesce, find
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -88,7 +88,10 @@ def check_source(found: Source, options: Options) -> _native.Report:
         return _native.check_bytes(found.data, options)
     if isinstance(found, Remote):
         return _check_remote(found, options)
-    return _native.check_reader(found.size, found.read, options._replace(name=found.name))
+    options = options._replace(name=found.name)
+    if found.name is not None and found.name.endswith(ARCHIVE):
+        return _native.check_in_folder(found.name, alone(found), options)
+    return _native.check_reader(found.size, found.read, options)
 
 
 def _check_remote(source: Remote, options: Options) -> _native.Report:
@@ -148,8 +151,8 @@ def not_there(file: Remote, name: str, error: FileNotFoundError) -> None:
 
 #: The format of a sharded checkpoint's index.
 INDEX = "shards"
-#: The names of such indexes, and of the parts of a GGUF set.
-_OF_SEVERAL = re.compile(r"(\.index\.json|-\d{5}-of-\d{5}\.gguf)$")
+#: The names of such indexes, of the parts of a GGUF set, and of archives of models.
+_OF_SEVERAL = re.compile(r"(\.index\.json|-\d{5}-of-\d{5}\.gguf|\.dduf)$")
 
 
 class Outcome(NamedTuple):

@@ -25,6 +25,9 @@ def leaves(path: str) -> bool: ...
 def check_in_folder(
     name: str, open: Callable[[str], Tuple[int, Callable[[int, int], bytes]]], options: Options
 ) -> Report: ...
+def members(
+    name: str, open: Callable[[str], Tuple[int, Callable[[int, int], bytes]]]
+) -> Optional[List[Tuple[str, Optional[Tuple[int, int]]]]]: ...
 @final
 class Finding:
     """A broken rule."""

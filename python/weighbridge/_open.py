@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from . import _native, _numpy
 from ._check import INDEX, check_source, not_there
+from ._members import member_of
 from ._options import Bar, Options, Progress, rules
 from ._sources import (
     GRANULE,
@@ -65,6 +66,7 @@ def open(
     max_work: Optional[int] = None,
     memory: Optional[int] = None,
     mmap: bool = False,
+    member: Optional[str] = None,
     storage_options: Optional[Mapping[str, Any]] = None,
 ) -> _native.Model:
     """Opens a file and reads only what is needed.
@@ -80,11 +82,16 @@ def open(
         mmap: Map a file on disk, so that arrays are views of it. Only for files that no other
             program shortens: accessing an array of a mapped file that has become shorter kills
             the process. Without `mmap` the file is read, and this raises an `OSError`.
+        member: Open this member of an archive of models (DDUF), such as
+            `vae/diffusion_pytorch_model.safetensors`. `weighbridge.members` lists them.
         format, lenient, structure, deny, max_work, memory, storage_options: As for `check`;
             they apply to `model.check()` too.
     """
     options = Options(format, lenient, structure, rules(deny), max_work, memory)
-    found = in_folder(find(source, storage_options))
+    found = find(source, storage_options)
+    if member is not None:
+        return _open_reader(member_of(found, member), options)
+    found = in_folder(found)
     before = _state_at(found.path) if isinstance(found, Path) else None
     return _with_parts(found, _open_alone(found, options, mmap), options, mmap, before)
 

@@ -17,6 +17,9 @@ GAP = 64 << 10
 #: Endings of the names of shard indexes. Loaders prefer the first.
 _INDEXES = (".safetensors.index.json", ".bin.index.json")
 
+#: Only its name tells an archive of models (DDUF) from other archives.
+ARCHIVE = ".dduf"
+
 Read = Callable[[int, int], bytes]
 Span = Tuple[int, int]
 
@@ -116,7 +119,7 @@ def find(source: Any, storage_options: Optional[Mapping[str, Any]] = None) -> So
     if isinstance(source, (str, os.PathLike)):
         return Path(os.fsdecode(source))
     if hasattr(source, "read") and hasattr(source, "seek"):
-        return _file(source)
+        return from_file(source)
     try:
         view = memoryview(source)
     except TypeError:
@@ -146,6 +149,17 @@ def file_name(source: Source) -> Optional[str]:
 def is_index(name: str) -> bool:
     """Whether a file of this name lists the shards of a checkpoint."""
     return name.endswith(_INDEXES)
+
+
+def alone(found: Reader) -> Callable[[str], Tuple[int, Read]]:
+    """A folder in which no other file is read."""
+
+    def open_(name: str) -> Tuple[int, Read]:
+        if name != found.name:
+            raise FileNotFoundError(name)
+        return found.size, found.read
+
+    return open_
 
 
 def in_folder(source: Source) -> Source:
@@ -219,7 +233,8 @@ def _in(fs: Any, path: str, name: str) -> Source:
     return Path(path) if is_local(fs) else Remote(fs, path, name)
 
 
-def _file(source: Any) -> Reader:
+def from_file(source: Any) -> Reader:
+    """A source that reads a file object."""
     lock = threading.Lock()
     size = source.seek(0, os.SEEK_END)
     if size is None:

@@ -17,6 +17,7 @@ mod hub_cache;
 mod keras;
 #[cfg(feature = "std")]
 mod manifest;
+mod members;
 #[cfg(feature = "std")]
 mod pieces;
 #[cfg(all(feature = "onnx", feature = "std"))]

@@ -3,10 +3,12 @@
 use super::{Found, Report, Unchecked};
 use crate::base::text::Text;
 use crate::check::diagnosis::Diagnosis;
+use crate::check::finding::on_file;
 use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use weighbridge_core::Tally;
+use weighbridge_core::{Tally, general};
 
 /// What is not checked of a pipeline: a pickle may be called `.txt`, and settings may name modules.
 const UNSEARCHED: &str = "the archive's settings, texts and tokenizers were not searched for code";
@@ -47,8 +49,8 @@ impl Report {
         self.archive
     }
 
-    /// Records that these members were searched, as [`repository::examine`](crate::repository::examine)
-    /// does, and none has code.
+    /// Records that these members were searched, and none has code.
+    /// [`search_settings`](Self::search_settings) does both.
     ///
     /// ```
     /// let bytes = weighbridge_tests::samples::safetensors();
@@ -59,6 +61,15 @@ impl Report {
     /// ```
     pub fn settings_searched(&mut self) {
         self.unchecked.retain(|it| it.why != UNSEARCHED);
+    }
+
+    /// Records that a member makes a program run code, as this sentence says.
+    pub(crate) fn runs_code(&mut self, why: String) {
+        let finding = on_file(general::ARCHIVE_CODE, (0, 4), (0, 0));
+        if self.tally.add(&finding) {
+            self.findings.push(Found { finding, entry: None, said: Some(why.into()) });
+        }
+        self.sort();
     }
 
     /// Records that they were not searched yet.
