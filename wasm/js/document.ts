@@ -283,6 +283,7 @@ export class Document {
       dtype: fields.column(Uint16Array),
       count: fields.column(Uint32Array),
       elements: fields.column(BigUint64Array),
+      withoutData: fields.column(Uint32Array),
       stored: fields.column(BigUint64Array),
     }));
   }

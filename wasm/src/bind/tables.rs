@@ -179,6 +179,7 @@ impl RawDocument {
         pack.items(4, &totals, |it| it.count);
         pack.items(8, &totals, |it| it.elements);
         pack.items(8, &totals, |it| it.stored);
+        pack.items(4, &totals, |it| it.without_data);
         pack.done()
     }
 

@@ -34,6 +34,8 @@ export class VerdictView {
   readonly #tensors: HTMLElement;
   /** Which parameters are counted, if tensors are broken. */
   readonly #whole = h('span', {});
+  /** How many tensors have no data. */
+  readonly #without = h('span', {});
   readonly #show: Shown;
 
   constructor(file: OpenFile, show: Shown) {
@@ -59,6 +61,7 @@ export class VerdictView {
       ` · ${counted(info.tensorCount, file.isTable ? 'column' : 'tensor')}`,
       !file.isTable && info.elements > 0n && ` · ${parameters(info.elements)} ${info.elements === 1n ? 'parameter' : 'parameters'}`,
       !file.isTable && info.elements > 0n && this.#whole,
+      this.#without,
     );
     this.#counts.addEventListener('click', show.findings);
     this.element = h(
@@ -85,6 +88,8 @@ export class VerdictView {
     const { verdict, checking, depth, outdated } = this.#file;
     // Do not repeat the headline.
     const foreign = isForeign(this.#file);
+    const { withoutData } = this.#file.info;
+    this.#without.textContent = withoutData === 0 ? '' : ` · ${this.#file.countedWithout(withoutData)}`;
     this.#whole.textContent = verdict === undefined || verdict.fatal === 0 ? '' : ' in whole tensors';
     const inHead = outdated !== undefined || foreign || verdict?.verdict === 'unsupported' || verdict?.missing !== undefined;
     this.#profile.hidden = this.#claim.hidden = this.#tensors.hidden = foreign;
