@@ -109,7 +109,7 @@ pub use audit::{MappedAudit, NumberedAudit, Stage};
 pub use audit::{Scratch, ScratchIn};
 pub use base::limits;
 pub use codec::checksum;
-pub use file::{Count, Cursor, File, Index, Opening, Slot, Tally};
+pub use file::{Count, Cursor, File, Index, Opening, Quoted, Slot, Tally};
 #[cfg(feature = "embedded-storage")]
 pub use file::{Flash, FlashError};
 pub use format::Format;

@@ -219,13 +219,12 @@ export class Document {
       const severity = fields.column(Uint16Array);
       const kind = fields.column(Uint16Array);
       const names = fields.texts();
+      const quoted = [...fields.texts()];
       const numbers = Array.from(rule, (code, i) => {
         const { message } = ruleOf(code);
         return { expected: number(message, 'expected', expected[i]!), found: number(message, 'found', found[i]!) };
       });
-      const messages = Texts.of(
-        Array.from(rule, (code, i) => sentence(code, expected[i]!, found[i]!, part[i]!)),
-      );
+      const messages = Texts.of(Array.from(rule, (code, i) => sentence(code, expected[i]!, found[i]!, part[i]!, quoted[i]!)));
       return { total, rule, severity, kind, entry, part, at, len, expected, found, numbers, messages, names };
     });
   }
@@ -284,6 +283,7 @@ export class Document {
       count: fields.column(Uint32Array),
       elements: fields.column(BigUint64Array),
       stored: fields.column(BigUint64Array),
+      withoutData: fields.column(Uint32Array),
     }));
   }
 

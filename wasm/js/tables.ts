@@ -150,6 +150,7 @@ export interface Groups {
   /** The tensor, if the name ends here; otherwise 0xFFFFFFFF. */
   index: Uint32Array;
   findings: Uint32Array;
+  /** Of tensors with data. */
   elements: BigUint64Array;
   /** Codes of `words()`; 0xFFFF if types differ. */
   dtype: Uint16Array;
@@ -159,8 +160,11 @@ export interface Totals {
   /** Codes of `words()`. */
   dtype: Uint16Array;
   count: Uint32Array;
+  /** Of tensors with data. */
   elements: BigUint64Array;
   stored: BigUint64Array;
+  /** Numbers of tensors with elements but without data, such as activations. */
+  withoutData: Uint32Array;
 }
 
 export interface Layout {

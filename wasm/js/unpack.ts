@@ -204,12 +204,13 @@ export function number(message: string, name: string, value: bigint): bigint | s
   }
   const bits = is('i32') ? 32 : is('i') ? 64 : undefined;
   const signed = bits === undefined ? value : BigInt.asIntN(bits, value);
-  return message.includes('{') ? signed : undefined;
+  return message.includes('{') && !message.includes('{quoted}') ? signed : undefined;
 }
 
-/** The message of a finding with its values filled in. `code` is that of its rule. */
-export function sentence(code: number, expected: bigint, found: bigint, part: number): string {
-  const { message } = ruleOf(code);
+/** The message of a finding with its values filled in. `code` is that of its rule, `quoted` the text that it quotes. */
+export function sentence(code: number, expected: bigint, found: bigint, part: number, quoted: string): string {
+  const template = ruleOf(code).message;
+  const message = quoted === '' ? template.replace('{quoted} ', '') : template;
   const types = catalogue[code >> 11]?.types ?? [];
   const less = (a: bigint, b: bigint) => (a > b ? a - b : 0n);
   const values: Record<string, bigint | number | string> = {
@@ -218,6 +219,7 @@ export function sentence(code: number, expected: bigint, found: bigint, part: nu
     missing: less(expected, found),
     surplus: less(found, expected),
     part,
+    quoted: `"${quoted}"`,
     'found:#x': `0x${found.toString(16)}`,
     'expected:#x': `0x${expected.toString(16)}`,
     'found:i': BigInt.asIntN(64, found),
@@ -234,7 +236,7 @@ export function sentence(code: number, expected: bigint, found: bigint, part: nu
     const before = agreeing(text, number);
     const value = field === undefined ? undefined : values[field];
     // Hexadecimal and signed numbers, types and versions do not count anything.
-    number = field?.includes(':') ? 0n : BigInt(value ?? 0);
+    number = field === 'quoted' || field?.includes(':') ? 0n : BigInt(value ?? 0);
     return field === undefined ? before : before + (value ?? `{${field}}`);
   });
 }

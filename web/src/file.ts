@@ -11,7 +11,7 @@ import type { Part } from './worker/joint.ts';
 import type { Client, Remote } from './worker/rpc.ts';
 import { Kept } from './cache.ts';
 import { Topic } from './ui/dom.ts';
-import { hex, range } from './ui/format.ts';
+import { count, counted, hex, range } from './ui/format.ts';
 import type { Tasks } from './ui/tasks.ts';
 
 /** Files up to this size are fully checked without asking. */
@@ -155,6 +155,13 @@ export class OpenFile {
   range(at: bigint, len: bigint | number): string {
     const part = this.partAt(at);
     return `${range(at - (part?.base ?? 0n), len)}${part === undefined ? '' : ` in ${part.name}`}`;
+  }
+
+  /** Counts tensors without data. All are activations in a program whose data is not in other files. */
+  countedWithout(tensors: number): string {
+    const isProgram = this.info.format === 'tflite' || this.info.format === 'executorch';
+    const isElsewhere = this.groups.some(({ rule }) => rule === 'E-UNCHECKED' || rule === 'T-EXTERNAL');
+    return isProgram && !isElsewhere ? counted(tensors, 'activation') : `${count(tensors)} without data`;
   }
 
   /** Whether the file is a table (a data view) and not a model. */

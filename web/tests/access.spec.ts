@@ -159,3 +159,42 @@ test('nothing moves while a file is being checked', async ({ page }) => {
   await page.waitForTimeout(300);
   expect(Number((await page.locator('html').getAttribute('data-shift')) ?? 0)).toBeLessThan(0.02);
 });
+
+test('imports and storages can be followed with the keyboard', async ({ page }) => {
+  const tab = (name: RegExp) => page.getByRole('tablist', { name: 'Views of the file' }).getByRole('tab', { name });
+  /** Presses Tab until something of this kind has the focus. */
+  const reach = async (selector: string) => {
+    for (let i = 0; i < 40 && !(await page.evaluate((wanted) => document.activeElement!.matches(wanted), selector)); i++) {
+      await page.keyboard.press('Tab');
+    }
+    await expect(page.locator(selector).and(page.locator(':focus'))).toHaveCount(1);
+  };
+  const goTo = async (name: RegExp) => {
+    const labels = await page.getByRole('tablist', { name: 'Views of the file' }).getByRole('tab').allInnerTexts();
+    await page.keyboard.press(String(labels.findIndex((label) => name.test(label)) + 1));
+    await expect(tab(name)).toHaveAttribute('aria-selected', 'true');
+  };
+  await openSample(page, 'pytorch');
+  await expect(tab(/^Storages/)).toBeVisible();
+  await goTo(/^Imports/);
+  await expect(page.getByRole('table', { name: 'Operations of the pickle' })).toBeVisible();
+  await reach('.imports tbody tr:nth-child(2) td:last-child button');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('.operations [aria-current=true]')).toContainText('GLOBAL');
+  await reach('.around');
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.type('1');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('.imports')).toContainText('No pickle has this byte.');
+  await page.keyboard.press('Escape');
+  await goTo(/^Storages/);
+  await reach('.storages tbody tr:first-child .tensors button');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('.panel')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await goTo(/^Storages/);
+  await reach('.storages tbody tr:first-child td.number button');
+  await page.keyboard.press('Enter');
+  await expect(tab(/^Hex/)).toHaveAttribute('aria-selected', 'true');
+  await expect(page.locator('.hex-row mark').first()).toBeVisible();
+});

@@ -23,6 +23,20 @@ test('search narrows the list, and the totals follow', async ({ page }) => {
   await expect(page.locator('.tensors .list-summary')).toContainText('4 tensors · 73.7 K parameters (73,728 elements)');
 });
 
+test('activations are named, and are no parameters', async ({ page }) => {
+  await openSample(page, 'tflite');
+  const summary = page.locator('.tensors .list-summary');
+  await expect(page.locator('.verdict-facts')).toHaveText(/5 tensors · 13\.2 K parameters · 3 activations$/);
+  await expect(summary).toHaveText('5 tensors · 3 activations · 13.2 K parameters (13,184 elements) · 51.5 KiB');
+  await page.getByRole('searchbox').fill('hidden');
+  await expect(summary).toHaveText('1 tensor · 1 activation · 0 parameters · 0 B');
+  await page.getByRole('searchbox').fill('weight');
+  await expect(summary).toHaveText('2 tensors · 13.2 K parameters (13,184 elements) · 51.5 KiB');
+  await page.getByRole('searchbox').fill('');
+  await page.getByRole('button', { name: 'Tree' }).click();
+  await expect(page.getByRole('treegrid').getByRole('row', { name: /image/ })).toContainText(/f32\s*0\s*0 B/);
+});
+
 test('totals by type filter the list', async ({ page }) => {
   await openSample(page, 'oinf');
   const i8 = page.locator('.total[data-dtype=i8]');

@@ -3,6 +3,7 @@
 use super::*;
 use std::collections::BTreeSet;
 use weighbridge::weighbridge_core::{Format, Severity};
+use weighbridge_tests::encode::safetensors;
 use weighbridge_tests::fixtures;
 
 #[test]
@@ -300,4 +301,29 @@ fn is_of_another_kind(format: Format, rule: &str) -> bool {
     let pickle = rule == "NPY-OBJECT" && format == Format::Npy;
     let archive = matches!(rule, "NPZ-NONE" | "NPZ-PICKLE");
     rule.starts_with("GENERATION") || rule == "VERSION-1" || pickle || archive
+}
+
+#[test]
+fn unknown_type_is_quoted_and_escaped() {
+    let folder = Folder::new();
+    let tensor = |name, dtype| safetensors::Tensor {
+        data: vec![0; 4],
+        ..safetensors::Tensor::new(name, dtype, &[4])
+    };
+    let tensors = vec![tensor("a", "Q7_Z"), tensor("b", "\u{202e}F32"), tensor("c", "\u{7f}")];
+    folder.write("a.safetensors", &safetensors::File { metadata: None, tensors }.encode());
+    let text = run(&folder, &["check", "a.safetensors"]).out;
+    for quoted in [r#""Q7_Z""#, r#""\u{202e}F32""#, r#""\u{7f}""#] {
+        let said =
+            format!("the element type {quoted} is not one of the 22 that safetensors defines");
+        assert!(text.contains(&said), "{text}");
+    }
+    let lines = run(&folder, &["check", "a.safetensors", "--json"]).lines();
+    let found = &lines[0]["findings"][0];
+    assert_eq!(found["rule"], "DTYPE-UNKNOWN");
+    assert!(
+        found["message"].as_str().is_some_and(|it| it.starts_with("the element type \"Q7_Z\""))
+    );
+    // The numbers that hold the text are none.
+    assert!(found["expected"].is_null() && found["found"].is_null(), "{found}");
 }

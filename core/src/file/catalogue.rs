@@ -71,6 +71,13 @@ impl fmt::Display for Finding {
                 "missing" => self.expected.saturating_sub(self.found),
                 "surplus" => self.found.saturating_sub(self.expected),
                 "part" => self.part.into(),
+                "quoted" => {
+                    match self.quoted() {
+                        Some(text) => write!(f, "{text}")?,
+                        None => rest = rest.strip_prefix(' ').unwrap_or(rest),
+                    }
+                    continue;
+                }
                 "found:#x" => {
                     write!(f, "{:#x}", self.found)?;
                     continue;

@@ -115,6 +115,7 @@ mod flash;
 mod index;
 mod opening;
 mod plural;
+mod quoted;
 pub(crate) mod slot;
 mod tally;
 
@@ -123,6 +124,7 @@ pub use cursor::Cursor;
 pub use flash::{Flash, FlashError};
 pub use index::Index;
 pub use opening::Opening;
+pub use quoted::Quoted;
 pub use slot::Slot;
 pub use tally::{Count, Tally};
 

@@ -20,6 +20,9 @@ pub(crate) trait Container: Sized {
     /// Names of the types of metadata values, by number.
     const VALUE_TYPES: &[&str] = &[];
 
+    /// The rules whose messages quote the text at the place of the finding: the name of a type.
+    const QUOTING: &[Rule] = &[];
+
     /// Whether what surrounds an entry may name it. Such an entry, read by itself, has another
     /// name than in a listing, or none.
     const NAMED_AROUND: bool = false;

@@ -1,7 +1,7 @@
 //! The list of formats.
 
 use crate::format::{self, Container};
-use crate::rule::RuleInfo;
+use crate::rule::{Rule, RuleInfo};
 
 /// Calls the macro `$with` with the list of formats.
 macro_rules! formats {
@@ -122,6 +122,18 @@ macro_rules! declare {
                     $(
                         #[cfg(feature = $feature)]
                         Format::$name => <format::$module::Header as Container>::VALUE_TYPES,
+                    )*
+                    #[allow(unreachable_patterns)]
+                    _ => &[],
+                }
+            }
+
+            /// The rules whose messages quote the text at the place of the finding.
+            pub(crate) const fn quoting(self) -> &'static [Rule] {
+                match self {
+                    $(
+                        #[cfg(feature = $feature)]
+                        Format::$name => <format::$module::Header as Container>::QUOTING,
                     )*
                     #[allow(unreachable_patterns)]
                     _ => &[],

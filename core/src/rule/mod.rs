@@ -109,6 +109,8 @@ pub struct RuleInfo {
     /// `{surplus}` (found minus expected) and `{part}` stand for the finding's numbers;
     /// `{found:#x}` is hexadecimal, `{found:i}` and `{found:i32}` are signed numbers of 64 and 32
     /// bits, `{found:v}` is a version of four parts, and `{found:t}` the name of a value type.
+    /// `{quoted}` and the space behind it stand for the text at the place of the finding, if a host
+    /// [kept](Finding::quote) it.
     pub message: &'static str,
     /// The rule itself, with the section of the specification.
     pub spec: &'static str,

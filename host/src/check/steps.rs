@@ -200,7 +200,7 @@ impl Check {
 
     fn open(&mut self, source: &Source<'_>) -> Result<File, Stop> {
         let Check { opening, collected, .. } = self;
-        opening.step(source, &mut |finding| collected.push(finding))
+        opening.step(source, &mut |finding| collected.take(source, finding))
     }
 
     /// Audits an open file up to `goal`.
@@ -223,7 +223,7 @@ impl Check {
         if self.reached < Some(goal) {
             let Check { audit, collected, .. } = self;
             let running = audit.get_or_insert_with(|| Box::new(FileAudit::new(file, options)));
-            running.step(source, goal, options, &mut |finding| collected.push(finding))?;
+            running.step(source, goal, options, &mut |finding| collected.take(source, finding))?;
             #[cfg(feature = "gguf")]
             {
                 let Check { keys, collected, .. } = self;

@@ -4,7 +4,7 @@ use crate::base::span::within;
 use crate::base::text::{Text, push_bytes};
 use crate::list::entry::{Entry, Shape, read_extents};
 use alloc::vec::Vec;
-use weighbridge_core::{Chunks, Name, NameEncoding, Part, Region, Source, Stop, Tensor};
+use weighbridge_core::{Chunks, Name, NameEncoding, Part, Region, Source, Status, Stop, Tensor};
 
 /// Marks data whose place is unknown.
 const NOWHERE: u64 = u64::MAX;
@@ -178,6 +178,24 @@ impl Index {
     /// ```
     pub fn offset(&self, at: usize) -> Option<u64> {
         self.offsets.get(at).copied().filter(|offset| *offset != NOWHERE)
+    }
+
+    /// Whether the tensor at a position has elements but no data in the file, such as an
+    /// activation. The data of a broken tensor may be there.
+    pub(crate) fn lacks_data(&self, at: usize) -> bool {
+        self.tensors.get(at).is_some_and(|tensor| {
+            let empty = match tensor.chunks {
+                Chunks::One(span) => span.len == 0,
+                chunks => chunks.count() == 0,
+            };
+            empty && tensor.elements > 0 && tensor.status != Status::Broken
+        })
+    }
+
+    /// Number of elements of the tensor at a position that has data; otherwise 0.
+    pub(crate) fn elements(&self, at: usize) -> u64 {
+        let tensor = self.tensors.get(at).filter(|_| !self.lacks_data(at));
+        tensor.map_or(0, |tensor| tensor.elements)
     }
 
     /// The entry at a position, for [`Model::tensor_of`](crate::Model::tensor_of).

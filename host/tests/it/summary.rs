@@ -150,6 +150,98 @@ fn experts_and_active_experts_are_counted() {
     assert_eq!(found.fact("expert_count").and_then(Value::as_int), Some(3));
 }
 
+type Tensors = Vec<(String, Vec<u64>)>;
+
+/// The matrices of four experts, each a tensor of its own. `N` stands for the layer, `E` for the
+/// expert and `M` for the matrix.
+fn numbered(name: &str, matrices: &[&str]) -> Tensors {
+    let named = |expert: u64, matrix: &str| {
+        (name.replace('E', &expert.to_string()).replace('M', matrix), vec![8, 4])
+    };
+    (0..4).flat_map(|expert| matrices.iter().map(move |it| named(expert, it))).collect()
+}
+
+/// The same, with the experts stacked in one tensor.
+fn stacked(name: &str, matrices: &[&str]) -> Tensors {
+    matrices.iter().map(|matrix| (name.replace('M', matrix), vec![4, 8, 4])).collect()
+}
+
+#[test]
+fn experts_are_counted_in_the_namings_of_published_models() {
+    let projections = ["gate_proj", "up_proj", "down_proj"];
+    let namings: [(Tensors, &[&str]); 7] = [
+        // Qwen, DeepSeek, OLMoE, GLM.
+        (
+            numbered("model.layers.N.mlp.experts.E.M.weight", &projections),
+            &["model.layers.N.mlp.gate.weight", "model.layers.N.mlp.shared_experts.up_proj.weight"],
+        ),
+        // Mixtral, Phi.
+        (
+            numbered("model.layers.N.block_sparse_moe.experts.E.M.weight", &["w1", "w2", "w3"]),
+            &["model.layers.N.block_sparse_moe.gate.weight"],
+        ),
+        // Switch, NLLB.
+        (
+            numbered("encoder.block.N.layer.1.mlp.experts.expert_E.M.weight", &["wi", "wo"]),
+            &["encoder.block.N.layer.1.mlp.router.classifier.weight"],
+        ),
+        // Llama 4, without `weight` at the end.
+        (
+            stacked("model.layers.N.feed_forward.experts.M", &["gate_up_proj", "down_proj"]),
+            &["model.layers.N.feed_forward.router.weight"],
+        ),
+        // Granite.
+        (
+            stacked("model.layers.N.block_sparse_moe.M.weight", &["input_linear", "output_linear"]),
+            &["model.layers.N.block_sparse_moe.router.layer.weight"],
+        ),
+        // llama.cpp, today and in its first files of Mixtral.
+        (
+            stacked("blk.N.ffn_M_exps.weight", &["gate", "up", "down"]),
+            &["blk.N.ffn_gate_inp.weight", "blk.N.ffn_up_shexp.weight"],
+        ),
+        (numbered("blk.N.ffn_M.E.weight", &["gate", "up", "down"]), &["blk.N.ffn_gate_inp.weight"]),
+    ];
+    for (experts, others) in namings {
+        let mut summariser = Summariser::default();
+        let all = others.iter().map(|name| (name.to_string(), vec![4, 4]));
+        for (name, shape) in experts.iter().cloned().chain(all) {
+            for layer in ["0", "1"] {
+                let bytes = 2 * shape.iter().product::<u64>();
+                summariser.tensor(&name.replace('N', layer), DType::BF16, &shape, bytes);
+            }
+        }
+        summariser.config("num_experts_per_tok", &Value::Int(1));
+        let found = summariser.finish();
+        let name = &experts[0].0;
+        let share = |part| {
+            let found = found.parts.iter().find(|(other, _)| *other == part);
+            found.map(|(_, share)| share.parameters)
+        };
+        let of_experts =
+            2 * experts.iter().map(|(_, shape)| shape.iter().product::<u64>()).sum::<u64>();
+        assert_eq!(share(ModelPart::Experts), Some(of_experts), "{name}");
+        assert_eq!(share(ModelPart::FeedForward), Some(32 * others.len() as u64), "{name}");
+        assert_eq!(found.fact("expert_count").and_then(Value::as_int), Some(4), "{name}");
+        assert_eq!(found.active, Some(found.all.parameters - of_experts / 4 * 3), "{name}");
+        assert_eq!(found.blocks.len(), 2, "{name}");
+    }
+}
+
+#[test]
+fn packed_experts_are_counted() {
+    let mut summariser = Summariser::default();
+    for expert in 0..3 {
+        let name = format!("model.layers.0.mlp.experts.{expert}.up_proj");
+        summariser.tensor(&format!("{name}.qweight"), DType::I32, &[4, 8], 128);
+        summariser.tensor(&format!("{name}.g_idx"), DType::I32, &[32], 128);
+        summariser.tensor(&format!("{name}.scales"), DType::F16, &[1, 8], 16);
+    }
+    let found = summariser.finish();
+    assert_eq!(found.fact("expert_count").and_then(Value::as_int), Some(3));
+    assert_eq!(found.all.parameters, 3 * 32 * 8);
+}
+
 #[test]
 fn sliding_windows_and_head_lists_are_read() {
     let with = |more: &[(&'static str, gguf::Value)]| {

@@ -1,5 +1,6 @@
 //! Elements of every encoding, type and order.
 
+use weighbridge::table::{Filter, Selection, Sort};
 use weighbridge::{Conversion, Error, Layout, Model, bf16, f16};
 use weighbridge_tests::encode::onnx;
 use weighbridge_tests::encode::safetensors::{File, Tensor as Raw};
@@ -163,4 +164,30 @@ fn tensors_far_apart_are_listed_in_windows() {
     assert_eq!(model.index().unwrap().len(), 2);
     assert_eq!(model.map().unwrap().areas().len(), 5);
     assert_eq!(model.tensor("last").unwrap().elements(), 1);
+}
+
+#[test]
+fn totals_count_no_elements_without_data() {
+    let bytes = samples::graph();
+    let model = Model::from_bytes(&bytes).expect("opens");
+    let index = model.index().expect("is read");
+    let mut selection = Selection::default();
+    let mut totals = |text: &[u8]| {
+        let filter = Filter { text: text.to_vec(), ..Filter::default() };
+        selection.select(&index, Sort::default(), filter, &[]);
+        let totals = selection.totals(&index).into_iter();
+        totals.map(|it| (it.count, it.elements, it.stored, it.without_data)).collect::<Vec<_>>()
+    };
+    // A constant of 3 floats, which is added to an input and gives an output.
+    assert_eq!(totals(b""), [(3, 3, 12, 2)]);
+    assert_eq!(totals(b"x"), [(1, 0, 0, 1)]);
+    assert_eq!(totals(b"w"), [(1, 3, 12, 0)]);
+    selection.select(&index, Sort::default(), Filter::default(), &[]);
+    let elements: u64 = selection.groups(&index, 0).iter().map(|group| group.elements).sum();
+    assert_eq!(elements, 3);
+    // Blocks of columns are noted later.
+    let bytes = samples::columns();
+    let index = Model::from_bytes(&bytes).expect("opens").index().expect("is read");
+    selection.select(&index, Sort::default(), Filter::default(), &[]);
+    assert!(selection.totals(&index).iter().all(|it| it.elements > 0 && it.without_data == 0));
 }

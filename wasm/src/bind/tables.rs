@@ -11,7 +11,7 @@ use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 use weighbridge::Text;
 use weighbridge::table::{Filter, Key, Sort};
-use weighbridge_core::{DType, Endianness, EntryKind};
+use weighbridge_core::{DType, Endianness, EntryKind, Quoted};
 
 /// The column to sort by with this number; bit 4 set means descending.
 fn sort_of(code: u32) -> Sort {
@@ -179,6 +179,7 @@ impl RawDocument {
         pack.items(4, &totals, |it| it.count);
         pack.items(8, &totals, |it| it.elements);
         pack.items(8, &totals, |it| it.stored);
+        pack.items(4, &totals, |it| it.without_data);
         pack.done()
     }
 
@@ -187,9 +188,11 @@ impl RawDocument {
         let inner = &mut self.inner;
         let total = inner.all_findings().len();
         let some = inner.findings_by_offset(within(from, to, total));
-        let mut names = Texts::default();
+        let (mut names, mut quoted) = (Texts::default(), Texts::default());
         let mut codes = Vec::new();
         for (_at, finding) in &some {
+            let text = finding.quoted();
+            quoted.push_safe(text.as_ref().map_or(&[], Quoted::as_bytes), SHOWN);
             #[cfg(feature = "full")]
             let known = inner.joint.as_ref().map(|joint| joint.name(*_at));
             #[cfg(not(feature = "full"))]
@@ -221,6 +224,7 @@ impl RawDocument {
             pack.items(2, &codes, |code| code[k].into());
         }
         pack.texts(&names);
+        pack.texts(&quoted);
         pack.done()
     }
 

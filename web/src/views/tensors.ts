@@ -312,12 +312,13 @@ export class TensorsView {
     this.#drawNothing(tensors === 0);
     const elements = shown.reduce((sum, total) => sum + total.elements, 0n);
     const stored = shown.reduce((sum, total) => sum + total.stored, 0n);
+    const without = shown.reduce((sum, total) => sum + total.withoutData, 0);
     const noun = this.#file.isTable ? 'column' : 'tensor';
     if (parseQuery(this.search.value).fault !== undefined) {
       // The rows behind the message are those of the rest of the search.
       fill(this.#summary, 'Not searched');
       return;
     }
-    fill(this.#summary, [counted(tensors, noun), this.#file.isTable ? counted(elements, 'element') : `${parameters(elements)} ${elements === 1n ? 'parameter' : 'parameters'}${elements < 1000n ? '' : ` (${counted(elements, 'element')})`}`, size(stored)].join(' · '));
+    fill(this.#summary, [counted(tensors, noun), without > 0 && this.#file.countedWithout(without), this.#file.isTable ? counted(elements, 'element') : `${parameters(elements)} ${elements === 1n ? 'parameter' : 'parameters'}${elements < 1000n ? '' : ` (${counted(elements, 'element')})`}`, size(stored)].filter(Boolean).join(' · '));
   }
 }

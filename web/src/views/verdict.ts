@@ -4,7 +4,7 @@ import type { Profile } from 'weighbridge';
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, type Icon } from '../ui/dom.ts';
 import { count, counted, exactSize, parameters } from '../ui/format.ts';
-import { renew } from '../ui/redraw.ts';
+import { refill, renew } from '../ui/redraw.ts';
 import { isForeign, kindOf } from './foreign.ts';
 import { SEVERITIES, SEVERITY } from './severity.ts';
 
@@ -34,6 +34,8 @@ export class VerdictView {
   readonly #tensors: HTMLElement;
   /** Which parameters are counted, if tensors are broken. */
   readonly #whole = h('span', {});
+  /** How many tensors have no data. */
+  readonly #without = h('span', {});
   readonly #show: Shown;
 
   constructor(file: OpenFile, show: Shown) {
@@ -59,8 +61,8 @@ export class VerdictView {
       ` · ${counted(info.tensorCount, file.isTable ? 'column' : 'tensor')}`,
       !file.isTable && info.elements > 0n && ` · ${parameters(info.elements)} ${info.elements === 1n ? 'parameter' : 'parameters'}`,
       !file.isTable && info.elements > 0n && this.#whole,
+      this.#without,
     );
-    this.#counts.addEventListener('click', show.findings);
     this.element = h(
       'section',
       { class: 'verdict', 'aria-label': 'Verdict' },
@@ -86,6 +88,8 @@ export class VerdictView {
     // Do not repeat the headline.
     const foreign = isForeign(this.#file);
     this.#whole.textContent = verdict === undefined || verdict.fatal === 0 ? '' : ' in whole tensors';
+    const { withoutData } = this.#file.info;
+    this.#without.textContent = withoutData === 0 ? '' : ` · ${this.#file.countedWithout(withoutData)}`;
     const inHead = outdated !== undefined || foreign || verdict?.verdict === 'unsupported' || verdict?.missing !== undefined;
     this.#profile.hidden = this.#claim.hidden = this.#tensors.hidden = foreign;
     const diagnosis = inHead ? undefined : verdict?.diagnosis;
@@ -124,9 +128,9 @@ export class VerdictView {
       }
       const tally = { ...verdict, lint: verdict.lint - notes, note: notes };
       const parts = SEVERITIES.filter((severity) => tally[severity] > 0).map((severity) => counted(tally[severity], SEVERITY[severity]));
-      fill(
+      refill(
         this.#counts,
-        verdict.missing !== undefined ? verdict.diagnosis : foreign || verdict.verdict === 'unsupported' ? '' : parts.length === 0 ? 'No findings' : parts.join(', '),
+        verdict.missing !== undefined ? verdict.diagnosis : foreign || verdict.verdict === 'unsupported' ? '' : parts.length === 0 ? 'No findings' : button(parts.join(', '), this.#show.findings, { class: 'link' }),
       );
     }
     const done = verdict?.checked ?? [];

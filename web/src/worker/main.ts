@@ -46,6 +46,7 @@ async function open(context: Context, what: File | Offer | string, others: reado
     return found && fromFile(found.file);
   };
   const [id, { document, source: all, set }] = await start(source, context, { names: others.map(({ path }) => path), open });
+  const totals = document.totals({});
   return {
     id,
     name: source.name,
@@ -61,7 +62,9 @@ async function open(context: Context, what: File | Offer | string, others: reado
     version: document.version,
     refused: document.refused,
     tensorCount: document.tensorCount,
-    elements: document.totals({}).elements.reduce((sum, elements) => sum + elements, 0n),
+    /** Of tensors with data. */
+    elements: totals.elements.reduce((sum, elements) => sum + elements, 0n),
+    withoutData: totals.withoutData.reduce((sum, tensors) => sum + tensors, 0),
     metadataCount: document.metadataCount,
     milliseconds: performance.now() - begun,
   };

@@ -74,6 +74,7 @@ export async function totals(context: Context, id: number, choice: Choice) {
     count: table.count[i],
     elements: table.elements[i],
     stored: table.stored[i],
+    withoutData: table.withoutData[i],
   }));
 }
 

@@ -30,7 +30,7 @@ use crate::input::{Absent, Source, Span};
 use crate::model::texts::Texts;
 use crate::model::{Chunks, Part, Region, Status, Tensor, Version};
 use crate::parse::{Cursor, Reader};
-use crate::rule::{EntryKind, Halt};
+use crate::rule::{EntryKind, Halt, Rule};
 #[cfg(feature = "payloads")]
 pub(crate) use header::texts;
 pub(crate) use header::{Place, Prelude, UNKNOWN, read};
@@ -57,6 +57,8 @@ pub struct Header {
 
 impl Container for Header {
     type State = ();
+
+    const QUOTING: &[Rule] = &[rules::NPY_DESCR, rules::NPY_DESCR_FORM];
 
     const ENDS_WITH_TENSORS: bool = true;
 

@@ -78,10 +78,10 @@ rules! { Format::Npy.code();
         "the array has {found} dimensions; NumPy before 2.0 has at most {expected}",
         "an array of NumPy 1 has at most 32 dimensions";
     NPY_DESCR = "NPY-DESCR", Fatal, Stated,
-        "descr names a type that NumPy does not have",
+        "descr names a type {quoted} that NumPy does not have",
         "Format Version 1.0: descr can be passed to the numpy.dtype constructor";
     NPY_DESCR_FORM = "NPY-DESCR-FORM", Unchecked, Stated,
-        "descr is not in the form that dtype.str has, so type and size were not checked",
+        "descr {quoted} is not in the form that dtype.str has, so type and size were not checked",
         "Format Version 1.0: descr can be passed to numpy.dtype; every writer stores dtype.descr or dtype.str",
         why "`numpy.dtype` accepts names such as `float32`; the documentation allows them and no writer stores them";
     NPY_BYTE_ORDER = "NPY-BYTE-ORDER", Violation, Implied,

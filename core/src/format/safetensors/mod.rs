@@ -39,7 +39,7 @@ use crate::format::{Container, Glance};
 use crate::input::{Absent, Source, Span};
 use crate::model::{Metadata, Name, Part, Region, Status, Tensor, Value, Version};
 use crate::parse::{self, Reader};
-use crate::rule::{EntryKind, Halt};
+use crate::rule::{EntryKind, Halt, Rule};
 
 /// Known keys: the one member that is not a tensor, and the fields of an entry.
 const KEYS: &[u8] = b"__metadata__ dtype shape data_offsets ";
@@ -189,6 +189,8 @@ type Cursor = parse::Cursor<State>;
 
 impl Container for Header {
     type State = State;
+
+    const QUOTING: &[Rule] = &[rules::DTYPE_UNKNOWN];
 
     const ENDS_WITH_TENSORS: bool = true;
 

@@ -88,7 +88,7 @@ rules! { Format::Safetensors.code();
         "dtype is not a string",
         "Format: \"dtype\": \"F16\"";
     DTYPE_UNKNOWN = "DTYPE-UNKNOWN", Violation, Implied,
-        "the element type is not one of the 22 that safetensors defines, so the size cannot be checked",
+        "the element type {quoted} is not one of the 22 that safetensors defines, so the size cannot be checked",
         "Format names the types, and later releases add to them",
         why "the tensor is listed as unsupported with its range, and the other tensors stay usable";
     SHAPE_TYPE = "SHAPE-TYPE", Fatal, Stated,

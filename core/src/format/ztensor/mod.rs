@@ -60,9 +60,7 @@ mod value;
 
 pub use item::{Item, Items};
 
-use crate::base::cbor::major;
-use crate::base::features::SWEEP;
-use crate::base::{Word, wide, word};
+use crate::base::{Word, cbor::major, features::SWEEP, wide, word};
 use crate::codec::checksum::Checksum;
 use crate::format::{self, Container, Fault, Glance};
 use crate::input::{Absent, Source, Span};
@@ -178,6 +176,7 @@ type Cursor = parse::Cursor<State>;
 
 impl Container for Header {
     type State = State;
+    const QUOTING: &[Rule] = rules::QUOTING;
 
     fn detect(head: &[u8], _len: u64) -> bool {
         open::generation(head).is_some()

@@ -118,6 +118,10 @@ impl Counts {
         {
             let held = Held { kind, name: name.to_string(), dtype, shape: shape.to_vec(), bytes };
             self.held.entry(base).or_default().push(held);
+            // The shape of packed elements says nothing else.
+            if let (Some(expert), Some(block)) = (role::expert_of(name), self.block(name)) {
+                block.experts.insert(expert);
+            }
         } else {
             self.add(name, dtype, elements, 0, bytes);
             self.learn(name, shape);

@@ -80,7 +80,7 @@ impl ModelPart {
         let segment = |known: &[&str]| name.split('.').any(|it| known.contains(&it));
         if word(&|it| it.contains("norm") || it == "ln" || it == "bn") {
             ModelPart::Norm
-        } else if segment(&["experts"]) || word(&|it| it == "exps") {
+        } else if segment(&["experts"]) || word(&|it| it == "exps") || is_expert(&name) {
             ModelPart::Experts
         } else if word(&|it| matches!(it, "ssm" | "mamba" | "mamba2" | "mixer" | "rwkv"))
             || ["time_mix", "linear_attn", "deltanet"].iter().any(|part| name.contains(part))
@@ -147,10 +147,25 @@ pub(super) fn predicts_ahead(name: &str) -> bool {
     name.split('.').any(|part| part == "mtp" || part.starts_with("mtp_"))
 }
 
-/// The number of an expert, after `experts.`.
+/// The number of an expert: `experts.3`, `experts.expert_3`, and `ffn_up.3` in early files of
+/// llama.cpp.
 pub(super) fn expert_of(name: &str) -> Option<u64> {
-    let (_, rest) = name.split_once("experts.")?;
-    rest.split('.').next()?.parse().ok()
+    pairs(name).find_map(|(before, number)| match before {
+        "experts" => number.strip_prefix("expert_").unwrap_or(number).parse().ok(),
+        "ffn_gate" | "ffn_up" | "ffn_down" => number.parse().ok(),
+        _ => None,
+    })
+}
+
+/// Whether a name that does not mention experts is that of one, or of all of a layer (Granite).
+fn is_expert(name: &str) -> bool {
+    let stacked = |pair| matches!(pair, ("block_sparse_moe", "input_linear" | "output_linear"));
+    expert_of(name).is_some() || pairs(name).any(stacked)
+}
+
+/// Each part of a name, with the next one.
+fn pairs(name: &str) -> impl Iterator<Item = (&str, &str)> {
+    name.split('.').zip(name.split('.').skip(1))
 }
 
 /// Whether a tensor holds no parameters, but values computed from settings or counted during

@@ -20,7 +20,7 @@ pub struct Group {
     pub count: u32,
     /// Stored bytes.
     pub stored: u64,
-    /// Number of elements.
+    /// Number of elements of tensors with data.
     pub elements: u64,
     /// Number of findings.
     pub findings: u32,
@@ -40,10 +40,12 @@ pub struct Total {
     pub dtype: DType,
     /// Number of tensors.
     pub count: u64,
-    /// Number of elements.
+    /// Number of elements of tensors with data.
     pub elements: u64,
     /// Stored bytes.
     pub stored: u64,
+    /// Number of tensors with elements but without data, such as activations.
+    pub without_data: u64,
 }
 
 impl Selection {
@@ -92,7 +94,7 @@ impl Selection {
                 first: *row,
                 count: 1,
                 stored: index.stored(i),
-                elements: tensor.map_or(0, |tensor| tensor.elements),
+                elements: index.elements(i),
                 findings: self.findings(*row),
                 dtype: tensor.map(|tensor| tensor.dtype),
                 leaf: end.is_none(),
@@ -136,15 +138,17 @@ impl Selection {
     pub fn totals(&self, index: &Index) -> Vec<Total> {
         let mut totals: Vec<Total> = Vec::new();
         for i in self.rows().iter().map(|row| *row as usize) {
-            let tensor = index.tensors().get(i).copied().unwrap_or_default();
-            let (dtype, elements, stored) = (tensor.dtype, tensor.elements, index.stored(i));
+            let dtype = index.tensors().get(i).map(|tensor| tensor.dtype).unwrap_or_default();
+            let (elements, stored) = (index.elements(i), index.stored(i));
+            let without_data = u64::from(index.lacks_data(i));
             match totals.iter_mut().find(|total| total.dtype == dtype) {
                 Some(total) => {
                     total.count += 1;
                     total.elements = total.elements.saturating_add(elements);
                     total.stored = total.stored.saturating_add(stored);
+                    total.without_data += without_data;
                 }
-                None => totals.push(Total { dtype, count: 1, elements, stored }),
+                None => totals.push(Total { dtype, count: 1, elements, stored, without_data }),
             }
         }
         // There are few types, so an insertion sort suffices.

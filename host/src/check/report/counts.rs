@@ -1,8 +1,18 @@
 //! Counts of what a report does not list.
 
-use super::{NotListed, Report};
+use super::{Collected, NotListed, Report};
 use alloc::vec::Vec;
-use weighbridge_core::{Count, Severity, Tally};
+use weighbridge_core::{Count, Finding, Severity, Source, Tally};
+
+impl Collected {
+    /// Adds a finding of a reader, with the text that its message quotes.
+    pub(crate) fn take(&mut self, source: &Source<'_>, mut finding: Finding) {
+        if self.tally.add(&finding) {
+            finding.quote(source);
+            self.kept.push(finding);
+        }
+    }
+}
 
 impl Report {
     /// Counts of all findings.
@@ -97,7 +107,7 @@ impl Report {
 
     /// Changes where findings are.
     #[cfg(all(feature = "onnx", feature = "std"))]
-    pub(crate) fn relocate(&mut self, change: impl Fn(&mut weighbridge_core::Finding)) {
+    pub(crate) fn relocate(&mut self, change: impl Fn(&mut Finding)) {
         self.findings.iter_mut().for_each(|found| change(&mut found.finding));
     }
 }

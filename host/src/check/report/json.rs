@@ -81,7 +81,7 @@ impl Serialize for Found {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let info = self.finding.rule.info();
         // A rule whose message contains no number has no numbers.
-        let counts = info.message.contains('{');
+        let counts = info.message.contains('{') && !info.message.contains("{quoted}");
         let number = |name: &str, value: u64| counts.then(|| Number::of(info.message, name, value));
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("rule", info.id)?;

@@ -178,14 +178,14 @@ rules! { Format::ZTensor.code();
     NAME_NUL = "NAME-NUL", Lint, Silent,
         "the name contains a zero byte", "Tensor Metadata: name (string); a published reader aborts on it";
     DTYPE_CASE = "DTYPE-CASE", Violation, Implied,
-        "the data type is not in lower case", "Supported Data Types: names in lower case";
+        "the data type {quoted} is not in lower case", "Supported Data Types: names in lower case";
     DTYPE_UNKNOWN = "DTYPE-UNKNOWN", Unchecked, Stated,
-        "the data type is not known, so the data is not checked",
+        "the data type {quoted} is not known, so the data is not checked",
         "Extensibility: new dtype values may be added in future versions";
     ENCODING_CASE = "ENCODING-CASE", Violation, Implied,
         "the encoding is not in lower case", "Supported Encodings: raw, zstd";
     ENCODING_UNKNOWN = "ENCODING-UNKNOWN", Unchecked, Stated,
-        "the encoding is not known, so the data is not checked",
+        "the encoding {quoted} is not known, so the data is not checked",
         "Extensibility: new encoding values may be added in future versions";
     LAYOUT_CASE = "LAYOUT-CASE", Violation, Implied,
         "the layout is not in lower case", "Layouts: dense, sparse";

@@ -124,7 +124,7 @@ rules! { Format::ZTensor.code(), after first::RULES.len();
     PART_MAP = "PART-MAP", Fatal, Stated,
         "a part is not a map", "1.0, §4; 1.1, II.3; 2, §3.4: a part is a map";
     PART_DTYPE = "PART-DTYPE", Fatal, Stated,
-        "the data type is missing, or not one that the generation defines",
+        "the data type {quoted} is not one that the generation defines, or it is missing",
         "1.0, §4; 1.1, II.4; 1.2, §2: 13 types; 2, §4.1: 12 types";
     PART_TYPE = "PART-TYPE", Fatal, Stated,
         "the logical type is not text, or does not go with the data type",

@@ -16,6 +16,15 @@ use super::faults;
 use crate::format::Fault;
 use crate::rule::{EntryKind, Rule};
 
+/// The rules about names of types and encodings, which their messages quote.
+pub(super) const QUOTING: &[Rule] = &[
+    DTYPE_CASE,
+    DTYPE_UNKNOWN,
+    ENCODING_UNKNOWN,
+    #[cfg(feature = "ztensor-later")]
+    PART_DTYPE,
+];
+
 /// Both catalogues as one.
 #[cfg(feature = "ztensor-later")]
 mod joined {
