@@ -27,6 +27,8 @@ pub mod rules;
 
 mod beside;
 mod external;
+#[cfg_attr(not(feature = "sweep"), path = "no_fast.rs")]
+mod fast;
 mod links;
 mod list;
 mod node;
@@ -43,7 +45,7 @@ pub use beside::{Location, Locations};
 pub use links::{Link, Links, Role};
 
 use crate::base::widen;
-use crate::format::Container;
+use crate::format::{Container, Glance};
 use crate::input::{Source, Span};
 use crate::model::{
     Chunk, Chunks, DType, Encoding, Metadata, Part, Region, Tensor, Value, Version,
@@ -88,6 +90,8 @@ pub(crate) struct State {
     graphs: u32,
     /// The data of some tensor is in another file.
     beside: bool,
+    /// There are indices or padding bits that [`Container::audit`] checks.
+    audited: bool,
     /// While opening: what was found.
     scan: Scan,
     /// While the data is audited: the indices, and the byte with padding bits.
@@ -108,6 +112,7 @@ impl parse::State for State {
         node: node::Node::NONE,
         graphs: 0,
         beside: false,
+        audited: false,
         scan: Scan::START,
         indices: sparse::Indices::NONE,
         padding: Padding { at: 0, used: 0, owner: 0 },
@@ -255,6 +260,32 @@ impl Container for Header {
         }
         let last = table(c.state.listed, r.source().own_len());
         Ok((!last.span.is_empty()).then_some(last))
+    }
+
+    fn sweep<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        fast::sweep(r, c, goes_on);
+    }
+
+    fn sweep_again<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        until: u32,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        fast::sweep_names(r, c, until, goes_on);
+    }
+
+    /// Few models have anything left to check.
+    fn start_audit(&self, c: &mut Cursor) {
+        let is_due = c.state.audited;
+        *c = Cursor::START;
+        c.done = !is_due;
     }
 
     /// Nothing of the file itself overlaps.

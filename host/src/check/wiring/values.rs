@@ -132,8 +132,26 @@ impl Values {
         }
     }
 
+    /// Drops most initialisers about which nothing is stated: of the names with a statement, a bit
+    /// each is noted.
+    fn drop_others(&mut self) {
+        let count = self.stated.iter().filter(|it| !it.is_constant).count();
+        let mut bits = alloc::vec![0_u64; (count / 8 + 1).next_power_of_two()];
+        let words = bits.len() as u64;
+        let place = |hash: u64| (((hash >> 8) & (words - 1)) as usize, 1 << (hash >> 1 & 63));
+        for it in self.stated.iter().filter(|it| !it.is_constant) {
+            let (word, bit) = place(it.hash);
+            bits[word] |= bit;
+        }
+        self.stated.retain(|it| {
+            let (word, bit) = place(it.hash);
+            bits[word] & bit != 0
+        });
+    }
+
     /// Compares what is stated about initialisers with their own types.
-    fn compare(&self, found: &mut Vec<Finding>) {
+    fn compare(&mut self, found: &mut Vec<Finding>) {
+        self.drop_others();
         let stated = &self.stated;
         let mut order: Vec<u32> = (0..).take(stated.len()).collect();
         let row = |at: u32| {
