@@ -69,6 +69,8 @@ pub struct Header {
     functions: u32,
     custom: u32,
     unknown: u32,
+    /// No node has a tensor or graph, and there are no functions: a listing passes over nodes.
+    bare: bool,
 }
 
 /// State kept between calls.
@@ -92,6 +94,8 @@ pub(crate) struct State {
     beside: bool,
     /// There are indices or padding bits that [`Container::audit`] checks.
     audited: bool,
+    /// As in [`Header`].
+    bare: bool,
     /// While opening: what was found.
     scan: Scan,
     /// While the data is audited: the indices, and the byte with padding bits.
@@ -113,6 +117,7 @@ impl parse::State for State {
         graphs: 0,
         beside: false,
         audited: false,
+        bare: false,
         scan: Scan::START,
         indices: sparse::Indices::NONE,
         padding: Padding { at: 0, used: 0, owner: 0 },
@@ -208,6 +213,7 @@ impl Container for Header {
     }
 
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
+        c.state.bare = self.bare;
         loop {
             match list::next(r, c)? {
                 Found::Tensor(tensor) => return Ok(Some(tensor)),

@@ -60,6 +60,7 @@ fn step(
                 true => too_deep(r, found),
                 false => count(&mut c.state.scan.tensors),
             }
+            c.state.scan.within |= c.state.open.is_in(Kind::Node);
             walk::pass(c, found);
         }
         Some(Holds::One(kind) | Holds::Many(kind)) => {
@@ -327,5 +328,6 @@ fn finish(r: &mut Reader<'_, '_>, c: &Cursor) -> Result<Header, Halt> {
         functions: scan.functions,
         custom: scan.custom,
         unknown: scan.unknown,
+        bare: !scan.within && scan.graphs == 1 && scan.functions == 0,
     })
 }

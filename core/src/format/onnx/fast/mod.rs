@@ -77,9 +77,9 @@ impl<'a> Rest<'a> {
 
     /// Passes the nodes that come next and have no tensors.
     #[inline(always)]
-    fn pass_nodes(&mut self) {
+    fn pass_nodes(&mut self, c: &Cursor) {
         while let Some((message, after)) = self.field(NODE)
-            && plain::node(message) == Some(0)
+            && (c.state.bare || plain::node(message) == Some(0))
         {
             self.pass(field::GRAPH_NODE, after);
         }
@@ -108,7 +108,7 @@ pub(super) fn scan(r: &mut Reader<'_, '_>, c: &mut Cursor) {
     if !has_room(c) || c.state.open.is_in(Kind::Function) {
         return;
     }
-    let (mut tensors, mut nodes) = (0_u32, 0_u32);
+    let (mut tensors, mut nodes, mut within) = (0_u32, 0_u32, false);
     loop {
         if let Some((_, after)) = rest.field(INITIALIZER) {
             tensors = tensors.saturating_add(1);
@@ -121,12 +121,14 @@ pub(super) fn scan(r: &mut Reader<'_, '_>, c: &mut Cursor) {
             }
             nodes = nodes.saturating_add(1);
             tensors = tensors.saturating_add(inside);
+            within |= inside > 0;
             rest.pass(field::GRAPH_NODE, after);
         } else {
             break;
         }
     }
     c.state.scan.tensors = c.state.scan.tensors.saturating_add(tensors);
+    c.state.scan.within |= within;
     c.state.scan.nodes = c.state.scan.nodes.saturating_add(nodes);
     rest.keep(c);
 }
@@ -135,7 +137,7 @@ pub(super) fn scan(r: &mut Reader<'_, '_>, c: &mut Cursor) {
 #[inline]
 pub(super) fn tensor(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Option<Tensor> {
     let mut rest = Rest::of(r, c)?;
-    rest.pass_nodes();
+    rest.pass_nodes(c);
     let found = rest.field(INITIALIZER).filter(|_| c.state.open.scope() <= node::SCOPES);
     let found = found.and_then(|(message, after)| Some((plain::tensor(message)?, after)));
     let Some((plain, after)) = found else {
@@ -203,7 +205,7 @@ fn pass_tensors<'a>(
     let Some(mut rest) = Rest::of(r, c) else { return };
     let mut index = c.index;
     while index < until {
-        rest.pass_nodes();
+        rest.pass_nodes(c);
         let Some((message, after)) = rest.field(INITIALIZER) else { break };
         let Some((name, after_name)) = read(message) else { break };
         let left = after.len().saturating_add(after_name).saturating_add(name.len());

@@ -243,11 +243,26 @@ fn pair(message: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Whether a text may be the name of a tensor.
+/// Whether a text may be the name of a tensor: neither too long nor empty, without a NUL, in UTF-8.
 #[inline(always)]
 fn is_name(text: &[u8]) -> bool {
+    /// The lowest bit of each of eight bytes.
+    const LOW: u64 = ascii::HIGH >> 7;
+    let (words, tail) = text.as_chunks::<8>();
+    let (mut any, mut nul) = (0_u64, 0_u64);
+    let mut add = |word: u64| {
+        any |= word;
+        nul |= word.wrapping_sub(LOW) & !word;
+    };
+    words.iter().for_each(|word| add(u64::from_le_bytes(*word)));
+    match text.last_chunk() {
+        // Overlaps the last word.
+        Some(last) => add(u64::from_le_bytes(*last)),
+        // Fills the word with a byte that is no NUL.
+        None => add(tail.iter().fold(LOW, |word, byte| word << 8 | u64::from(*byte))),
+    }
     let fits = !text.is_empty() && widen(text.len()) <= ONNX_TEXT;
-    fits && !text.contains(&0) && (ascii::is_ascii(text) || utf8::is(text))
+    fits && nul & ascii::HIGH == 0 && (any & ascii::HIGH == 0 || utf8::is(text))
 }
 
 /// The bytes after their length, at the start of `input`, and the rest.
@@ -287,4 +302,47 @@ fn wide(input: &[u8]) -> (u64, usize) {
         shift = shift.wrapping_add(7);
     }
     (0, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_has_no_nul_and_is_utf8() {
+        for len in 0..30 {
+            let mut name = std::vec![b'a'; len];
+            assert_eq!(is_name(&name), len > 0);
+            for at in 0..len {
+                for (byte, sound) in [(0, false), (1, true), (0x7F, true), (0x80, false)] {
+                    name[at] = byte;
+                    assert_eq!(is_name(&name), sound, "{byte} at {at} of {len}");
+                }
+                name[at] = b'a';
+            }
+        }
+        assert!(is_name("zwölf.weights".as_bytes()) && is_name("ö".as_bytes()));
+        assert!(!is_name(&std::vec![b'a'; 65_536]) && !is_name("zwölf\0".as_bytes()));
+    }
+
+    #[test]
+    fn varint_is_read_in_its_shortest_form_only() {
+        for bits in 0..64 {
+            let value = u64::MAX >> bits;
+            let (mut stored, mut left) = (std::vec::Vec::new(), value);
+            while left >= 0x80 {
+                stored.push(left as u8 | 0x80);
+                left >>= 7;
+            }
+            stored.push(left as u8);
+            assert_eq!(varint(&stored), Some((value, &[][..])));
+            assert_eq!(varint(&stored[..stored.len() - 1]), None);
+        }
+        assert_eq!(varint(&[0]), Some((0, &[][..])));
+        for other in [&[0x80, 0][..], &[0x81, 0x80, 0], &[0xFF; 11]] {
+            assert_eq!(varint(other), None);
+        }
+        let long = [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 2];
+        assert_eq!(varint(&long), None);
+    }
 }
