@@ -377,7 +377,7 @@ impl File {
 /// A copy of the cursor to return to if bytes are missing. It takes up to two thousand bytes, so none
 /// is made if all bytes are there.
 fn saved(source: &Source<'_>, cursor: &Cursor) -> Option<Cursor> {
-    (!source.is_resident()).then(|| cursor.saved())
+    (!WINDOWS || !source.is_resident()).then(|| cursor.saved())
 }
 
 /// Applies `read` to an entry that was found; resets the cursor to `before` if the entry is not
