@@ -15,7 +15,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
 mode=${1:-write}
 kept=tests/data/figures.tsv
-benches=(structure ztensor headers pytorch payload to_vec values)
+benches=(structure ztensor headers pytorch onnx payload to_vec values)
 
 case $mode in
   write | check | add) ;;
@@ -75,6 +75,7 @@ if [ "$mode" = write ]; then
     exit 1
   }
   scripts/peers.sh torch
+  scripts/peers.sh onnx
   in_node
   in_page
   node scripts/figures.mjs write "$kept" "$WEIGHBRIDGE_FIGURES"

@@ -14,6 +14,8 @@
 #                              name an interpreter that has its packages
 #   scripts/peers.sh torch     how fast a checkpoint of 10,000 tensors is validated, here and by
 #                              torch.load; PyTorch takes 540 MB and more
+#   scripts/peers.sh onnx      how fast a model of 100,000 tensors is validated, here and by
+#                              onnx.load; ONNX_PYTHON may name an interpreter that has it
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
@@ -161,6 +163,28 @@ torch_load() {
     }' | tee -a "${WEIGHBRIDGE_FIGURES:-/dev/null}"
 }
 
+# onnx_load: our code and theirs in turns; the fastest of all rounds of each counts.
+onnx_load() {
+  local file=$work/chain.onnx theirs=${ONNX_PYTHON:-$work/onnx/bin/python}
+  cargo build --quiet --release -p weighbridge-tests --example checkpoint
+  "$theirs" scripts/peers/onnx_load.py "$file" save 100000
+  for _ in 1 2 3 4 5; do
+    "$target_dir/release/examples/checkpoint" "$file" 5
+    "$theirs" scripts/peers/onnx_load.py "$file" 3
+  done | awk '
+    !($1 in least) || $2 < least[$1] { least[$1] = $2 }
+    END {
+      rows["index"] = "list"
+      rows["structure"] = "validate"
+      split("index structure", all, " ")
+      for (i = 1; i <= 2; i++) {
+        ours = least[all[i]]
+        theirs = least["load"]
+        printf "onnx\tONNX, file of 100000 nodes and initialisers: %s\t%.3g\t`onnx.load` 1.23\t%.4g\tms\t%.1f\n", rows[all[i]], ours, theirs, theirs / ours
+      }
+    }' | tee -a "${WEIGHBRIDGE_FIGURES:-/dev/null}"
+}
+
 case $verbose in
   npm)
     install npm npm_packages
@@ -181,6 +205,11 @@ case $verbose in
   torch)
     [ -n "${TORCH_PYTHON:-}" ] || install torch torch_packages
     if [ -n "${TORCH_PYTHON:-}" ] || has torch; then torch_load; fi
+    exit
+    ;;
+  onnx)
+    [ -n "${ONNX_PYTHON:-}" ] || install onnx onnx_packages
+    if [ -n "${ONNX_PYTHON:-}" ] || has onnx; then onnx_load; fi
     exit
     ;;
 esac

@@ -1,6 +1,6 @@
-//! Measures how fast a checkpoint of PyTorch is listed and validated: `checkpoint FILE ROUNDS`
-//! prints the milliseconds of processor time of the fastest round of each. `scripts/peers.sh torch`
-//! compares them with `torch.load`.
+//! Measures how fast a file is listed and validated: `checkpoint FILE ROUNDS` prints the milliseconds
+//! of processor time of the fastest round of each. `scripts/peers.sh torch` compares them with
+//! `torch.load`, and `scripts/peers.sh onnx` with `onnx.load`.
 
 #[path = "../benches/turns/mod.rs"]
 mod turns;

@@ -204,7 +204,7 @@ impl File {
         cursor: &mut Cursor,
         sink: &mut dyn FnMut(Finding),
     ) -> Result<Option<KeyedMetadata<'a>>, Stop> {
-        let (mut reader, before) = (Reader::new(source, sink), cursor.saved());
+        let (mut reader, before) = (Reader::new(source, sink), saved(source, cursor));
         let found = self.meta(&mut reader, cursor).map_err(|halt| reader.stop(halt))?;
         complete(found, cursor, before, source.len(), |metadata| {
             KeyedMetadata::of(metadata, source)
@@ -226,7 +226,7 @@ impl File {
         cursor: &mut Cursor,
         sink: &mut dyn FnMut(Finding),
     ) -> Result<Option<Entry<'a>>, Stop> {
-        let (mut reader, before) = (Reader::new(source, sink), cursor.saved());
+        let (mut reader, before) = (Reader::new(source, sink), saved(source, cursor));
         let found = self.tensor(&mut reader, cursor).map_err(|halt| reader.stop(halt))?;
         complete(found, cursor, before, source.len(), |tensor| Entry::of(tensor, source))
     }
@@ -241,7 +241,7 @@ impl File {
         tensor: &Tensor,
         cursor: &mut Cursor,
     ) -> Result<Option<KeyedMetadata<'a>>, Stop> {
-        let before = cursor.saved();
+        let before = saved(source, cursor);
         let found = quietly(source, |reader| self.attribute(reader, tensor, cursor))?;
         complete(found, cursor, before, source.len(), |metadata| {
             KeyedMetadata::of(metadata, source)
@@ -376,17 +376,25 @@ impl File {
     }
 }
 
+/// A copy of the cursor to return to if bytes are missing. It takes up to two thousand bytes, so none
+/// is made if all bytes are there.
+fn saved(source: &Source<'_>, cursor: &Cursor) -> Option<Cursor> {
+    (!WINDOWS || !source.is_resident()).then(|| cursor.saved())
+}
+
 /// Applies `read` to an entry that was found; resets the cursor to `before` if the entry is not
 /// wholly resident.
 fn complete<T, E>(
     found: Option<T>,
     cursor: &mut Cursor,
-    before: Cursor,
+    before: Option<Cursor>,
     len: u64,
     read: impl FnOnce(T) -> Result<E, Absent>,
 ) -> Result<Option<E>, Stop> {
     found.map(read).transpose().map_err(|absent| {
-        *cursor = before;
+        if let Some(before) = before {
+            *cursor = before;
+        }
         // All bytes of an entry that was found are in the file.
         let end = absent.offset.checked_add(absent.need);
         match end.is_some_and(|end| end <= len) {

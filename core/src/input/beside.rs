@@ -32,6 +32,11 @@ impl<'a> Others<'a> {
         Others { own: Some(own), all }
     }
 
+    /// Whether there is none.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// Length of the file itself, if it is in a source of `len` bytes.
     pub(super) fn own(&self, len: u64) -> u64 {
         self.own.map_or(len, |own| own.min(len))

@@ -6,7 +6,7 @@
 #[cfg(feature = "beside")]
 use super::beside::{Beside, Others};
 use super::resident::Resident;
-use crate::base::{Word, place};
+use crate::base::{Word, place, widen};
 
 /// Bytes of a file that are in memory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,6 +68,12 @@ impl<'a> Source<'a> {
         self.others.own(self.len())
     }
 
+    /// Whether other files follow the file itself.
+    #[cfg(feature = "beside")]
+    pub const fn has_beside(&self) -> bool {
+        !self.others.is_empty()
+    }
+
     /// The other file that the text at `at` names.
     #[cfg(feature = "beside")]
     pub fn beside(&self, at: u64) -> Option<Beside> {
@@ -102,6 +108,11 @@ impl<'a> Source<'a> {
     /// The longest resident run of bytes that starts at `at`; empty if none.
     pub fn run(&self, at: u64) -> &'a [u8] {
         self.resident.run(at)
+    }
+
+    /// Whether the whole file is in one window.
+    pub(crate) fn is_resident(&self) -> bool {
+        widen(self.run(0).len()) == self.len()
     }
 
     /// The `len` bytes from `at`, if all are resident.

@@ -117,14 +117,15 @@ pub fn walk(bytes: &[u8], format: Option<Format>) -> Option<Severity> {
 
 /// Follows what makes and reads the values of a model. Each takes a name.
 fn links(source: &Source<'_>) {
-    let (mut links, mut count) = (Links::new(7), 0);
-    while let Ok(Some(link)) = links.step(source) {
+    let mut count = 0;
+    _ = Links::new(7).step(source, &mut |link| {
         count += 1;
         let end = link.name.offset + u64::from(link.name.len);
         assert!(link.name.len > 0 && end <= source.len(), "{link:?}");
         assert!(link.at <= source.len() || link.at == u64::MAX, "{link:?}");
         assert!(link.until <= source.len() || link.until == u64::MAX, "{link:?}");
-    }
+        true
+    });
     assert!(count <= source.len(), "{count} links");
 }
 

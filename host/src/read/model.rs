@@ -163,24 +163,24 @@ impl<'a> Model<'a> {
     pub fn index(&self) -> Result<Index, Error> {
         let most = self.access.options().memory / Catalog::ENTRY;
         let expected = self.tensor_count().min(self.len() / SHORTEST_ENTRY).min(most);
-        let (mut index, mut cursor) = (Index::default(), Cursor::default());
+        let (mut index, mut cursor, mut at_hand) = (Index::default(), Cursor::default(), None);
         index.reserve(expected);
         self.access.ask_or_end(|source| {
-            let mut next = cursor;
-            // Progress within an entry that is stored in several places is kept.
-            while let Some(found) = self
-                .file
-                .next_tensor(source, &mut next, &mut |_| {})
-                .inspect_err(|_| cursor = next)?
-            {
-                let count = index.len() as u64 + 1;
-                if count > most {
-                    return Err(Stop::NeedBuffer { needed: count * Catalog::ENTRY });
+            loop {
+                // Not read again when its name is missing: a cursor before it would be a large copy.
+                if let Some(tensor) = at_hand {
+                    let count = index.len() as u64 + 1;
+                    if count > most {
+                        return Err(Stop::NeedBuffer { needed: count * Catalog::ENTRY });
+                    }
+                    index.push(source, tensor)?;
+                    at_hand = None;
                 }
-                index.push(source, found.tensor)?;
-                cursor = next;
+                match self.file.next_tensor(source, &mut cursor, &mut |_| {})? {
+                    Some(found) => at_hand = Some(found.tensor),
+                    None => return Ok(()),
+                }
             }
-            Ok(())
         })?;
         Ok(index)
     }

@@ -50,6 +50,8 @@ impl Audit {
         let entry = self.named(r, cursor);
         // Names are compared only within a table.
         if cursor.phase() != self.cursor.phase() {
+            // A table that goes on after one within it: its names have not all been compared.
+            self.ordered &= cursor.phase() > self.cursor.phase();
             self.previous = NameAt::default();
         }
         if entry.is_err() {

@@ -86,8 +86,10 @@ impl Audit {
             return;
         }
         let Audit { file, cursor, seed, sorting, swept, .. } = self;
+        // A sweep stays in one table.
+        let table = cursor.phase();
         swept.again(file, r, cursor, &mut |glance| {
-            let hash = name::hash(*seed, 0, &glance.name);
+            let hash = name::hash(*seed, table, &glance.name);
             sorting.keep(slots, Slot::named(hash, EntryKind::Tensor, glance.index, &glance.name_at))
         });
     }

@@ -6,12 +6,12 @@
 //! stored. So a read is sound if a value of its name is made before it, and the graph of that value
 //! ends after it. A host sorts the links by name and offset and needs no other knowledge.
 
-use super::Cursor;
 use super::pair::Pair;
 use super::scan::is_standard;
 use super::schema::{Holds, Kind, field};
 use super::tensor::{self, Shape};
 use super::walk::{self, Frame, Next};
+use super::{Cursor, fast};
 use crate::base::limits::ONNX_TEXT;
 use crate::input::{Source, Span};
 use crate::model::{DimsAt, Name, NameAt, NameEncoding, name};
@@ -81,12 +81,12 @@ pub struct Link {
 /// The links of a model, in file order.
 #[derive(Clone, Copy, Debug)]
 pub struct Links {
-    seed: u64,
-    cursor: Cursor,
+    pub(super) seed: u64,
+    pub(super) cursor: Cursor,
     graphs: u32,
     functions: u32,
     /// Number of the current function; 0 outside.
-    function: u32,
+    pub(super) function: u32,
     /// The operator of the current node, and the id of the current function.
     node: Id,
     own: Id,
@@ -169,11 +169,16 @@ impl Links {
         self.unread
     }
 
-    /// The next link; `None` at the end.
+    /// Calls `take` with each further link, in file order. Returns true at the end, and false if
+    /// `take` did: some links are lost then.
     ///
     /// # Errors
     /// [`Stop::NeedBytes`]: make the bytes resident and call again.
-    pub fn step(&mut self, source: &Source<'_>) -> Result<Option<Link>, Stop> {
+    pub fn step(
+        &mut self,
+        source: &Source<'_>,
+        take: &mut dyn FnMut(&Link) -> bool,
+    ) -> Result<bool, Stop> {
         let mut sink = |_| {};
         let mut r = Reader::new(source, &mut sink);
         r.mute();
@@ -183,17 +188,21 @@ impl Links {
             c.state.begun = true;
         }
         loop {
+            if !fast::sweep_links(self, &mut r, take) {
+                return Ok(false);
+            }
             let found = match walk::next(&mut r, &mut self.cursor) {
                 Ok(Next::Field(found, holds)) => self.field(&mut r, &found, holds),
                 Ok(Next::End(frame)) => Ok(self.end(&frame)),
-                Ok(Next::Over) => return Ok(None),
+                Ok(Next::Over) => return Ok(true),
                 Err(halt) => Err(halt),
             };
             match found {
                 Ok(None) => {}
-                Ok(found) => return Ok(found),
+                Ok(Some(found)) if take(&found) => {}
+                Ok(Some(_)) => return Ok(false),
                 Err(halt) if halt.is_absent() => return Err(r.stop(halt)),
-                Err(_) if !self.leave_tensor() => return Ok(None),
+                Err(_) if !self.leave_tensor() => return Ok(true),
                 Err(_) => {}
             }
         }

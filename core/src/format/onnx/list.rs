@@ -5,7 +5,7 @@ use super::rules::{self, WIRE};
 use super::schema::{Holds, Kind, field};
 use super::tensor::{self, Fields};
 use super::walk::{self, Next};
-use super::{Cursor, node, sparse};
+use super::{Cursor, fast, node, sparse};
 use crate::model::{NameAt, Tensor};
 use crate::parse::Reader;
 use crate::protobuf::{Field, Wire};
@@ -32,6 +32,9 @@ pub(super) fn next(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Found, Halt
 /// Handles one field, or the end of a message; returns what was found with it.
 pub(super) fn step(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Found>, Halt> {
     begin(r, c)?;
+    if let Some(tensor) = fast::tensor(r, c) {
+        return Ok(Some(Found::Tensor(tensor)));
+    }
     let inside = c.state.open.is_in(Kind::Tensor);
     match inside {
         true => r.about(EntryKind::Tensor, c.index),
@@ -52,6 +55,7 @@ pub(super) fn step(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Foun
                 }
                 Kind::Sparse => {
                     sparse::finish(r, c, &frame);
+                    c.state.audited = true;
                     return Ok(Some(Found::Sparse));
                 }
                 _ => Ok(()),

@@ -27,6 +27,8 @@ pub mod rules;
 
 mod beside;
 mod external;
+#[cfg_attr(not(feature = "sweep"), path = "no_fast.rs")]
+mod fast;
 mod links;
 mod list;
 mod node;
@@ -43,7 +45,7 @@ pub use beside::{Location, Locations};
 pub use links::{Link, Links, Role};
 
 use crate::base::widen;
-use crate::format::Container;
+use crate::format::{Container, Glance};
 use crate::input::{Source, Span};
 use crate::model::{
     Chunk, Chunks, DType, Encoding, Metadata, Part, Region, Tensor, Value, Version,
@@ -67,6 +69,8 @@ pub struct Header {
     functions: u32,
     custom: u32,
     unknown: u32,
+    /// No node has a tensor or graph, and there are no functions: a listing passes over nodes.
+    bare: bool,
 }
 
 /// State kept between calls.
@@ -88,6 +92,10 @@ pub(crate) struct State {
     graphs: u32,
     /// The data of some tensor is in another file.
     beside: bool,
+    /// There are indices or padding bits that [`Container::audit`] checks.
+    audited: bool,
+    /// As in [`Header`].
+    bare: bool,
     /// While opening: what was found.
     scan: Scan,
     /// While the data is audited: the indices, and the byte with padding bits.
@@ -108,6 +116,8 @@ impl parse::State for State {
         node: node::Node::NONE,
         graphs: 0,
         beside: false,
+        audited: false,
+        bare: false,
         scan: Scan::START,
         indices: sparse::Indices::NONE,
         padding: Padding { at: 0, used: 0, owner: 0 },
@@ -203,6 +213,7 @@ impl Container for Header {
     }
 
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
+        c.state.bare = self.bare;
         loop {
             match list::next(r, c)? {
                 Found::Tensor(tensor) => return Ok(Some(tensor)),
@@ -255,6 +266,32 @@ impl Container for Header {
         }
         let last = table(c.state.listed, r.source().own_len());
         Ok((!last.span.is_empty()).then_some(last))
+    }
+
+    fn sweep<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        fast::sweep(r, c, goes_on);
+    }
+
+    fn sweep_again<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        until: u32,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        fast::sweep_names(r, c, until, goes_on);
+    }
+
+    /// Few models have anything left to check.
+    fn start_audit(&self, c: &mut Cursor) {
+        let is_due = c.state.audited;
+        *c = Cursor::START;
+        c.done = !is_due;
     }
 
     /// Nothing of the file itself overlaps.

@@ -19,7 +19,7 @@ use crate::rule::Halt;
 
 /// Most graphs and functions whose names are compared; the tensors of further ones have no names
 /// here.
-const SCOPES: u32 = 250;
+pub(super) const SCOPES: u32 = 250;
 
 /// The node entered last, as far as its fields have been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

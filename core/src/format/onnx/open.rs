@@ -5,7 +5,7 @@ use super::rules;
 use super::scan::{self, Own, count};
 use super::schema::{Holds, Kind, field};
 use super::walk::{self, Frame, Next, bit};
-use super::{Cursor, Header, len};
+use super::{Cursor, Header, fast, len};
 use crate::base::limits::{ONNX_DOMAINS, PROTOBUF_DEPTH};
 use crate::input::Span;
 use crate::parse::Reader;
@@ -24,7 +24,7 @@ const NUMBER: u32 = 0xFFFF;
 /// The fields that hold the value of an attribute.
 const VALUES: [u32; 14] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14, 15, 22, 23];
 /// Those fields in the order of attribute types 1 to 14.
-const BY_TYPE: [u32; 14] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 22, 23, 14, 15];
+pub(super) const BY_TYPE: [u32; 14] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 22, 23, 14, 15];
 
 /// Walks the model. The cursor passes a field once all that is needed of it was read.
 pub(super) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
@@ -34,6 +34,7 @@ pub(super) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Hal
     }
     r.about(EntryKind::File, 0);
     loop {
+        fast::scan(r, c);
         match walk::next(r, c)? {
             Next::Field(found, holds) => step(r, c, &found, holds)?,
             Next::End(frame) => {
@@ -59,6 +60,7 @@ fn step(
                 true => too_deep(r, found),
                 false => count(&mut c.state.scan.tensors),
             }
+            c.state.scan.within |= c.state.open.is_in(Kind::Node);
             walk::pass(c, found);
         }
         Some(Holds::One(kind) | Holds::Many(kind)) => {
@@ -206,7 +208,7 @@ fn note(r: &mut Reader<'_, '_>, c: &mut Cursor, found: &Field, kind: Kind) -> Re
 }
 
 /// A node at `at` is of a domain.
-fn used(c: &mut Cursor, domain: &[u8], at: u64) {
+pub(super) fn used(c: &mut Cursor, domain: &[u8], at: u64) {
     if let Some(domain) = c.state.scan.domain(domain)
         && domain.node == 0
     {
@@ -326,5 +328,6 @@ fn finish(r: &mut Reader<'_, '_>, c: &Cursor) -> Result<Header, Halt> {
         functions: scan.functions,
         custom: scan.custom,
         unknown: scan.unknown,
+        bare: !scan.within && scan.graphs == 1 && scan.functions == 0,
     })
 }

@@ -115,6 +115,8 @@ pub(super) struct Scan {
     pub(super) functions: u32,
     pub(super) custom: u32,
     pub(super) unknown: u32,
+    /// A node has a tensor.
+    pub(super) within: bool,
     /// The function that is being walked.
     pub(super) own: Own,
     pub(super) domains: [Domain; ONNX_DOMAINS],
@@ -138,6 +140,7 @@ impl Scan {
         functions: 0,
         custom: 0,
         unknown: 0,
+        within: false,
         own: Own::NONE,
         domains: [Domain::NONE; ONNX_DOMAINS],
         crowded: false,

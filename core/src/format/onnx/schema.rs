@@ -77,6 +77,7 @@ pub(super) mod field {
     pub(crate) const MODEL_GRAPH: u32 = 7;
     pub(crate) const MODEL_OPSET: u32 = 8;
     pub(crate) const MODEL_PROPERTY: u32 = 14;
+    pub(crate) const GRAPH_NODE: u32 = 1;
     pub(crate) const GRAPH_NAME: u32 = 2;
     pub(crate) const GRAPH_INITIALIZER: u32 = 5;
     pub(crate) const NODE_INPUT: u32 = 1;
@@ -85,6 +86,7 @@ pub(super) mod field {
     pub(crate) const NODE_DOMAIN: u32 = 7;
     pub(crate) const NODE_OVERLOAD: u32 = 8;
     pub(crate) const ATTRIBUTE_NAME: u32 = 1;
+    pub(crate) const ATTRIBUTE_TENSOR: u32 = 5;
     pub(crate) const ATTRIBUTE_TYPE: u32 = 20;
     pub(crate) const ATTRIBUTE_REF: u32 = 21;
     pub(crate) const FUNCTION_NAME: u32 = 1;
@@ -120,7 +122,7 @@ impl Kind {
             (Kind::Model, 20) => Many(Kind::Training),
             (Kind::Model, 25) => Many(Kind::Function),
             (Kind::Model, 26) => Texts,
-            (Kind::Graph, 1) => Many(Kind::Node),
+            (Kind::Graph, field::GRAPH_NODE) => Many(Kind::Node),
             (Kind::Graph, field::GRAPH_NAME | 10) => Text,
             (Kind::Graph, field::GRAPH_INITIALIZER) => Many(Kind::Tensor),
             (Kind::Graph, 11..=13) => Many(Kind::Value),
@@ -134,7 +136,7 @@ impl Kind {
             (Kind::Attribute, 1 | 4 | 13 | 21) => Text,
             (Kind::Attribute, 2) => Float,
             (Kind::Attribute, 3 | 20) => Int,
-            (Kind::Attribute, 5) => One(Kind::Tensor),
+            (Kind::Attribute, field::ATTRIBUTE_TENSOR) => One(Kind::Tensor),
             (Kind::Attribute, 6) => One(Kind::Graph),
             (Kind::Attribute, 7) => Floats,
             (Kind::Attribute, 8) => Ints,

@@ -116,7 +116,7 @@ impl Fields {
 }
 
 /// The element type with this number, and the field that stores it if not raw.
-fn dtype(code: u64) -> Option<(DType, u32)> {
+pub(super) fn dtype(code: u64) -> Option<(DType, u32)> {
     let dtype = match code {
         1 => return Some((DType::F32, field::FLOAT_DATA)),
         14 => return Some((DType::C64, field::FLOAT_DATA)),
@@ -252,6 +252,7 @@ pub(super) fn finish(
         c.state.sparse.add(&tensor, &fields.shape, frame.field);
     }
     let own = r.source().own_len();
+    c.state.audited |= matches!(tensor.dtype, DType::F6E2M3 | DType::F6E3M2);
     c.state.beside |= matches!(tensor.chunks, Chunks::One(span) if span.offset >= own);
     c.phase = node::table(c);
     c.index = c.index.wrapping_add(1);

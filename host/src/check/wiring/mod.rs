@@ -75,23 +75,20 @@ impl Wiring {
 impl Gathered {
     /// Reads on; false if there are more links than fit into `most` slots.
     fn read(&mut self, source: &Source<'_>, most: u64) -> Result<bool, Absent> {
-        loop {
-            let link = match self.links.step(source) {
-                Ok(Some(link)) => link,
-                Ok(None) => return Ok(true),
-                Err(Stop::NeedBytes(absent)) => return Err(absent),
-                // Reported where the file was opened.
-                Err(_) => return Ok(true),
-            };
+        let Gathered { links, values, calls, attributes } = self;
+        let fits = links.step(source, &mut |link| {
             match link.role {
-                Role::Function | Role::Call => self.calls.add(&link),
-                Role::Attribute | Role::Declared | Role::Referred => self.attributes.add(&link),
-                _ => self.values.add(&link),
+                Role::Function | Role::Call => calls.add(link),
+                Role::Attribute | Role::Declared | Role::Referred => attributes.add(link),
+                _ => values.add(link),
             }
-            let rows = self.values.len() + self.calls.len() + self.attributes.len();
-            if rows as u64 > most {
-                return Ok(false);
-            }
+            let rows = values.len() + calls.len() + attributes.len();
+            rows as u64 <= most
+        });
+        match fits {
+            Err(Stop::NeedBytes(absent)) => Err(absent),
+            // A broken rule was reported where the file was opened.
+            fits => Ok(fits.unwrap_or(true)),
         }
     }
 

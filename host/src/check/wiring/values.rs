@@ -71,6 +71,8 @@ struct Stated {
 
 /// The largest offset that is kept: 56 bits.
 const LAST: u64 = u64::MAX >> 8;
+/// Number of rows from which on they are dealt out before they are sorted.
+const MANY: usize = 128;
 /// More levels than messages nest.
 const DEEP: u8 = 31;
 
@@ -116,8 +118,7 @@ impl Values {
     /// names at `known` offsets have been found to be given twice.
     pub(super) fn report(mut self, complete: bool, known: BTreeSet<u64>, found: &mut Vec<Finding>) {
         let before = found.len();
-        // Not by position: most of the time of this check would be spent on rows that are far apart.
-        self.rows.sort_unstable_by_key(|row| (row.hash, row.at, row.name));
+        sort_rows(&mut self.rows, 64);
         let mut present = Vec::new();
         for own in self.rows.chunk_by(|row, next| row.hash == next.hash) {
             let last = own.iter().rev().find(|row| row.event().begins()).map(|row| row.at);
@@ -132,8 +133,26 @@ impl Values {
         }
     }
 
+    /// Drops most initialisers about which nothing is stated: of the names with a statement, a bit
+    /// each is noted.
+    fn drop_others(&mut self) {
+        let count = self.stated.iter().filter(|it| !it.is_constant).count();
+        let mut bits = alloc::vec![0_u64; (count / 8 + 1).next_power_of_two()];
+        let words = bits.len() as u64;
+        let place = |hash: u64| (((hash >> 8) & (words - 1)) as usize, 1 << (hash >> 1 & 63));
+        for it in self.stated.iter().filter(|it| !it.is_constant) {
+            let (word, bit) = place(it.hash);
+            bits[word] |= bit;
+        }
+        self.stated.retain(|it| {
+            let (word, bit) = place(it.hash);
+            bits[word] & bit != 0
+        });
+    }
+
     /// Compares what is stated about initialisers with their own types.
-    fn compare(&self, found: &mut Vec<Finding>) {
+    fn compare(&mut self, found: &mut Vec<Finding>) {
+        self.drop_others();
         let stated = &self.stated;
         let mut order: Vec<u32> = (0..).take(stated.len()).collect();
         let row = |at: u32| {
@@ -154,6 +173,42 @@ impl Values {
                 found.push(finding(rules::G_TYPE, it.name, own.name.0));
             }
         }
+    }
+}
+
+/// Sorts rows whose hashes have the same bits from `bits` on, by hash, then by offset.
+///
+/// Not by position: most of the time of this check would be spent on rows that are far apart. While
+/// there are many, they are dealt out by the next eight bits of their hashes, which differ evenly.
+fn sort_rows(rows: &mut [Row], bits: u32) {
+    let Some(bits) = bits.checked_sub(8).filter(|_| rows.len() > MANY) else {
+        rows.sort_unstable_by_key(|row| (row.hash, row.at, row.name));
+        return;
+    };
+    let digit = |row: &Row| (row.hash >> bits & 0xFF) as usize;
+    let mut ends = [0; 256];
+    rows.iter().for_each(|row| ends[digit(row)] += 1);
+    let mut next = [0; 256];
+    let mut before = 0;
+    for (end, next) in ends.iter_mut().zip(&mut next) {
+        *next = before;
+        before += *end;
+        *end = before;
+    }
+    for own in 0..256 {
+        while next[own] < ends[own] {
+            let at = next[own];
+            let other = digit(&rows[at]);
+            rows.swap(at, next[other]);
+            next[other] += 1;
+        }
+    }
+    let mut rest = rows;
+    let mut begin = 0;
+    for end in ends {
+        let (part, others) = rest.split_at_mut(end - begin);
+        sort_rows(part, bits);
+        (rest, begin) = (others, end);
     }
 }
 
@@ -231,6 +286,38 @@ impl<'r> Value<'r> {
                 if own.is_none() {
                     self.present.push(row);
                 }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_sorted_however_many_have_one_hash() {
+        let mut state = 1_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state ^ state >> 32
+        };
+        for (count, mask) in [(0, 0), (1, 0), (MANY, 0xFF), (5_000, 0), (5_000, 1 << 63 | 3)] {
+            for spread in [mask, u64::MAX] {
+                let mut rows: Vec<_> = (0..count)
+                    .map(|_| Row {
+                        hash: random() & spread,
+                        at: random() & 7,
+                        name: random(),
+                        len: 0,
+                        graph: 0,
+                    })
+                    .collect();
+                let key = |row: &Row| (row.hash, row.at, row.name);
+                let mut expected: Vec<_> = rows.iter().map(key).collect();
+                expected.sort_unstable();
+                sort_rows(&mut rows, 64);
+                assert!(rows.iter().map(key).eq(expected));
             }
         }
     }
