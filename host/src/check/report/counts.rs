@@ -5,6 +5,12 @@ use alloc::vec::Vec;
 use weighbridge_core::{Count, Severity, Tally};
 
 impl Report {
+    /// The profile of the options.
+    #[cfg(feature = "output")]
+    pub(crate) fn profile(&self) -> weighbridge_core::Profile {
+        self.criteria.profile
+    }
+
     /// Counts of all findings.
     ///
     /// ```
