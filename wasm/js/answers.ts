@@ -290,6 +290,8 @@ export function groupTable(fields: Unpack): Groups {
     findings: fields.column(Uint32Array),
     elements: fields.column(BigUint64Array),
     dtype: fields.column(Uint16Array),
+    first: fields.column(Uint32Array),
+    inKey: fields.column(Uint8Array),
   };
 }
 

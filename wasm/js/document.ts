@@ -267,12 +267,12 @@ export class Document {
     return this.#raw.rank(tensor);
   }
 
-  /** The next level of the tree below a prefix: groups and tensors. */
-  groups(prefix: string, filter: Filter = {}): Groups {
+  /** The next level of the tree below a prefix: groups and tensors. `like` is one of the tensors below, the `first`: another path may be written alike. */
+  groups(prefix: string, filter: Filter = {}, like = 0): Groups {
     const narrower = prefix.startsWith(filter.prefix ?? '') ? prefix : filter.prefix;
     this.#select('index', { ...filter, prefix: narrower });
     const skip = new TextEncoder().encode(prefix).length;
-    return this.#coded(this.#raw.groups(skip), groupTable);
+    return this.#coded(this.#raw.groups(skip, like), groupTable);
   }
 
   /** Totals by element type. */

@@ -154,6 +154,10 @@ export interface Groups {
   elements: BigUint64Array;
   /** Codes of `words()`; 0xFFFF if types differ. */
   dtype: Uint16Array;
+  /** The first tensor below. */
+  first: Uint32Array;
+  /** 1 if the separator at the end lies in a key of the path, and does not end one. */
+  inKey: Uint8Array;
 }
 
 export interface Totals {

@@ -60,6 +60,22 @@ test('storages name their tensors and lead to bytes', async ({ page }) => {
   await expect(contents.getByRole('tab', { name: 'Hex' })).toHaveAttribute('aria-selected', 'true');
 });
 
+test('the tree divides keys, and shows which dots are in them', async ({ page }) => {
+  await openSample(page, 'pytorch');
+  await page.getByRole('tab', { name: /^Tensors/ }).click();
+  await page.getByRole('button', { name: 'Tree' }).click();
+  const rows = page.getByRole('treegrid').locator('.v-list [role=row]:not([hidden])');
+  const layers = ['fc1', '.bias', '.weight', '.weight_transposed', 'fc2', '.bias', '.weight'];
+  await expect(rows.locator('bdi')).toHaveText(['model', ...layers]);
+  await rows.nth(4).click();
+  await expect(page.locator('.panel-name')).toHaveText('model.fc1.weight_transposed');
+  // A node that is closed and opened again has the same children.
+  await rows.nth(1).click();
+  await expect(rows.locator('bdi')).toHaveText(['model', 'fc1', 'fc2', '.bias', '.weight']);
+  await rows.nth(1).click();
+  await expect(rows.locator('bdi')).toHaveText(['model', ...layers]);
+});
+
 test('a pickle alone lists what it imports', async ({ page }) => {
   await openFiles(page, written({ 'x.pkl': Buffer.from('cposix\nsystem\n(S"id"\ntR.') }));
   await page.getByRole('tab', { name: /^Imports/ }).click();

@@ -23,6 +23,11 @@ impl Task<'_> {
         if is_unsafe && (self.deny_pickle || !self.allow_code) {
             return Ok(None);
         }
+        // Its tensors are read, and break a rule.
+        let is_broken = report.file().is_some() && report.verdict_on_checked() == Verdict::Invalid;
+        if is_broken && !self.deny_pickle && pickle.is_some() {
+            return Ok(None);
+        }
         let pickle = pickle.map(|pickle| Examined::pickle(pickle, self.deny_pickle));
         if let Some(pickle) = pickle.clone().filter(|it| it.runs || !report.is_scanned_archive()) {
             return Ok(Some(pickle));
@@ -105,5 +110,6 @@ impl Task<'_> {
 /// The class of a file in a folder that is shown by its report.
 pub(super) fn class_of(report: &Report) -> &'static str {
     let is_code = |pickles: &Pickles| report.file().is_none() || pickles.can_run_code();
-    if report.pickles().is_some_and(is_code) { Class::Code.name() } else { "model" }
+    let is_archive = report.is_scanned_archive();
+    if is_archive || report.pickles().is_some_and(is_code) { Class::Code.name() } else { "model" }
 }

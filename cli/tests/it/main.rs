@@ -25,6 +25,8 @@ mod outputs;
 mod paths;
 mod pickles;
 mod policy;
+mod programs;
+
 mod recipes;
 #[cfg(feature = "remote")]
 mod remote;

@@ -39,6 +39,8 @@ pub(crate) struct Check {
     index: Option<Vec<u8>>,
     /// An index was made, so the file is of its format, whatever is wrong with it.
     is_indexed: bool,
+    /// What it is if it has a program beside its tensors, which is not read.
+    program: Option<Diagnosis>,
     pub(crate) format: Option<Format>,
     pub(crate) file: Option<File>,
     opening: Opening,
@@ -150,6 +152,7 @@ impl Check {
                     };
                     let checkpoint = self.checkpoint.take();
                     if index.is_some() {
+                        self.program = checkpoint.as_ref().and_then(Checkpoint::program);
                         let prior = checkpoint.map(Checkpoint::into_prior).unwrap_or_default();
                         self.scan = Some(Box::new(Scan::after(prior)));
                         self.format = Some(Format::PyTorch);
@@ -388,8 +391,11 @@ impl Check {
         let Collected { kept, tally, .. } = &self.collected;
         match &self.file {
             Some(file) => Diagnosis::cut_off(file, len, kept, tally).or_else(|| {
-                let pickles = self.pickles.as_ref().filter(|_| self.is_indexed);
-                let pickles = pickles.filter(|it| it.can_run_code())?;
+                let pickles = self.pickles.as_ref().filter(|_| self.is_indexed)?;
+                if let Some(program) = self.program.clone() {
+                    return Some(program.with(pickles.clone()));
+                }
+                let pickles = Some(pickles).filter(|it| it.can_run_code())?;
                 Some(Diagnosis::of_checkpoint(pickles.clone()))
             }),
             None => self.other.clone().flatten(),
@@ -400,6 +406,11 @@ impl Check {
     pub(crate) fn pickles(&self) -> Option<&Pickles> {
         let other = || self.other.as_ref()?.as_ref()?.pickles();
         self.pickles.as_ref().or_else(other)
+    }
+
+    /// Whether the file is open, and has a program that is not read.
+    pub(crate) fn has_program(&self) -> bool {
+        self.program.is_some() && self.file.is_some()
     }
 
     /// Whether the file could not be opened because this build does not read its format or
@@ -428,6 +439,7 @@ impl Check {
             format: self.format,
             file: self.file,
             refused: self.is_refused(),
+            has_program: self.has_program(),
             checked: self.checked(),
             diagnosis: self.diagnosis(len),
             pickles: self.pickles.as_ref(),

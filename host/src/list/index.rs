@@ -4,7 +4,9 @@ use crate::base::span::within;
 use crate::base::text::{Text, push_bytes};
 use crate::list::entry::{Entry, Shape, read_extents};
 use alloc::vec::Vec;
-use weighbridge_core::{Chunks, Name, NameEncoding, Part, Region, Source, Status, Stop, Tensor};
+use weighbridge_core::{
+    Chunks, Name, NameEncoding, Part, Region, Source, Span, Status, Stop, Tensor, limits,
+};
 
 /// Marks data whose place is unknown.
 const NOWHERE: u64 = u64::MAX;
@@ -30,6 +32,9 @@ pub struct Index {
     offsets: Vec<u64>,
     names: Slices<u8>,
     extents: Slices<Option<u64>>,
+    /// A bit for each byte of a name: 1 for a dot between two keys of its path. Empty for names without
+    /// a path.
+    dots: Slices<u8>,
 }
 
 /// Slices of different lengths, stored contiguously.
@@ -49,6 +54,11 @@ impl<T: Copy> Slices<T> {
     /// Ends the slice that was appended to the items.
     fn end(&mut self) {
         self.ends.push(self.items.len());
+    }
+
+    /// Adds empty slices, until there are this many.
+    fn pad(&mut self, count: usize) {
+        self.ends.resize(count.max(self.ends.len()), self.items.len());
     }
 
     fn extend(&mut self, other: &Slices<T>) {
@@ -141,6 +151,26 @@ impl Index {
         self.names.get(at)
     }
 
+    /// Whether byte `byte` of a tensor's name is a dot in a key, as the names of checkpoints have them, and
+    /// no dot between two keys. Of other names that is not known: `false`.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::checkpoint();
+    /// let index = weighbridge::Model::from_bytes(&bytes)?.index()?;
+    /// assert_eq!(index.name(0).to_string(), "model.w");
+    /// assert!(!index.is_in_key(0, 5)); // {"model": {"w": …}}
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn is_in_key(&self, at: usize, byte: usize) -> bool {
+        let bits = self.dots.get(at).get(byte / 8);
+        bits.is_some_and(|bits| bits >> (byte % 8) & 1 == 0)
+    }
+
+    /// Whether the keys of the path of a tensor are known.
+    pub(crate) fn has_path(&self, at: usize) -> bool {
+        !self.dots.get(at).is_empty()
+    }
+
     /// The extents of the tensor at a position, outermost first; `None` for one that varies or
     /// is not in the file. Empty if there is no such tensor.
     ///
@@ -225,7 +255,9 @@ impl Index {
     /// ```
     pub fn memory(&self) -> usize {
         let each = size_of::<Tensor>() + 2 * size_of::<u64>() + 2 * size_of::<usize>();
-        self.len() * each + self.names.items.len() + size_of_val(self.extents.items.as_slice())
+        let bytes = self.names.items.len() + self.dots.items.len();
+        let dots = self.dots.ends.len() * size_of::<usize>();
+        self.len() * each + bytes + dots + size_of_val(self.extents.items.as_slice())
     }
 
     /// Reserves room for this many more tensors, if there is enough memory.
@@ -237,7 +269,7 @@ impl Index {
     /// ```
     pub fn reserve(&mut self, more: u64) {
         let more = usize::try_from(more).unwrap_or_default();
-        let Index { tensors, stored, offsets, names, extents } = self;
+        let Index { tensors, stored, offsets, names, extents, .. } = self;
         // If this fails, the vectors grow bit by bit.
         let _ = tensors.try_reserve_exact(more).is_ok()
             && stored.try_reserve_exact(more).is_ok()
@@ -275,6 +307,12 @@ impl Index {
         self.extents.end();
         push_bytes(&name, &mut self.names.items);
         self.names.end();
+        let dots = if inside { path_dots(source, tensor.name.span()) } else { &[] };
+        if !dots.is_empty() {
+            self.dots.pad(self.tensors.len());
+            self.dots.items.extend_from_slice(dots);
+            self.dots.end();
+        }
         let (offset, stored) = match tensor.chunks {
             Chunks::One(span) => (span.offset, span.len),
             _ => (NOWHERE, 0),
@@ -327,10 +365,23 @@ impl Index {
     /// ```
     pub fn join(&mut self, other: &Index, base: u64) {
         let at = |at: &u64| if *at == NOWHERE { NOWHERE } else { at.saturating_add(base) };
+        let before = self.tensors.len();
         self.tensors.extend_from_slice(&other.tensors);
         self.stored.extend_from_slice(&other.stored);
         self.offsets.extend(other.offsets.iter().map(at));
         self.names.extend(&other.names);
         self.extents.extend(&other.extents);
+        if !other.dots.ends.is_empty() {
+            self.dots.pad(before);
+            self.dots.extend(&other.dots);
+        }
     }
+}
+
+/// Which bytes of a name are dots between two keys of its path. In an index that was made for a file,
+/// this follows each name.
+fn path_dots<'a>(source: &Source<'a>, name: Span) -> &'a [u8] {
+    let end = name.end().filter(|_| name.offset >= limits::INDEX);
+    let bits = end.map(|end| Span::new(end, name.len.div_ceil(8)));
+    bits.and_then(|bits| source.get(bits).ok()).unwrap_or_default()
 }

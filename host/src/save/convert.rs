@@ -174,6 +174,8 @@ impl Convert {
             let would = would.strip_prefix("which ").unwrap_or(&would);
             Some(format!("its pickle {would}: nothing was run, and what that makes is left out"))
         }));
+        let programs = opened.parts.iter().filter(|part| part.report.has_program());
+        done.notes.extend(programs.map(|_| "its program was not checked, and is left out".into()));
         if !done.left_out.is_empty() && !self.force {
             done.verdict = Verdict::Unchecked;
             return Ok(done);

@@ -134,6 +134,21 @@ impl Checkpoint {
     }
 }
 
+/// An archive of TorchScript: the storages and the object of a module, what its code names, and other
+/// records, in the order of `torch.jit.save`.
+pub fn program(object: Vec<u8>, storages: &[&[u8]], others: &[(&str, &[u8])]) -> Checkpoint {
+    let mut records = Vec::new();
+    for (key, content) in storages.iter().enumerate() {
+        records.push(Record::new(&format!("data/{key}"), content));
+    }
+    records.push(Record::new("data.pkl", &object));
+    records.extend(others.iter().map(|(name, content)| Record::new(name, content)));
+    records.push(Record::new("constants.pkl", &Pickle::new(2).op(b')').stop()));
+    records.push(Record::new("version", b"3\n"));
+    records.push(Record::new("byteorder", b"little"));
+    Checkpoint { top: "net".into(), records, alignment: 64 }
+}
+
 /// A view of a storage, as arguments of the functions of `torch._utils`.
 #[derive(Clone, Debug)]
 pub struct View {

@@ -46,5 +46,6 @@ mod scales;
 mod sizes;
 mod stats;
 mod sweeps;
+mod tree;
 mod vocabularies;
 mod windows;

@@ -2,7 +2,7 @@
 //! and in windows, and elements are those that were written.
 
 use std::collections::BTreeSet;
-use weighbridge::{Format, Goal, Layout, Model, Options, Poll, Session};
+use weighbridge::{Format, Goal, Layout, Model, Options, Poll, Session, Verdict, check_with};
 use weighbridge_core::{Finding, Profile};
 use weighbridge_tests::encode::{pickle::Pickle, pytorch::Checkpoint};
 use weighbridge_tests::fixtures::{Fixture, pytorch};
@@ -104,7 +104,8 @@ fn pytorch_findings_are_the_same_in_windows() {
 
 #[test]
 fn pytorch_file_with_changed_bytes_is_the_same_in_windows() {
-    let sound: Vec<_> = pytorch::all().into_iter().filter(|it| it.breaks.is_empty()).collect();
+    let is_sound = |it: &Fixture| it.breaks.is_empty() || it.breaks == ["C-PROGRAM"];
+    let sound: Vec<_> = pytorch::all().into_iter().filter(is_sound).collect();
     let mut state = 1_u64;
     let mut next = |below: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -155,9 +156,58 @@ fn pytorch_numbers_of_the_object_are_metadata() {
     assert_eq!(names, ["w", "model.layer.b"]);
 }
 
+fn fixture(name: &str) -> Vec<u8> {
+    pytorch::all().into_iter().find(|it| it.name == name).unwrap().bytes
+}
+
+#[test]
+fn pytorch_tensors_of_a_program_are_read() {
+    let bytes = fixture("program-with-constants");
+    let model = Model::from_bytes(&bytes).unwrap();
+    let names: Vec<_> = model.tensors().map(|it| it.unwrap().name().to_string()).collect();
+    assert_eq!(names, ["w", "named.a", "layer.b", "constants.0", "constants.1"]);
+    let read = |name: &str| model.tensor(name).unwrap().to_vec::<f32>().unwrap();
+    assert_eq!(read("w"), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    assert_eq!(read("named.a"), [0.0, 1.0]);
+    assert_eq!((read("constants.0"), read("constants.1")), (vec![0.0], vec![1.0]));
+    let keys: Vec<_> = model.metadata().map(|entry| entry.unwrap().key().to_string()).collect();
+    assert_eq!(keys, ["training", "rates.0", "rates.1"]);
+    let storages: Vec<_> = model.storages().unwrap().iter().map(|it| it.key.to_string()).collect();
+    assert_eq!(storages, ["0", "1", "2", "constants/0"]);
+}
+
+/// Whatever is asked for or ignored.
+#[test]
+fn pytorch_archive_with_a_program_is_never_valid() {
+    let program = fixture("program");
+    for options in [
+        options(),
+        options().format(Format::PyTorch),
+        options().profile(Profile::Lenient),
+        options().ignore("C-PROGRAM").unwrap(),
+    ] {
+        let report = check_with(&program, &options).unwrap();
+        for profile in [Profile::Strict, Profile::Lenient] {
+            assert_eq!(report.verdict(profile), Verdict::Unsupported);
+        }
+        assert_eq!(report.verdict_on_checked(), Verdict::Unsupported);
+        assert!(report.findings().is_empty());
+        let diagnosis = report.diagnosis().unwrap().to_string();
+        assert!(diagnosis.starts_with("a zip archive that holds a pickle, which imports nothing"));
+    }
+    let verdict = |bytes: &[u8], options: &Options| {
+        check_with(bytes, options).unwrap().verdict(Profile::Strict)
+    };
+    assert_eq!(verdict(&program, &options().deny("pickle").unwrap()), Verdict::Invalid);
+    for name in ["program-without-storage", "program-without-constant", "program-sparse-outside"] {
+        assert_eq!(verdict(&fixture(name), &options()), Verdict::Invalid, "{name}");
+    }
+    assert_eq!(verdict(&fixture("program-sparse-columns"), &options()), Verdict::Unsupported);
+}
+
 /// Keys and values of what a checkpoint says about its tensor "w".
 fn said(name: &str) -> Vec<(String, String)> {
-    let bytes = pytorch::all().into_iter().find(|it| it.name == name).unwrap().bytes;
+    let bytes = fixture(name);
     let model = Model::from_bytes(&bytes).unwrap();
     let tensor = model.tensor("w").unwrap();
     let said = tensor.metadata().map(|entry| {

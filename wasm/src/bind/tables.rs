@@ -145,10 +145,10 @@ impl RawDocument {
     }
 
     /// The rows that were selected, grouped by what follows the first `prefix`
-    /// bytes of their names.
-    pub fn groups(&mut self, prefix: u32) -> Uint8Array {
+    /// bytes of their names; of names with a path, those whose keys there are those of tensor `like`.
+    pub fn groups(&mut self, prefix: u32, like: u32) -> Uint8Array {
         let inner = &mut self.inner;
-        let groups = inner.selection.groups(&inner.index, prefix as usize);
+        let groups = inner.selection.groups(&inner.index, prefix as usize, like);
         let (mut names, mut keys) = (Texts::default(), Texts::default());
         for group in &groups {
             let name = inner.index.name_bytes(group.first as usize);
@@ -167,6 +167,8 @@ impl RawDocument {
         let words = &mut inner.words;
         let mut code = |dtype: DType| words.code(dtype.name());
         pack.items(2, &groups, |group| group.dtype.map_or(u16::MAX, &mut code).into());
+        pack.items(4, &groups, |group| group.first.into());
+        pack.items(1, &groups, |group| group.in_key.into());
         pack.done()
     }
 

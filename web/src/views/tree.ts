@@ -1,4 +1,4 @@
-/** Tensors as a tree, split by the parts of their names. */
+/** Tensors as a tree, split by the parts of their names, or of the keys that lead to them. */
 
 import type { OpenFile } from '../file.ts';
 import { h, icon, setText } from '../ui/dom.ts';
@@ -7,11 +7,23 @@ import { Grid } from '../ui/grid.ts';
 import type { Choice } from '../worker/select.ts';
 import type { Group } from '../worker/tables.ts';
 
-interface Node extends Group {
+/** A node as its children see it. */
+interface Above {
   prefix: string;
+  /** The prefix, with a mark at each dot in a key: two nodes may be written alike. */
+  path: string;
+  /** The dot in a key that its children begin with. */
+  dot: string;
+  first: number;
+}
+
+interface Node extends Group, Above {
+  label: string;
   level: number;
   open: boolean;
 }
+
+const ROOT: Above = { prefix: '', path: '', dot: '', first: 0 };
 
 /** Maximum number of rows that are shown unasked. */
 const UNFOLDED = 200;
@@ -59,7 +71,7 @@ export class TensorTree {
       this.#unfolded = true;
       await this.#unfold();
     }
-    const nodes = await this.#level('', 1);
+    const nodes = await this.#level(ROOT, 1);
     if (round === this.#round) {
       this.#nodes = nodes;
       this.#update();
@@ -68,39 +80,50 @@ export class TensorTree {
 
   /** Opens groups down to the layers, which have numbers, as long as the rows are few. */
   async #unfold(): Promise<void> {
-    const { api, id } = this.#file;
     let rows = 0;
-    for (let prefixes = ['']; prefixes.length > 0; ) {
-      const below = await Promise.all(prefixes.map(async (prefix) => (await api.groups(id, prefix, this.#filter)).map((group) => ({ ...group, prefix: prefix + group.key }))));
-      const groups = below.flat();
-      rows += groups.length;
+    for (let nodes = [ROOT]; nodes.length > 0; ) {
+      const below = (await Promise.all(nodes.map((node) => this.#below(node, 1)))).flat();
+      rows += below.length;
       if (rows > UNFOLDED) {
         return;
       }
-      prefixes.forEach((prefix) => this.#open.add(prefix));
-      prefixes = groups.filter(({ index, name }) => index === undefined && !/^\d/.test(name)).map(({ prefix }) => prefix);
+      nodes.forEach(({ path }) => this.#open.add(path));
+      nodes = below.filter(({ index, name }) => index === undefined && !/^\d/.test(name));
     }
   }
 
-  /** The nodes below a prefix; nodes that were open stay open. */
-  async #level(prefix: string, level: number): Promise<Node[]> {
+  /** The nodes right below another. */
+  async #below(above: Above, level: number): Promise<Node[]> {
     const { api, id, closing } = this.#file;
-    const groups = closing.signal.aborted ? [] : await api.groups(id, prefix, this.#filter);
+    const groups = closing.signal.aborted ? [] : await api.groups(id, above.prefix, this.#filter, above.first);
+    return groups.map((group) => ({
+      ...group,
+      prefix: above.prefix + group.key,
+      path: `${above.path}${group.key}${group.inKey ? '\0' : ''}`,
+      dot: group.inKey ? group.key.slice(-1) : '',
+      // The dot at the end of a prefix says no more than the arrow before it, unless it is in a key.
+      label: above.dot + (group.index === undefined ? group.name.replace(/(?<=.)[./]$/, '') : group.name),
+      level,
+      open: false,
+    }));
+  }
+
+  /** The nodes below another; nodes that were open stay open. */
+  async #level(above: Above, level: number): Promise<Node[]> {
     const nodes: Node[] = [];
-    for (const group of groups) {
-      const node = { ...group, prefix: prefix + group.key, level, open: false };
+    for (const node of await this.#below(above, level)) {
       nodes.push(node);
-      if (group.index === undefined && this.#open.has(node.prefix)) {
+      if (node.index === undefined && this.#open.has(node.path)) {
         node.open = true;
-        (await this.#level(node.prefix, level + 1)).forEach((below) => nodes.push(below));
+        (await this.#level(node, level + 1)).forEach((below) => nodes.push(below));
       }
     }
     return nodes;
   }
 
   async #expand(node: Node): Promise<void> {
-    this.#open.add(node.prefix);
-    const below = await this.#level(node.prefix, node.level + 1);
+    this.#open.add(node.path);
+    const below = await this.#level(node, node.level + 1);
     // Other nodes may have been opened or closed since.
     const at = this.#nodes.indexOf(node);
     if (at < 0 || node.open) {
@@ -122,7 +145,7 @@ export class TensorTree {
     }
     this.#nodes.splice(at + 1, end - at - 1);
     node.open = false;
-    this.#open.delete(node.prefix);
+    this.#open.delete(node.path);
   }
 
   #update(): void {
@@ -159,8 +182,7 @@ export class TensorTree {
     const [name, dtype, tensors, elements, stored] = element.children as unknown as HTMLElement[];
     name.style.paddingInlineStart = `${0.5 + (node.level - 1) * 1}rem`;
     setText(name.children[0], group ? (node.open ? '▾' : '▸') : '');
-    // The dot at the end of a prefix says no more than the arrow before it.
-    setText(name.children[1], group ? node.name.replace(/(?<=.)[./]$/, '') : node.name);
+    setText(name.children[1], node.label);
     name.children[1].setAttribute('title', node.prefix);
     setText(dtype, node.dtype);
     dtype.classList.toggle('muted', node.dtype === 'mixed');

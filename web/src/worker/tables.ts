@@ -48,9 +48,9 @@ export type Row = Awaited<ReturnType<typeof rows>>['rows'][number];
 
 export { prepareSearch, rankOf };
 
-export async function groups(context: Context, id: number, prefix: string, choice: Choice) {
+export async function groups(context: Context, id: number, prefix: string, choice: Choice, like = 0) {
   const file = session(id);
-  const table = file.document.groups(prefix, await filterOf(file, choice, context));
+  const table = file.document.groups(prefix, await filterOf(file, choice, context), like);
   const [names, keys] = [[...table.names], [...table.keys]];
   return Array.from(table.count, (count, i) => ({
     name: names[i],
@@ -61,6 +61,8 @@ export async function groups(context: Context, id: number, prefix: string, choic
     dtype: table.dtype[i] === MIXED ? 'mixed' : file.word(table.dtype[i]),
     index: table.index[i] === NONE ? undefined : table.index[i],
     findings: table.findings[i],
+    first: table.first[i],
+    inKey: table.inKey[i] === 1,
   }));
 }
 

@@ -11,6 +11,10 @@ rules! { Format::PyTorch.code();
     C_NONE = "C-NONE", Fatal, Silent,
         "the file is no checkpoint that was followed: an archive with data.pkl, or the five pickles of torch before 1.6",
         "torch.load: an archive has the record data.pkl; an older file begins with the pickle of a number";
+    C_PROGRAM = "C-PROGRAM", Unchecked, Silent,
+        "the archive has a program beside its tensors, TorchScript or its form for mobile devices, which was not checked",
+        "torch.jit.save: constants.pkl and code/; _save_for_lite_interpreter: bytecode.pkl",
+        why "loading the file makes a model that runs this program; only its tensors and pickles are read";
     R_TOP = "R-TOP", Violation, Implied,
         "the record does not lie in one folder with data.pkl and the first record",
         "PyTorchStreamReader: all records lie in the folder of the first",
@@ -210,6 +214,7 @@ rules! { Format::PyTorch.code();
 
 /// The rules whose faults a host finds while it follows the pickle, by their number in the index.
 pub const FLAWS: &[Rule] = &[
+    C_PROGRAM,
     R_TOP,
     R_TWICE,
     R_VERSION,

@@ -28,6 +28,8 @@ pub struct Group {
     pub dtype: Option<DType>,
     /// Whether the node is a single tensor, whose name ends here.
     pub leaf: bool,
+    /// Whether the dot at its end is in a key, and does not end one: see [`Index::is_in_key`].
+    pub in_key: bool,
     /// Length of the prefix that all names in the group share.
     common: usize,
 }
@@ -48,10 +50,50 @@ pub struct Total {
     pub without_data: u64,
 }
 
+impl Group {
+    /// Takes the parts that all names in the group share, up to the end of a key.
+    fn take_rest_of_key(&mut self, index: &Index) {
+        let first = self.first as usize;
+        let name = index.name_bytes(first);
+        let common = if self.count == 1 { name.len() } else { self.common };
+        while self.in_key {
+            let from = self.segment.end;
+            let rest = name.get(from..common).unwrap_or_default();
+            match rest.iter().position(is_divider) {
+                Some(next) => {
+                    self.segment.end = from + next + 1;
+                    self.in_key = index.is_in_key(first, from + next);
+                }
+                None if self.count > 1 => return,
+                None => {
+                    (self.leaf, self.in_key, self.segment.end) = (true, false, name.len());
+                }
+            }
+        }
+    }
+}
+
+/// Whether a byte of a name ends a part of it.
+fn is_divider(byte: &u8) -> bool {
+    matches!(byte, b'.' | b'/')
+}
+
+/// The number of bytes that two names share, with the keys in them.
+fn same(index: &Index, a: usize, b: usize) -> usize {
+    let bytes = index.name_bytes(a).iter().zip(index.name_bytes(b)).enumerate();
+    let is_same = |(at, (x, y)): &(usize, (&u8, &u8))| {
+        x == y && (!is_divider(x) || index.is_in_key(a, *at) == index.is_in_key(b, *at))
+    };
+    bytes.take_while(is_same).count()
+}
+
 impl Selection {
     /// Groups the rows of the last query by their names after the first `prefix` bytes, up to
     /// and including the next separator (a dot or a slash), or a later one if all names in the
     /// group share it. A tensor alone in its group is shown by itself.
+    ///
+    /// If the keys of paths are known, only tensors count whose keys in this prefix are those of tensor
+    /// `like`, and no node has parts of two keys.
     ///
     /// ```
     /// use weighbridge::table::{Filter, Selection, Sort};
@@ -60,19 +102,23 @@ impl Selection {
     /// let index = weighbridge::Model::from_bytes(&bytes)?.index()?; // c, a, b
     /// let mut selection = Selection::default();
     /// selection.select(&index, Sort::default(), Filter::default(), &[]);
-    /// let first: Vec<u32> = selection.groups(&index, 0).iter().map(|group| group.first).collect();
+    /// let first: Vec<u32> = selection.groups(&index, 0, 0).iter().map(|group| group.first).collect();
     /// assert_eq!(first, [1, 2, 0]); // each for itself, by name
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
-    pub fn groups(&self, index: &Index, prefix: usize) -> Vec<Group> {
+    pub fn groups(&self, index: &Index, prefix: usize, like: u32) -> Vec<Group> {
         let segment = |group: &Group| {
             let name = index.name_bytes(group.first as usize);
             name.get(group.segment.clone()).unwrap_or_default()
         };
         let join = |groups: &mut Vec<Group>, next: Group| match groups.last_mut() {
-            Some(group) if !next.leaf && !group.leaf && segment(&next) == segment(group) => {
-                let name = |group: &Group| index.name_bytes(group.first as usize).iter();
-                let same = name(group).zip(name(&next)).take_while(|(a, b)| a == b).count();
+            Some(group)
+                if !next.leaf
+                    && !group.leaf
+                    && next.in_key == group.in_key
+                    && segment(&next) == segment(group) =>
+            {
+                let same = same(index, group.first as usize, next.first as usize);
                 group.common = group.common.min(next.common).min(same);
                 group.count += next.count;
                 group.stored = group.stored.saturating_add(next.stored);
@@ -87,8 +133,11 @@ impl Selection {
         for row in self.rows() {
             let i = *row as usize;
             let (name, tensor) = (index.name_bytes(i), index.tensors().get(i));
+            if index.has_path(i) && prefix > 0 && same(index, i, like as usize) < prefix {
+                continue;
+            }
             let rest = name.get(prefix..).unwrap_or_default();
-            let end = rest.iter().position(|byte| matches!(byte, b'.' | b'/'));
+            let end = rest.iter().position(is_divider);
             let next = Group {
                 segment: prefix..end.map_or(name.len(), |end| prefix + end + 1),
                 first: *row,
@@ -98,13 +147,15 @@ impl Selection {
                 findings: self.findings(*row),
                 dtype: tensor.map(|tensor| tensor.dtype),
                 leaf: end.is_none(),
+                in_key: end.is_some_and(|end| index.is_in_key(i, prefix + end)),
                 common: name.len(),
             };
             join(&mut runs, next);
         }
         let order = sorted(runs.len(), &mut |a, b| {
             let segment = |i: u32| runs.get(i as usize).map_or(&[][..], segment);
-            natural(segment(a), segment(b)).is_lt()
+            let in_key = |i: u32| runs.get(i as usize).is_some_and(|run| run.in_key);
+            natural(segment(a), segment(b)).then(in_key(a).cmp(&in_key(b))).is_lt()
         });
         let mut groups: Vec<Group> = Vec::new();
         for next in order.iter().filter_map(|i| runs.get(*i as usize)) {
@@ -112,11 +163,13 @@ impl Selection {
         }
         for group in &mut groups {
             let name = index.name_bytes(group.first as usize);
-            if group.count == 1 {
+            if index.has_path(group.first as usize) {
+                group.take_rest_of_key(index);
+            } else if group.count == 1 {
                 (group.leaf, group.segment.end) = (true, name.len());
             } else if !group.leaf {
                 let common = name.get(..group.common).unwrap_or_default();
-                let last = common.iter().rposition(|byte| matches!(byte, b'.' | b'/'));
+                let last = common.iter().rposition(is_divider);
                 group.segment.end = group.segment.end.max(last.map_or(0, |last| last + 1));
             }
         }

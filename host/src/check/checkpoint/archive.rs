@@ -1,12 +1,13 @@
 //! Checkpoints in an archive, as torch has written them since 1.6.
 
 use super::draft::{Draft, Named};
-use super::object::{Place, Walk};
+use super::object::{Form, Place, Walk};
 use super::records::{self, Content};
 use super::values::Values;
 use crate::base::hash::hash;
 use crate::base::sort::sorted;
 use crate::check::criteria::Criteria;
+use crate::check::diagnosis::Diagnosis;
 use crate::check::scan::part::Bytes;
 use crate::check::scan::zip::{Directory, Member};
 use crate::check::scan::{Followed, Prior};
@@ -18,6 +19,12 @@ use weighbridge_core::{Absent, Source, Span, limits};
 
 /// The record of the object.
 const OBJECT: &str = "data.pkl";
+/// The records that only archives with a program have: the tensors that its code names, and its
+/// instructions.
+const PROGRAMS: [&str; 2] = [CONSTANTS, "bytecode.pkl"];
+const CONSTANTS: &str = "constants.pkl";
+/// The records of archives that keep their tensors in another way.
+const OTHERS: [&str; 2] = [".data/extern_modules", "archive_format"];
 /// Bytes of a file that hold the first name, and where it begins.
 const HEAD: u64 = 512;
 const LOCAL: usize = 30;
@@ -39,11 +46,17 @@ pub(crate) struct Archived {
     /// Members in the order of the hashes of their names, and then of the names.
     by_name: Vec<(u64, usize)>,
     pickle: Option<Content>,
+    /// The pickle of the tensors that code names.
+    constants: Option<Content>,
     small: Vec<Option<Content>>,
     draft: Option<Draft>,
     storages: Vec<Storage>,
     /// What a scan of the file need not find again.
     prior: Prior,
+    /// Where the first record of a program begins.
+    program: Option<u64>,
+    /// What the archive looks like by its first member.
+    kind: Option<Diagnosis>,
     stage: Stage,
 }
 
@@ -85,6 +98,11 @@ impl Archived {
         }
     }
 
+    /// What an archive with a program beside its tensors is called by its first member.
+    pub(super) fn program(&self) -> Option<Diagnosis> {
+        self.kind.clone().filter(|_| self.program.is_some())
+    }
+
     pub(super) fn into_prior(self) -> Prior {
         let Archived { directory, prior, is_whole, .. } = self;
         Prior { directory: is_whole.then_some(directory), ..prior }
@@ -119,9 +137,9 @@ impl Archived {
         self.is_distinct = order.array_windows().all(|[a, b]| key(*a) != key(*b));
         let hashed = |at: &u32| (hashes.get(*at as usize).copied().unwrap_or(0), *at as usize);
         self.by_name = order.iter().map(hashed).collect();
-        // Other kinds of archives keep more than tensors.
-        let others = ["constants.pkl", "bytecode.pkl", ".data/extern_modules", "archive_format"];
-        let is_other = others.into_iter().any(|name| self.member(name).is_some());
+        let is_other = OTHERS.into_iter().any(|name| self.member(name).is_some());
+        self.kind = Diagnosis::of_head(head, file.len());
+        self.program = PROGRAMS.into_iter().find_map(|name| Some(self.member(name)?.offset));
         // A pickle of this name alone may be of any program.
         let data = alloc::format!("{}data/", self.top);
         let has_data = self.directory.members.iter().any(|it| it.name.starts_with(&data));
@@ -146,7 +164,13 @@ impl Archived {
 
     fn pickle(&mut self, file: &Source<'_>) -> Result<Option<Stage>, Absent> {
         let Some(member) = self.member(OBJECT) else { return Ok(None) };
-        self.pickle = records::content(member, file, limits::PICKLE_DECODED)?;
+        if self.pickle.is_none() {
+            self.pickle = records::content(member, file, limits::PICKLE_DECODED)?;
+        }
+        let constants = self.member(CONSTANTS).filter(|_| self.pickle.is_some());
+        if let Some(constants) = constants {
+            self.constants = records::content(constants, file, limits::PICKLE_DECODED)?;
+        }
         Ok(self.pickle.as_ref().map(|_| Stage::Small(0)))
     }
 
@@ -170,11 +194,16 @@ impl Archived {
             self.draft = Some(draft);
             return Some(Stage::Storages);
         }
+        let form = if self.program.is_some() { Form::Program } else { Form::Saved };
         let mut followed = Followed::new(Span::new(pickle.at, pickle.bytes.len() as u64));
         let values = Values::of(&pickle.bytes, 0, &mut |event| followed.event(event, criteria))?;
         followed.stops(values.stopped);
         self.prior.pickle = (!pickle.is_deflated).then_some(followed);
-        let mut draft = Walk::new(&values, &pickle.bytes, place, false).run();
+        let mut draft = Walk::new(&values, &pickle.bytes, place, form).run();
+        if let Some(constants) = self.constants.take().filter(|_| !draft.is_full()) {
+            draft = follow(&constants, draft);
+        }
+        draft.compare_names();
         records::pickle(&mut draft, &values, pickle, place);
         self.draft = Some(draft);
         Some(Stage::Storages)
@@ -185,7 +214,8 @@ impl Archived {
         let bytes = whole(file);
         while let Some(named) = self.named() {
             let key = core::str::from_utf8(&named.key).ok();
-            let member = key.and_then(|key| self.member(&alloc::format!("data/{key}")));
+            let folder = if named.is_constant { "" } else { "data/" };
+            let member = key.and_then(|key| self.member(&alloc::format!("{folder}{key}")));
             let data = match member {
                 Some(member) => member.data(&bytes, file)?,
                 None => None,
@@ -238,8 +268,23 @@ impl Archived {
             let at = self.pickle.as_ref().map_or(0, |pickle| pickle.at);
             draft.flaw(rules::R_TOP, Span::new(at, 1), None);
         }
+        if let Some(at) = self.program {
+            let at = at.min(len);
+            draft.flaw(rules::C_PROGRAM, Span::new(at, (len - at).min(4)), None);
+        }
         let summary = Summary { is_big: is_big.into(), ..Summary::default() };
         Some(draft.encode(summary, &self.storages))
+    }
+}
+
+/// Follows the pickle of constants, and adds its tensors. A scan says what is wrong with it.
+fn follow(constants: &Content, draft: Draft) -> Draft {
+    let place = Place { at: constants.at, is_deflated: constants.is_deflated };
+    match Values::of(&constants.bytes, 0, &mut |_| {}) {
+        Some(values) => {
+            Walk::new(&values, &constants.bytes, place, Form::Constants).after(draft).run()
+        }
+        None => draft,
     }
 }
 

@@ -19,7 +19,7 @@ impl Walk<'_> {
         }
         let is_number = |id: &Id| matches!(values.get(*id), Value::Int(_) | Value::Float(_));
         let is_right = match (made.of, args) {
-            (Known::Other, _) => true,
+            (Known::Other | Known::Typed, _) => true,
             (_, None) => false,
             (Known::OrderedDict | Known::Counter | Known::Set, Some(args)) => args.len() <= 1,
             (Known::Size, Some([inner])) => {

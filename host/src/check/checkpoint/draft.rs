@@ -17,6 +17,8 @@ pub(super) const NONE: u64 = u64::MAX;
 #[derive(Debug)]
 pub(super) struct Named {
     pub(super) key: Arc<[u8]>,
+    /// It lies where the code of a program looks for tensors; the key has the folder.
+    pub(super) is_constant: bool,
     /// The number of the type of its elements; `None` if it counts bytes of any type.
     pub(super) class: Option<u64>,
     /// Its number of elements, and of bytes.
@@ -42,7 +44,7 @@ pub(super) struct Draft {
     pub(super) flaws: Vec<Flaw>,
     pub(super) indices: Vec<Indices>,
     pub(super) storages: Vec<Named>,
-    keys: BTreeMap<Arc<[u8]>, usize>,
+    keys: BTreeMap<(bool, Arc<[u8]>), usize>,
     /// Names, texts and numbers.
     heap: Vec<u8>,
     /// Entries were left out.
@@ -168,7 +170,7 @@ impl Draft {
     /// The number of the storage with this key, which is added at its first mention.
     pub(super) fn storage(&mut self, new: Named) -> (usize, bool) {
         let next = self.storages.len();
-        let number = *self.keys.entry(new.key.clone()).or_insert(next);
+        let number = *self.keys.entry((new.is_constant, new.key.clone())).or_insert(next);
         match self.storages.get_mut(number) {
             None => {
                 self.storages.push(new);
@@ -185,7 +187,7 @@ impl Draft {
 
     /// The number of the storage with this key.
     pub(super) fn storage_of(&self, key: &[u8]) -> Option<usize> {
-        self.keys.get(key).copied()
+        self.keys.get(&(false, key.into())).copied()
     }
 
     /// The index, with the storages as they were found in the file.

@@ -20,6 +20,7 @@ mod torch_names;
 mod values;
 
 use crate::check::criteria::Criteria;
+use crate::check::diagnosis::Diagnosis;
 use crate::check::scan::Prior;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -59,6 +60,14 @@ impl Checkpoint {
         match self {
             Checkpoint::Archive(archive) => archive.step(file, criteria),
             Checkpoint::Older(older) => older.step(file),
+        }
+    }
+
+    /// What a file with a program beside its tensors is called, once its index is made.
+    pub(crate) fn program(&self) -> Option<Diagnosis> {
+        match self {
+            Checkpoint::Archive(archive) => archive.program(),
+            Checkpoint::Older(_) => None,
         }
     }
 

@@ -34,6 +34,18 @@ impl Place {
     }
 }
 
+/// What a pickle is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// An archive of `torch.save`.
+    Saved,
+    /// An archive with a program: its objects, and the tensors that its code names.
+    Program,
+    Constants,
+    /// A file before torch 1.6, whose persistent ids have another form.
+    Older,
+}
+
 /// Bytes and entries that are looked at for each byte of the pickle, and in addition.
 const SPENT: u64 = 16;
 const SPENT_LEAST: u64 = 16 << 20;
@@ -45,8 +57,7 @@ pub(super) struct Walk<'a> {
     pub(super) values: &'a Values,
     pub(super) bytes: &'a [u8],
     pub(super) place: Place,
-    /// Persistent ids have the form of files before torch 1.6.
-    pub(super) is_old: bool,
+    pub(super) form: Form,
     pub(super) draft: Draft,
     /// Where dots lie between two keys of the path at hand; those past its end are out of date.
     pub(super) dots: Vec<usize>,
@@ -84,12 +95,12 @@ enum Key {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(values: &'a Values, bytes: &'a [u8], place: Place, is_old: bool) -> Self {
+    pub(super) fn new(values: &'a Values, bytes: &'a [u8], place: Place, form: Form) -> Self {
         let seen = vec![false; values.len()];
         let draft = Draft::default();
         let left = (bytes.len() as u64).saturating_mul(SPENT).saturating_add(SPENT_LEAST);
         let (dots, numbers, is_too_deep) = (Vec::new(), Vec::new(), false);
-        Walk { values, bytes, place, is_old, draft, dots, numbers, seen, is_too_deep, left }
+        Walk { values, bytes, place, form, draft, dots, numbers, seen, is_too_deep, left }
     }
 
     /// Whether this many bytes or entries may be looked at.
@@ -102,10 +113,18 @@ impl<'a> Walk<'a> {
         left.is_some()
     }
 
+    /// Adds to what another walk found.
+    pub(super) fn after(self, draft: Draft) -> Self {
+        Walk { draft, ..self }
+    }
+
     /// Lists what the object holds.
     pub(super) fn run(mut self) -> Draft {
         let Some(root) = self.values.root() else { return self.draft };
         let mut path = Vec::new();
+        if self.form == Form::Constants {
+            path.extend_from_slice(b"constants");
+        }
         let mut open = Vec::new();
         self.enter(root, &mut path, &mut open);
         while let Some(frame) = open.last_mut() {
@@ -122,7 +141,6 @@ impl<'a> Walk<'a> {
             }
             self.enter(child, &mut path, &mut open);
         }
-        self.draft.compare_names();
         if self.is_too_deep {
             let flaw = self.draft.flaw(rules::P_DEPTH, self.place.of(0), None);
             flaw.expected = limits::PICKLE_DEPTH as u64;
@@ -209,6 +227,11 @@ impl<'a> Walk<'a> {
                     Known::OrderedDict | Known::Counter | Known::Set => {
                         children.extend(self.given(made.args));
                     }
+                    // The other argument is the name of a type.
+                    Known::Typed => match self.values.tuple(made.args) {
+                        Some([of, ..]) => children.push((Key::Same, *of)),
+                        _ => children.push((Key::Same, made.args)),
+                    },
                     Known::Other | Known::Parameter => {
                         children.push((Key::Same, made.args));
                         children.extend(made.state.map(|state| (Key::Same, state)));

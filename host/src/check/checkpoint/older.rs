@@ -1,7 +1,7 @@
 //! Checkpoints of torch 0.2 to 1.5: five pickles, then the storages in the order of a list of keys.
 
 use super::draft::Draft;
-use super::object::{Place, Walk};
+use super::object::{Form, Place, Walk};
 use super::records::operations;
 use super::values::{Id, Value, Values};
 use crate::check::scan::follow::{LEGACY, MAGIC};
@@ -99,10 +99,11 @@ impl Older {
             starts.iter().map(|from| Values::of(bytes, *from, &mut |_| {})).collect();
         let Some(pickles) = pickles else { return Ok(false) };
         let place = Place { at: 0, is_deflated: false };
-        let mut draft = Walk::new(&pickles[OBJECT], bytes, place, true).run();
+        let mut draft = Walk::new(&pickles[OBJECT], bytes, place, Form::Older).run();
+        draft.compare_names();
         pickles.iter().for_each(|values| operations(&mut draft, values, place));
         system(&mut draft, &pickles, bytes, place);
-        let keys = Walk::new(&pickles[KEYS], bytes, place, true);
+        let keys = Walk::new(&pickles[KEYS], bytes, place, Form::Older);
         let items: &[Id] = match pickles[KEYS].root().map(|root| pickles[KEYS].get(root)) {
             Some(Value::List(items)) => items,
             _ => {
@@ -223,7 +224,7 @@ fn system(draft: &mut Draft, pickles: &[Values], bytes: &[u8], place: Place) {
             draft.flaw(rules::L_MAGIC, place.of(values.place(root(values))), None);
         }
     }
-    let walk = Walk::new(system, bytes, place, true);
+    let walk = Walk::new(system, bytes, place, Form::Older);
     let Value::Dict(pairs) = system.get(root(system)) else { return };
     for (key, value) in pairs {
         let is_order = walk.text(*key) == Some(b"little_endian");

@@ -187,7 +187,7 @@ pub(super) fn names(draft: &mut Draft, members: &[Member], is_distinct: bool, to
         let key = name.strip_prefix("data/").filter(|key| !key.is_empty());
         let Some(key) = key.map(str::as_bytes) else { continue };
         // torch writes records in the order in which the pickle names storages.
-        if draft.storages.get(storage).is_some_and(|named| *named.key == *key) {
+        if draft.storages.get(storage).is_some_and(|it| !it.is_constant && *it.key == *key) {
             storage += 1;
         } else if draft.storage_of(key).is_none() {
             draft.flaw(rules::R_UNUSED, span, None);

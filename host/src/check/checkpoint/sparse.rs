@@ -14,6 +14,10 @@ use weighbridge_core::format::pytorch::storage::type_number;
 /// The rule that is broken if parts do not fit each other.
 const NO: Rule = rules::X_ARGUMENT;
 
+/// The numbers of layouts in TorchScript.
+const LAYOUT_COORDINATES: usize = 1;
+const LAYOUT_ROWS: usize = 2;
+
 impl Walk<'_> {
     pub(super) fn sparse(&mut self, layout: Id, parts: Id, path: &mut Vec<u8>) -> Found {
         let values = self.values;
@@ -44,6 +48,31 @@ impl Walk<'_> {
             _ => return Err(NO),
         }
         // The parts are listed; the tensor itself has no data of its own.
+        Ok(Item { storage: NONE, dtype: NONE, ..Item::default() })
+    }
+
+    /// The same as a program has it: the number of the layout, and other parts after the size.
+    pub(super) fn sparse_of_program(
+        &mut self,
+        layout: Id,
+        size: Id,
+        parts: &[Id],
+        path: &mut Vec<u8>,
+    ) -> Found {
+        let layout = match self.values.get(layout) {
+            Value::Int(layout) => usize::try_from(*layout).unwrap_or(usize::MAX),
+            _ => return Err(NO),
+        };
+        match (layout, parts) {
+            (LAYOUT_COORDINATES, [indices, inner]) => {
+                self.coordinates(*indices, *inner, size, path)?;
+            }
+            (LAYOUT_ROWS, [compressed, plain, inner]) => {
+                let name = COMPRESSED.first().ok_or(NO)?;
+                self.compressed(name, [*compressed, *plain, *inner, size], path)?;
+            }
+            _ => return Err(rules::W_UNCHECKED),
+        }
         Ok(Item { storage: NONE, dtype: NONE, ..Item::default() })
     }
 

@@ -1,7 +1,7 @@
 //! Tensors of the object: what the functions of `torch._utils` are given.
 
 use super::draft::{NONE, Named, Open};
-use super::object::Walk;
+use super::object::{Form, Walk};
 use super::torch_names::{Counts, Known, Rebuild, is_reserved};
 use super::values::{Id, Value};
 use alloc::vec::Vec;
@@ -14,6 +14,8 @@ use weighbridge_core::{Rule, limits};
 const METADATA: usize = 8;
 /// Longest key of a storage: a number or an address.
 const KEY: usize = 1 << 12;
+/// The folder of the storages that code names.
+const CONSTANTS: &[u8] = b"constants/";
 /// Functions within one another around a tensor: a parameter of a subclass of a tensor.
 const WRAPPED: usize = 8;
 
@@ -169,6 +171,13 @@ impl Walk<'_> {
                 let item = self.quantiser(*quantiser, item, path)?;
                 Ok(item.marked(marks))
             }
+            (Rebuild::Sparse, [layout, size, grad, parts @ .., hooks])
+                if matches!(self.form, Form::Program | Form::Constants) =>
+            {
+                let marks = self.extras(*grad, *hooks, None)?;
+                let found = self.sparse_of_program(*layout, *size, parts, path)?;
+                Ok(found.marked(marks))
+            }
             (Rebuild::Sparse, [layout, parts]) => self.sparse(*layout, *parts, path),
             (Rebuild::Elsewhere, _) => Err(rules::W_UNCHECKED),
             _ => Err(rules::P_CALL),
@@ -237,7 +246,7 @@ impl Walk<'_> {
         let values = self.values;
         let Value::Persistent(pid) = values.get(id) else { return Err(rules::P_CALL) };
         let items = values.tuple(*pid).ok_or(rules::S_ID)?;
-        let (kind, class, key, location, count, view) = match (items, self.is_old) {
+        let (kind, class, key, location, count, view) = match (items, self.form == Form::Older) {
             ([kind, class, key, location, count], false) => {
                 (kind, class, key, location, count, None)
             }
@@ -261,8 +270,10 @@ impl Walk<'_> {
         let size = count.checked_mul(width).ok_or(rules::S_ID)?;
         let kind = (counts != Counts::Bytes).then_some(number);
         let at = self.place.of(values.place(id));
-        let key = self.text(*key).filter(|key| key.len() <= KEY).ok_or(rules::S_ID)?.into();
-        let named = Named { key, class: kind, count, size, at: at.offset };
+        let key = self.text(*key).filter(|key| key.len() <= KEY).ok_or(rules::S_ID)?;
+        let is_constant = self.form == Form::Constants;
+        let key = if is_constant { [CONSTANTS, key].concat().into() } else { key.into() };
+        let named = Named { key, is_constant, class: kind, count, size, at: at.offset };
         let (storage, fits) = self.draft.storage(named);
         if !fits {
             self.draft.flaw(rules::S_CLASS, at, None);

@@ -28,6 +28,8 @@ pub(super) enum Known {
     /// A class of tensors.
     TensorClass,
     Parameter,
+    /// A function of TorchScript that returns its first argument.
+    Typed,
     Other,
 }
 
@@ -73,6 +75,8 @@ impl Known {
             ) => Known::PerChannel,
             ("torch.serialization", "_get_layout") => Known::Layout,
             ("torch.nn.parameter", "Parameter") => Known::Parameter,
+            ("torch.jit._pickle", "restore_type_tag") => Known::Typed,
+            ("torch.jit._pickle", name) if name.starts_with("build_") => Known::Typed,
             ("torch.storage", "TypedStorage") => Known::TypedStorage,
             ("_codecs", "encode") => Known::Encode,
             ("builtins" | "__builtin__", "set") => Known::Set,

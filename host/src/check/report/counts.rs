@@ -15,6 +15,12 @@ impl Collected {
 }
 
 impl Report {
+    /// The profile of the options.
+    #[cfg(feature = "output")]
+    pub(crate) fn profile(&self) -> weighbridge_core::Profile {
+        self.criteria.profile
+    }
+
     /// Counts of all findings.
     ///
     /// ```

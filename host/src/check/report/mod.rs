@@ -69,6 +69,8 @@ pub struct Report {
     chosen: bool,
     /// Whether the format was chosen, or the file's content or name identifies it.
     recognised: bool,
+    /// Whether the file has a program that is not read.
+    has_program: bool,
     /// The kind of an archive of models.
     archive: Option<&'static str>,
 }
@@ -91,6 +93,8 @@ pub(crate) struct Outcome<'c> {
     pub(crate) file: Option<File>,
     /// Whether the file could not be opened.
     pub(crate) refused: bool,
+    /// Whether it is open, and has a program that is not read.
+    pub(crate) has_program: bool,
     pub(crate) checked: &'static [&'static str],
     pub(crate) diagnosis: Option<Diagnosis>,
     /// The pickles of a file that was opened.
@@ -108,8 +112,7 @@ impl Collected {
 
 impl Report {
     pub(crate) fn new(outcome: Outcome<'_>, names: &Naming, options: &Options) -> Self {
-        let Outcome { size, format, file, refused, checked, diagnosis, pickles, collected } =
-            outcome;
+        let Outcome { size, format, file, checked, diagnosis, pickles, collected, .. } = outcome;
         let magic = format.is_some_and(Format::has_magic) || pickles.is_some();
         let recognised = options.format.is_some() || options.named.is_some() || magic;
         let unknown = options.criteria.unknown && !recognised;
@@ -128,9 +131,10 @@ impl Report {
             pickles: pickles.cloned(),
             chosen: options.format.is_some(),
             recognised,
+            has_program: outcome.has_program,
             archive: None,
         };
-        if refused {
+        if outcome.refused {
             report.unchecked.push(Unchecked::new(None, "the file could not be opened", true));
         }
         report.enter(collected, names);
@@ -207,10 +211,12 @@ impl Report {
             Verdict::Invalid
         } else if self.is_unsupported() && !(pickle && criteria.deny_pickle) {
             Verdict::Unsupported
-        } else if criteria.passes(&self.tally) {
-            Verdict::Valid
-        } else {
+        } else if !criteria.passes(&self.tally) {
             Verdict::Invalid
+        } else if self.has_program {
+            Verdict::Unsupported
+        } else {
+            Verdict::Valid
         }
     }
 
@@ -232,12 +238,6 @@ impl Report {
     /// ```
     pub fn is_recognised(&self) -> bool {
         self.recognised
-    }
-
-    /// The profile of the options.
-    #[cfg(feature = "output")]
-    pub(crate) fn profile(&self) -> Profile {
-        self.criteria.profile
     }
 
     /// Whether a finding makes the file invalid, under the profile of the options and what they

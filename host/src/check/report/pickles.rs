@@ -29,7 +29,7 @@ impl Report {
     /// ```
     pub fn has_own_findings(&self) -> bool {
         let is_other = self.diagnosis.as_ref().is_some_and(Diagnosis::is_other);
-        !is_other || self.pickles().is_some_and(Pickles::are_unsafe)
+        !is_other || self.file.is_some() || self.pickles().is_some_and(Pickles::are_unsafe)
     }
 
     /// Whether the file is an archive whose pickles have been followed; other members have not.
@@ -40,6 +40,12 @@ impl Report {
     /// ```
     pub fn is_scanned_archive(&self) -> bool {
         matches!(&self.diagnosis, Some(Diagnosis::Scanned(what, _)) if what.contains("archive"))
+    }
+
+    /// Whether the file has a program beside its tensors, which is not read.
+    #[cfg(feature = "std")]
+    pub(crate) fn has_program(&self) -> bool {
+        self.has_program
     }
 
     /// Whether a pickle breaks a rule that counts.

@@ -146,7 +146,8 @@ impl Session<'_> {
     }
 
     /// The same, but `false` for a file whose pickles break a rule under this profile: such a file is
-    /// invalid, although nothing of it is read.
+    /// invalid, although nothing of it is read. `true` for a file whose tensors are read, but not its
+    /// program, if it breaks no rule.
     ///
     /// ```
     /// use weighbridge::weighbridge_core::Profile;
@@ -157,8 +158,10 @@ impl Session<'_> {
     /// assert!(!session.is_unsupported_in(Profile::Lenient));
     /// ```
     pub fn is_unsupported_in(&self, profile: Profile) -> bool {
-        let breaks = |rule: Rule| is_of_pickles(rule) && !profile.accepts(rule.severity());
-        self.is_unsupported() && !self.tally().rules().any(|count| breaks(count.rule))
+        let is_open = self.check.has_program();
+        let counts = |rule: Rule| is_open || is_of_pickles(rule);
+        let breaks = |rule: Rule| counts(rule) && !profile.accepts(rule.severity());
+        (is_open || self.is_unsupported()) && !self.tally().rules().any(|count| breaks(count.rule))
     }
 
     /// The diagnosis, if the file is not what it should be. For a file that could not be
