@@ -17,6 +17,7 @@ mod hub_cache;
 mod keras;
 #[cfg(feature = "std")]
 mod manifest;
+#[cfg(all(feature = "formats", feature = "std"))]
 mod members;
 #[cfg(feature = "std")]
 mod pieces;

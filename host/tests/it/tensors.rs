@@ -183,7 +183,7 @@ fn totals_count_no_elements_without_data() {
     assert_eq!(totals(b"x"), [(1, 0, 0, 1)]);
     assert_eq!(totals(b"w"), [(1, 3, 12, 0)]);
     selection.select(&index, Sort::default(), Filter::default(), &[]);
-    let elements: u64 = selection.groups(&index, 0).iter().map(|group| group.elements).sum();
+    let elements: u64 = selection.groups(&index, 0, 0).iter().map(|group| group.elements).sum();
     assert_eq!(elements, 3);
     // Blocks of columns are noted later.
     let bytes = samples::columns();

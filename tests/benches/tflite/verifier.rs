@@ -10,7 +10,7 @@ type Tables<T> = Vector<'static, ForwardsUOffset<T>>;
 
 /// Declares a table with its fields: the offset in the vtable, and the type.
 macro_rules! table {
-    ($name:ident { $($offset:literal: $type:ty,)* } $($union:tt)*) => {
+    ($name:ident { $($offset:literal: $type:ty),* $(,)? } $($union:tt)*) => {
         struct $name;
 
         impl Verifiable for $name {
