@@ -137,6 +137,9 @@ impl Saving {
             if !self.force && !session.tally().accepted(profile) {
                 return no("it is invalid");
             }
+            if !self.force && session.is_unsupported_in(profile) {
+                return no("it has a program, which is not read");
+            }
             let (findings, tally) = (session.findings().iter(), session.tally());
             let faulty = if self.force { faulty(findings.clone(), tally)? } else { Vec::new() };
             self.refused = Some((faulty, altered(findings, tally)?));
