@@ -37,7 +37,8 @@
   X(0x041a, "ARCHIVE-END", WB_SEVERITY_VIOLATION, "APPNOTE 4.3.16: the number of members, and the length of the comment, which ends the file") \
   X(0x041b, "ARCHIVE-INDEX", WB_SEVERITY_VIOLATION, "DDUF, Technical specifications: model_index.json lists the components of the pipeline") \
   X(0x041c, "ARCHIVE-FOLDER", WB_SEVERITY_VIOLATION, "DDUF, Technical specifications: each folder is in model_index.json and has at least one config") \
-  X(0x041d, "ARCHIVE-JSON", WB_SEVERITY_VIOLATION, "DDUF, Technical specifications: settings are JSON files")
+  X(0x041d, "ARCHIVE-JSON", WB_SEVERITY_VIOLATION, "DDUF, Technical specifications: settings are JSON files") \
+  X(0x061e, "ARCHIVE-CODE", WB_SEVERITY_FATAL, "DDUF, Technical specifications: settings, texts and tokenizers; silent on what they make a program load")
 
 #define WB_RULES_STB(X) \
   X(0x0e01, "H-LEN", WB_SEVERITY_FATAL, "§2: an .stb file begins with a header of 32 bytes") \
