@@ -223,8 +223,8 @@ const OTHERS: Record<string, (page: Page) => Promise<void>> = {
 /** On a phone, each view once. */
 const NARROW = ['oinf', 'pytorch', 'onnx, broken', 'tflite', 'idv', 'shards, broken', 'packed weights', 'language model', 'foreign file', 'members of a DDUF file', 'comparison', 'scanned'];
 
-/** In a build for every change: the views that only one format has. */
-const QUICK = ['pytorch', 'onnx', 'tflite', 'packed weights', 'members of a DDUF file', 'folder'];
+/** In a build for every change: views that no other test opens. */
+const QUICK = ['packed weights', 'members of a DDUF file', 'folder'];
 
 // Colours do not depend on the width.
 for (const [width, height, colorScheme] of [[1280, 800, 'light'], [390, 844, 'dark']] as const) {
