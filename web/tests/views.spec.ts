@@ -220,45 +220,44 @@ const OTHERS: Record<string, (page: Page) => Promise<void>> = {
   },
 };
 
-/** On a phone, each view once. */
-const NARROW = ['oinf', 'pytorch', 'onnx, broken', 'tflite', 'idv', 'shards, broken', 'packed weights', 'language model', 'foreign file', 'members of a DDUF file', 'comparison', 'scanned'];
+/** One file for each kind of views. `WEIGHBRIDGE_VIEWS=all` walks through all samples. */
+const KINDS = ['gguf', 'oinf', 'pytorch', 'onnx', 'tflite', 'packed weights', 'members of a DDUF file', 'scanned', ...Object.keys(OTHERS)];
+
+const isAll = process.env['WEIGHBRIDGE_VIEWS'] === 'all';
 
 /** In a build for every change: views that no other test opens. */
 const QUICK = ['packed weights', 'members of a DDUF file', 'folder'];
 
-// Colours do not depend on the width.
-for (const [width, height, colorScheme] of [[1280, 800, 'light'], [390, 844, 'dark']] as const) {
-  test.describe(`${width} pixels, ${colorScheme}`, () => {
-    test.use({ colorScheme, viewport: { width, height } });
-    const isQuick = (name: string) => width === 1280 && colorScheme === 'light' && QUICK.includes(name);
-    const tag = (name: string) => ({ tag: isQuick(name) ? [] : '@deep' });
-    const quiet = (page: Page) => {
-      const said: string[] = [];
-      page.on('console', (message) => said.push(`console: ${message.text()}`));
-      // The tests themselves forbid the service worker.
-      return () => said.filter((text) => !text.includes('Service Worker registration blocked'));
-    };
+// Colours and narrow windows are looked at in the tests of each view.
+test.describe('1280 pixels, light', () => {
+  test.use({ colorScheme: 'light', viewport: { width: 1280, height: 800 } });
+  const tag = (name: string) => ({ tag: QUICK.includes(name) ? [] : '@deep' });
+  const quiet = (page: Page) => {
+    const said: string[] = [];
+    page.on('console', (message) => said.push(`console: ${message.text()}`));
+    // The tests themselves forbid the service worker.
+    return () => said.filter((text) => !text.includes('Service Worker registration blocked'));
+  };
 
-    for (const [name, { open, views, tensor }] of Object.entries(WALKS).filter(([name]) => width > 390 || NARROW.includes(name))) {
-      test(`views: ${name}`, tag(name), async ({ page }) => {
-        test.slow();
-        const said = quiet(page);
-        const faults: string[] = [];
-        await open(page);
-        const seen = await walk(page, faults, name === 'oinf', tensor);
-        expect([...faults, ...said()]).toEqual([]);
-        expect(seen).toEqual(expect.arrayContaining(views));
-      });
-    }
+  for (const [name, { open, views, tensor }] of Object.entries(WALKS).filter(([name]) => isAll || KINDS.includes(name))) {
+    test(`views: ${name}`, tag(name), async ({ page }) => {
+      test.setTimeout(240_000);
+      const said = quiet(page);
+      const faults: string[] = [];
+      await open(page);
+      const seen = await walk(page, faults, name === 'oinf', tensor);
+      expect([...faults, ...said()]).toEqual([]);
+      expect(seen).toEqual(expect.arrayContaining(views));
+    });
+  }
 
-    for (const [name, go] of Object.entries(OTHERS)) {
-      test(`views: ${name}`, tag(name), async ({ page }) => {
-        const said = quiet(page);
-        const faults: string[] = [];
-        await go(page);
-        await look(page, name, faults);
-        expect([...faults, ...said()]).toEqual([]);
-      });
-    }
-  });
-}
+  for (const [name, go] of Object.entries(OTHERS)) {
+    test(`views: ${name}`, tag(name), async ({ page }) => {
+      const said = quiet(page);
+      const faults: string[] = [];
+      await go(page);
+      await look(page, name, faults);
+      expect([...faults, ...said()]).toEqual([]);
+    });
+  }
+});
