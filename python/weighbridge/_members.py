@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Dict, Mapping, NamedTuple, Optional
 
 from . import _native
-from ._sources import Memory, Reader, Remote, Source, alone, find, from_file
+from ._sources import Memory, Read, Reader, Remote, Source, alone, find, from_file
 
 
 class Member(NamedTuple):
@@ -39,15 +39,15 @@ def member_of(source: Source, name: str) -> Reader:
         KeyError: The archive has no such member.
     """
     archive = _reader(source)
-    member = _listed(archive)[name]
-    if member.offset is None or member.size is None:
+    offset, size = _listed(archive)[name]
+    if offset is None or size is None:
         raise ValueError(f"{name}: the member is compressed, or not in the file")
-    offset, size = member
+    return Reader(size, _part(archive, offset, size), f"{archive.name}: {name}")
 
-    def read(at: int, length: int) -> bytes:
-        return archive.read(offset + at, max(0, min(length, size - at)))
 
-    return Reader(size, read, f"{archive.name}: {name}")
+def _part(archive: Reader, offset: int, size: int) -> Read:
+    """Reads a part of a file, and nothing past its end."""
+    return lambda at, length: archive.read(offset + at, max(0, min(length, size - at)))
 
 
 def _listed(archive: Reader) -> Dict[str, Member]:
