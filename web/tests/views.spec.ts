@@ -228,7 +228,7 @@ const isAll = process.env['WEIGHBRIDGE_VIEWS'] === 'all';
 /** In a build for every change: views that no other test opens. */
 const QUICK = ['packed weights', 'members of a DDUF file', 'folder'];
 
-// Colours and narrow windows are looked at in the tests of each view.
+// One width and one set of colours: a walk takes half a minute.
 test.describe('1280 pixels, light', () => {
   test.use({ colorScheme: 'light', viewport: { width: 1280, height: 800 } });
   const tag = (name: string) => ({ tag: QUICK.includes(name) ? [] : '@deep' });
