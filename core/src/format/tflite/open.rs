@@ -85,7 +85,7 @@ pub(super) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Hal
 /// Verifies every object, and counts.
 fn verify(r: &mut Reader<'_, '_>, walk: &mut Walk, counts: &mut Counts) -> Result<(), Halt> {
     let mut seen = *counts;
-    if walk.is_sound(r, &schema::MODEL, &mut |object, table| seen.add(object, Some(table))) {
+    if walk.is_sound(r, &schema::MODEL, &mut |object, table| seen.add(object, || Some(table))) {
         *counts = seen;
         return Ok(());
     }
@@ -105,13 +105,13 @@ fn verify(r: &mut Reader<'_, '_>, walk: &mut Walk, counts: &mut Counts) -> Resul
             counts.broken = counts.broken.or(fatal.get());
         }
         let Some(object) = found? else { return Ok(()) };
-        counts.add(object, walk.path().last().map(|top| top.number()));
+        counts.add(object, || walk.path().last().map(|top| top.number()));
     }
 }
 
 impl Counts {
-    /// Counts an object, to which a table of this number leads.
-    fn add(&mut self, object: Object, by: Option<u8>) {
+    /// Counts an object. `by` is the number of the table that leads to it.
+    fn add(&mut self, object: Object, by: impl FnOnce() -> Option<u8>) {
         match object {
             Object::Table { number, place, .. } => match number {
                 0 => self.model = place.span().offset,
@@ -120,7 +120,7 @@ impl Counts {
                 _ => {}
             },
             Object::String(_) => {
-                let custom = by == Some(table::OPERATOR_CODE);
+                let custom = by() == Some(table::OPERATOR_CODE);
                 self.custom = self.custom.saturating_add(custom.into());
             }
             Object::Vector(_) => {}
