@@ -139,50 +139,42 @@ dequantise() {
     }' | tee -a "${WEIGHBRIDGE_FIGURES:-/dev/null}"
 }
 
-# torch_load: our code and theirs in turns; the fastest of all rounds of each counts. TORCH_PYTHON
-# may name an interpreter that has PyTorch.
-torch_load() {
-  local file=$work/many.pt theirs=${TORCH_PYTHON:-$work/torch/bin/python}
+# timed_load PACKAGE PYTHON EXTENSION COUNT TITLE PEER ROW...: opens a file of COUNT tensors with our code
+# and the package in turns; the fastest of all rounds of each counts. ROW is what our code does.
+timed_load() {
+  local package=$1 theirs=$2 file=$work/many.$3 count=$4 title=$5 peer=$6
+  shift 6
   cargo build --quiet --release -p weighbridge-tests --example checkpoint
-  "$theirs" scripts/peers/torch_load.py "$file" save 10000
+  "$theirs" scripts/peers/load.py "$package" "$file" save "$count"
   for _ in 1 2 3 4 5; do
     "$target_dir/release/examples/checkpoint" "$file" 5
-    "$theirs" scripts/peers/torch_load.py "$file" 3
-  done | awk '
+    "$theirs" scripts/peers/load.py "$package" "$file" 3
+  done | awk -v rows="$*" -v title="$title" -v peer="$peer" '
     !($1 in least) || $2 < least[$1] { least[$1] = $2 }
     END {
-      rows["index"] = "list"
-      rows["structure"] = "validate"
-      rows["data"] = "validate, with the data"
-      split("index structure data", all, " ")
-      for (i = 1; i <= 3; i++) {
+      table = tolower(title)
+      sub(/,.*/, "", table)
+      says["index"] = "list"
+      says["structure"] = "validate"
+      says["data"] = "validate, with the data"
+      n = split(rows, all, " ")
+      for (i = 1; i <= n; i++) {
         ours = least[all[i]]
         theirs = least["load"]
-        printf "pytorch\tPyTorch, 10000 small tensors: %s\t%.3g\t`torch.load(mmap=True)` 2.15\t%.4g\tms\t%.1f\n", rows[all[i]], ours, theirs, theirs / ours
+        printf "%s\t%s: %s\t%.3g\t%s\t%.4g\tms\t%.1f\n", table, title, says[all[i]], ours, peer, theirs, theirs / ours
       }
     }' | tee -a "${WEIGHBRIDGE_FIGURES:-/dev/null}"
 }
 
-# onnx_load: our code and theirs in turns; the fastest of all rounds of each counts.
+# TORCH_PYTHON and ONNX_PYTHON may name an interpreter that has the package.
+torch_load() {
+  timed_load torch "${TORCH_PYTHON:-$work/torch/bin/python}" pt 10000 \
+    'PyTorch, 10000 small tensors' '`torch.load(mmap=True)` 2.15' index structure data
+}
+
 onnx_load() {
-  local file=$work/chain.onnx theirs=${ONNX_PYTHON:-$work/onnx/bin/python}
-  cargo build --quiet --release -p weighbridge-tests --example checkpoint
-  "$theirs" scripts/peers/onnx_load.py "$file" save 100000
-  for _ in 1 2 3 4 5; do
-    "$target_dir/release/examples/checkpoint" "$file" 5
-    "$theirs" scripts/peers/onnx_load.py "$file" 3
-  done | awk '
-    !($1 in least) || $2 < least[$1] { least[$1] = $2 }
-    END {
-      rows["index"] = "list"
-      rows["structure"] = "validate"
-      split("index structure", all, " ")
-      for (i = 1; i <= 2; i++) {
-        ours = least[all[i]]
-        theirs = least["load"]
-        printf "onnx\tONNX, file of 100000 nodes and initialisers: %s\t%.3g\t`onnx.load` 1.23\t%.4g\tms\t%.1f\n", rows[all[i]], ours, theirs, theirs / ours
-      }
-    }' | tee -a "${WEIGHBRIDGE_FIGURES:-/dev/null}"
+  timed_load onnx "${ONNX_PYTHON:-$work/onnx/bin/python}" onnx 100000 \
+    'ONNX, file of 100000 nodes and initialisers' '`onnx.load` 1.23' index structure
 }
 
 case $verbose in
