@@ -1,6 +1,7 @@
 // Figures and the tables made from them; `scripts/figures.sh` explains their purpose.
 //
 //   node scripts/figures.mjs write KEPT MEASURED   stores the measured figures, for the tables
+//   node scripts/figures.mjs only KEPT MEASURED    replaces the tables that were measured
 //   node scripts/figures.mjs add KEPT MEASURED     stores them for comparison alone
 //   node scripts/figures.mjs render KEPT           writes the tables
 //   node scripts/figures.mjs check KEPT MEASURED   compares ratios
@@ -111,6 +112,18 @@ function here() {
   return `${date}, ${cpus().length} cores of ${cpus()[0].model.trim()}, Rust ${rust}, Node ${process.versions.node}${rounds}`;
 }
 
+/**
+ * The section of the tables with those that were measured now in place of their old figures, and its
+ * date with theirs.
+ */
+function replaced({ machine, all }, measured) {
+  const now = here();
+  const names = new Set([...measured.values()].map(({ table }) => table));
+  const kept = [...all].filter(([, { table }]) => !names.has(table));
+  const [date, rest] = [machine.slice(0, 10), machine.slice(machine.indexOf(', '))];
+  return { machine: `${date} (${[...names].join(', ')}: ${now.slice(0, 10)})${rest}`, all: new Map([...kept, ...measured]) };
+}
+
 /** Stores sections, each processor once: the first that has it. */
 function store(path, sections) {
   const known = new Set();
@@ -128,6 +141,14 @@ const [mode, keptPath, measuredPath] = process.argv.slice(2);
 const stored = read(keptPath);
 if (mode === 'check') {
   process.exitCode = check(stored, read(measuredPath)[0].all) ? 0 : 1;
+} else if (mode === 'only') {
+  const [first, ...others] = stored;
+  if (processor(first) === cpus()[0].model.trim()) {
+    store(keptPath, [replaced(first, read(measuredPath)[0].all), ...others]);
+  } else {
+    console.error('figures: the tables are of another processor; `scripts/figures.sh` measures all of them');
+    process.exitCode = 1;
+  }
 } else if (mode === 'write' || mode === 'add') {
   const measured = { machine: here(), all: read(measuredPath)[0].all };
   if (mode === 'write') {

@@ -4,6 +4,8 @@
 #
 #   scripts/figures.sh          measures everything, and rewrites the figures and the
 #                               tables; needs an otherwise idle machine
+#   scripts/figures.sh only BENCH...
+#                               measures these alone, and keeps the figures of the others
 #   scripts/figures.sh check    few rounds: fails if a ratio is more than a third below the
 #                               stored one of this processor, or the lowest of any; times
 #                               are not compared
@@ -15,10 +17,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
 mode=${1:-write}
 kept=tests/data/figures.tsv
-benches=(structure ztensor headers pytorch onnx payload to_vec values)
+benches=(structure ztensor headers pytorch onnx tflite payload to_vec values)
 
 case $mode in
   write | check | add) ;;
+  only) benches=("${@:2}") ;;
   tables)
     command -v node >/dev/null || { left_out "the tables of figures: Node is not installed"; exit; }
     exec node scripts/figures.mjs tables "$kept"
@@ -67,6 +70,26 @@ compare() {
   node scripts/figures.mjs check "$kept" "$WEIGHBRIDGE_FIGURES"
 }
 
+# peers BENCH...: packages in Python, which open the same files as some benches.
+peers() {
+  local bench
+  for bench; do
+    case $bench in
+      pytorch) scripts/peers.sh torch ;;
+      onnx) scripts/peers.sh onnx ;;
+    esac
+  done
+}
+
+if [ "$mode" = only ]; then
+  [ ${#benches[@]} -gt 0 ] || { echo "figures: which benches?" >&2; exit 2; }
+  in_rust "${benches[@]}"
+  peers "${benches[@]}"
+  node scripts/figures.mjs only "$kept" "$WEIGHBRIDGE_FIGURES"
+  node scripts/figures.mjs render "$kept"
+  exit
+fi
+
 if [ "$mode" = write ]; then
   in_rust "${benches[@]}"
   scripts/peers.sh dequantise
@@ -74,8 +97,7 @@ if [ "$mode" = write ]; then
     echo "figures: ggml and its Python package are required" >&2
     exit 1
   }
-  scripts/peers.sh torch
-  scripts/peers.sh onnx
+  peers "${benches[@]}"
   in_node
   in_page
   node scripts/figures.mjs write "$kept" "$WEIGHBRIDGE_FIGURES"
