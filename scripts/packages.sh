@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Checks real models: those that packages in the index of Python packages ship, at pinned versions.
 # Prints each verdict, and fails if one of them is not valid. The TorchScript of silero-vad (.jit) has
-# to be unsupported, because of its code, and its tensors are listed. The tensors of ONNX models, and of those in the tests of the package
-# `onnx`, are compared with what `onnx` reads.
+# to be unsupported, because of its code, and its tensors are listed. The tensors of ONNX models, and of
+# those in the tests of the package `onnx`, are compared with what `onnx` reads.
 #
 #   scripts/packages.sh [COMMAND]   COMMAND defaults to target/release/weighbridge,
 #                                   which is built
