@@ -251,6 +251,9 @@ async function reload(entry: Entry): Promise<void> {
 /** Number of lists of files that are being opened. */
 let lists = 0;
 
+/** Whether a file has members to be opened as files of a folder. */
+const isArchive = ({ file }: Given) => file.name.endsWith('.dduf');
+
 /** Opens files; the files of one model are opened as one. */
 async function openAll(list: Given[], table = true): Promise<void> {
   tasks.dismiss();
@@ -261,8 +264,7 @@ async function openAll(list: Given[], table = true): Promise<void> {
   lists++;
   files.ariaBusy = 'true';
   try {
-    const isArchive = list.some(({ file }) => file.name.endsWith('.dduf'));
-    const all = table && isArchive ? await (await import('./archive.ts')).withMembers(list) : list;
+    const all = table && list.some(isArchive) ? await (await import('./archive.ts')).withMembers(list) : list;
     await openEach(table ? await folders.take(all) : all, all, working.signal);
   } finally {
     lists--;
@@ -372,6 +374,9 @@ async function openSample(sample: Sample, place?: Place): Promise<void> {
       return { file: new File([await response.blob()], name) };
     });
     const [first, ...others] = await Promise.all(all);
+    if (isArchive(first)) {
+      return openAll([first]);
+    }
     await open(first, { origin: { sample: sample.id }, others, link });
   });
 }

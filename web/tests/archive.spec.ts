@@ -1,7 +1,7 @@
 /** DDUF files: the models in them are files of a folder. */
 
 import { safetensors, stored, written } from './files.ts';
-import { expect, openFiles, settled, test } from './page.ts';
+import { expect, openFiles, samples, settled, test } from './page.ts';
 
 const WEIGHTS = 'diffusion_pytorch_model.safetensors';
 const f32 = (...values: number[]) => ({ dtype: 'F32', data: Float32Array.of(...values) });
@@ -44,3 +44,17 @@ test('a dduf file that is cut stays alone', async ({ page }) => {
   await expect(page.locator('.file-name')).toHaveText(['pipeline.dduf']);
   await expect(page.locator('.verdict')).not.toHaveAttribute('data-state', 'valid');
 });
+
+for (const { id, file, sound } of samples.filter(({ format }) => format === 'dduf')) {
+  test(`the sample ${file} opens as a folder, in which ${sound ? 'all models are sound' : 'one model is cut'}`, async ({ page }) => {
+    await page.goto('./');
+    await page.locator(`[data-sample="${id}"]`).click();
+    await settled(page);
+    await expect(page.locator('.folder-name')).toContainText(file);
+    const names = page.locator('.file-name');
+    await expect(names).toHaveText([WEIGHTS, 'model.safetensors', file]);
+    const states = page.locator('.file-tab:has(.file-name)');
+    await expect(states.nth(0)).toHaveAttribute('data-state', sound ? 'valid' : 'invalid');
+    await expect(states.nth(1)).toHaveAttribute('data-state', 'valid');
+  });
+}

@@ -22,7 +22,7 @@ async function withHandle(page: Page): Promise<void> {
 test('it says what it is for and what it may do, safetensors and GGUF first', async ({ page }) => {
   await page.goto('./');
   await expect(page.locator('.purpose')).toContainText('safetensors or GGUF checkpoint');
-  await expect(page.locator('.samples tbody th')).toHaveText([/^safetensors$/, /^GGUF$/, ...Array<RegExp>(10).fill(/./)]);
+  await expect(page.locator('.samples tbody th')).toHaveText([/^safetensors$/, /^GGUF$/, ...Array<RegExp>(12).fill(/./)]);
   await expect(page.locator('.policy')).toContainText("connect-src 'self'");
   const policy = await page.locator('meta[http-equiv="Content-Security-Policy"]').getAttribute('content');
   expect(policy).toMatch(/connect-src 'self'(;|$)/);

@@ -7,6 +7,7 @@
 //! SAMPLES receives a sound and a broken file of each format and `index.json`; TESTS receives
 //! large, odd and hostile files.
 
+mod archives;
 mod data;
 mod gguf;
 mod idv;
@@ -14,6 +15,7 @@ mod other;
 mod programs;
 mod shards;
 mod trials;
+mod ztensor;
 
 use std::fs;
 use std::io;
@@ -52,7 +54,7 @@ fn write_samples(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let all: Vec<Sample> = other::oinf()
         .into_iter()
-        .chain(other::ztensor())
+        .chain(ztensor::samples())
         .chain(idv::samples())
         .chain(other::bintensors())
         .chain(other::stb())
@@ -63,6 +65,8 @@ fn write_samples(folder: &Path) -> io::Result<()> {
         .chain(programs::pytorch())
         .chain(programs::onnx())
         .chain(programs::tflite())
+        .chain(programs::executorch())
+        .chain(archives::samples())
         .collect();
     let mut index = Vec::new();
     for sample in &all {

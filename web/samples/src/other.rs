@@ -6,7 +6,6 @@ use weighbridge_tests::encode::npz::{Member, Npz};
 use weighbridge_tests::encode::oinf::{self, Model, Quant, Scales, Type, Value, ZeroPoints};
 use weighbridge_tests::encode::safetensors;
 use weighbridge_tests::encode::stb::{self, Stb};
-use weighbridge_tests::encode::ztensor::{self, Checksum};
 
 use crate::Sample;
 use crate::data::{bf16_bytes, f32_bytes, ramp, special, weights};
@@ -133,63 +132,6 @@ pub(crate) fn oinf() -> Vec<Sample> {
             false,
             "Overlapping data, a wrong size, data beyond the end",
             broken.bytes,
-        ),
-    ]
-}
-
-pub(crate) fn ztensor() -> Vec<Sample> {
-    let make = sample("ztensor", "zTensor");
-    let raw = |name: &str, seed, rows: usize, columns: usize| {
-        let data = f32_bytes(&weights(seed, rows, columns));
-        ztensor::Tensor::raw(name, "float32", &[rows as u64, columns as u64], data)
-    };
-    let packed = bf16_bytes(&weights(31, 256, 128));
-    let row_pointers = [0_u64, 2, 2, 3, 5];
-    let columns = [0_u64, 4, 2, 1, 5];
-    let csr =
-        ztensor::sparse::csr(&row_pointers, &columns, &f32_bytes(&[1.0, -2.0, 3.5, 4.0, -0.5]));
-    let file = |broken: bool| {
-        let mut encoder = raw("encoder.weight", 30, 128, 64).checksum(Checksum::Crc32c);
-        if broken {
-            let Some(text) = encoder.checksum_text() else { return Vec::new() };
-            encoder = encoder.checksum(Checksum::Text(text));
-            encoder.blob[1000] ^= 0x40;
-        }
-        let mut bias =
-            ztensor::Tensor::raw("encoder.bias", "float32", &[64], f32_bytes(&weights(33, 1, 64)));
-        if broken {
-            bias.shape = vec![65];
-        }
-        ztensor::File::of([
-            encoder,
-            bias,
-            ztensor::Tensor::zstd("decoder.weight", "bfloat16", &[256, 128], &packed)
-                .checksum(Checksum::Sha256),
-            ztensor::Tensor::raw(
-                "decoder.bias",
-                "float32",
-                &[128],
-                f32_bytes(&weights(34, 1, 128)),
-            )
-            .big_endian(),
-            ztensor::Tensor::raw("links", "float32", &[4, 6], csr.clone()).layout("sparsecsr"),
-        ])
-        .encode()
-    };
-    vec![
-        make(
-            "ztensor",
-            "autoencoder.zt",
-            true,
-            "Checksums, zstd, big-endian data, a sparse matrix",
-            file(false),
-        ),
-        make(
-            "ztensor-broken",
-            "autoencoder-broken.zt",
-            false,
-            "A wrong checksum, and a shape that the data does not fill",
-            file(true),
         ),
     ]
 }

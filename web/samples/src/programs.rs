@@ -1,5 +1,6 @@
 //! Samples of checkpoints and of models with operators.
 
+use weighbridge_tests::encode::executorch::{self, Method};
 use weighbridge_tests::encode::flatbuffer::Table;
 use weighbridge_tests::encode::onnx;
 use weighbridge_tests::encode::pickle::Pickle;
@@ -145,6 +146,58 @@ pub(crate) fn tflite() -> Vec<Sample> {
             false,
             "An operator reads a tensor that is not there, and a buffer is too short",
             file(8, 9),
+        ),
+    ]
+}
+
+pub(crate) fn executorch() -> Vec<Sample> {
+    let make = sample("executorch", "ExecuTorch");
+    let file = |lost: usize, read: i32| {
+        let constants = [
+            ("fc1.weight", 330, 64, 196),
+            ("fc1.bias", 331, 1, 64),
+            ("fc2.weight", 332, 10, 64),
+            ("fc2.bias", 333, 1, 10),
+        ]
+        .map(|(name, seed, rows, columns)| {
+            let sizes = if rows == 1 { vec![columns] } else { vec![rows, columns] };
+            let data = f32_bytes(&weights(seed, rows as usize, columns as usize));
+            (name.to_owned(), sizes, data)
+        });
+        // Values 4 to 7: the image, what lies between the layers, the digit, and a number.
+        let values = [(&[1, 196], 0), (&[1, 64], 784), (&[1, 10], 1040)]
+            .map(|(sizes, at)| executorch::of_tensor(executorch::planned(sizes, 1, at)));
+        let sum = |bias, input, weight, out| {
+            executorch::call(1, 0, &[bias, input, weight, 7, 7, out, out])
+        };
+        let method = Method {
+            values: values.into_iter().chain([executorch::of_int(1)]).collect(),
+            inputs: vec![4],
+            outputs: vec![6],
+            operators: vec![executorch::operator("aten::addmm", "out")],
+            instructions: vec![sum(1, read, 0, 5), sum(3, 5, 2, 6)],
+            memory: 1088,
+        };
+        let mut parts = executorch::with_constants(&constants, &method);
+        if let Some(data) = parts.segments.first_mut() {
+            data.truncate(data.len() - lost);
+        }
+        executorch::encode_program(&parts).bytes
+    };
+    vec![
+        make(
+            "executorch",
+            "digits.pte",
+            true,
+            "A program for a board, with its weights",
+            file(0, 4),
+        ),
+        make(
+            "executorch-broken",
+            "digits-broken.pte",
+            false,
+            "An instruction reads a value that is not there, and a constant is cut",
+            file(8, 40),
         ),
     ]
 }
