@@ -1,10 +1,10 @@
 /** File names. `tests/tests/it/lists.rs` writes the extensions. */
 
 /** Files of a folder that can be opened, including a model's settings. */
-export const TENSORS = /\.(?:stb|oinf|zt|ztensor|idv|gguf|npy|npz|safetensors|safetensors\.index\.json|bin\.index\.json|onnx|pt|pth|ckpt|tflite|pte|ptd|bt)$|(?:^|\/)config\.json$/i;
+export const TENSORS = /\.(?:stb|oinf|zt|ztensor|idv|gguf|npy|npz|safetensors|safetensors\.index\.json|bin\.index\.json|onnx|pt|pth|ckpt|jit|ptl|pt2|tflite|pte|ptd|bt)$|(?:^|\/)config\.json$/i;
 
 /** Files that only the full module can read. */
-export const FULL = /\.(?:json|stb|oinf|zt|ztensor|idv|npy|npz|onnx|pt|pth|ckpt|tflite|pte|ptd|bt)$|-of-\d{5}\.gguf$/i;
+export const FULL = /\.(?:json|stb|oinf|zt|ztensor|idv|npy|npz|onnx|pt|pth|ckpt|jit|ptl|pt2|tflite|pte|ptd|bt)$|-of-\d{5}\.gguf$/i;
 
 /** The end of a shard's name: its number, how many there are, the extension. */
 export const SHARD = /-\d{5}-of-\d{5}(?=\.(?:safetensors|bin)$)/;

@@ -29,9 +29,10 @@ macro_rules! formats {
             Shards = 8, shards, "shards", "shard index", &["safetensors.index.json", "bin.index.json"];
             /// ONNX, `.onnx`. It has no magic: a model begins with its IR version.
             Onnx = 14, onnx, "onnx", "ONNX", &["onnx"];
-            /// A checkpoint of PyTorch, `.pt`, `.pth`, `.ckpt`. A host recognises it once it has
+            /// A checkpoint or program of PyTorch: `.pt`, `.pth`, `.ckpt`, TorchScript as `.jit`, for
+            /// phones as `.ptl`, exported as `.pt2`. A host recognises it once it has
             /// followed its pickle.
-            PyTorch = 15, pytorch, "pytorch", "PyTorch", &["pt", "pth", "ckpt"];
+            PyTorch = 15, pytorch, "pytorch", "PyTorch", &["pt", "pth", "ckpt", "jit", "ptl", "pt2"];
             /// TensorFlow Lite, `.tflite`.
             Tflite = 16, tflite, "tflite", "TensorFlow Lite", &["tflite"];
             /// ExecuTorch, `.pte` programs and `.ptd` data.
@@ -180,8 +181,8 @@ impl Format {
         )
     }
 
-    /// Whether a file with one of the format's extensions is of this format, or broken. `.pt`, `.pth`
-    /// and `.ckpt` are the names of many things.
+    /// Whether a file with one of the format's extensions is of this format, or broken. Those of PyTorch
+    /// are the names of many things.
     pub const fn is_told_by_name(self) -> bool {
         !matches!(self, Format::PyTorch)
     }

@@ -18,7 +18,7 @@ const PROGRAMS: &[(&str, &str)] = &[
 const PICKLES: &[&str] = &["dill", "joblib", "pickle", "pkl"];
 /// Extensions under which PyTorch and others save pickles, among other things.
 const MAYBE_PICKLES: &[&str] =
-    &["bin", "ckpt", "mar", "model", "nemo", "ot", "pt", "pt2", "pth", "sav", "th"];
+    &["bin", "ckpt", "jit", "mar", "model", "nemo", "ot", "pt", "pt2", "pth", "ptl", "sav", "th"];
 /// Extensions of other files that hold a model, and are never empty.
 const MODELS: &[&str] =
     &["h5", "hdf5", "keras", "mlmodel", "msgpack", "npy", "npz", "onnx", "pdparams", "tflite"];
