@@ -46,6 +46,18 @@ def test_path_keeps_keys_with_dots_whole(fixtures: Path) -> None:
         assert model["model.layer.b"].path == ("model", "layer.b")
 
 
+@pytest.mark.parametrize("name, extension", [("program", "jit"), ("program-for-devices", "ptl")])
+def test_program_opens_and_stays_unsupported(
+    fixtures: Path, tmp_path: Path, name: str, extension: str
+) -> None:
+    path = tmp_path / f"model.{extension}"
+    shutil.copy(fixtures / "pytorch" / f"{name}.pt", path)
+    assert wb.check(path).verdict == "unsupported"
+    with wb.open(path) as model:
+        assert list(model) == ["w", "named.a", "layer.b"]
+        assert model["w"].numpy().tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+
+
 def test_other_formats_have_no_storages_and_paths(sound: Path) -> None:
     with wb.open(sound) as model:
         assert model.storages == [] and model.globals == []
