@@ -5,7 +5,8 @@
 #   scripts/figures.sh          measures everything, and rewrites the figures and the
 #                               tables; needs an otherwise idle machine
 #   scripts/figures.sh only BENCH...
-#                               measures these alone, and keeps the figures of the others
+#                               measures these alone, and keeps the figures of the others; if
+#                               those are of another processor, the page names both
 #   scripts/figures.sh check    few rounds: fails if a ratio is more than a third below the
 #                               stored one of this processor, or the lowest of any; times
 #                               are not compared
