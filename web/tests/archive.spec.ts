@@ -52,9 +52,9 @@ for (const { id, file, sound } of samples.filter(({ format }) => format === 'ddu
     await settled(page);
     await expect(page.locator('.folder-name')).toContainText(file);
     const names = page.locator('.file-name');
-    await expect(names).toHaveText([WEIGHTS, 'model.safetensors', file]);
+    await expect(names).toHaveText(['model.safetensors', WEIGHTS, file]);
     const states = page.locator('.file-tab:has(.file-name)');
-    await expect(states.nth(0)).toHaveAttribute('data-state', sound ? 'valid' : 'invalid');
-    await expect(states.nth(1)).toHaveAttribute('data-state', 'valid');
+    await expect(states.nth(0)).toHaveAttribute('data-state', 'valid');
+    await expect(states.nth(1)).toHaveAttribute('data-state', sound ? 'valid' : 'invalid');
   });
 }

@@ -81,7 +81,7 @@ fn second() -> Vec<Sample> {
         }
         let packed = bf16_bytes(&weights(37, 128, 96));
         let stored = ztensor::later::seekable(&packed, 1 << 13);
-        let packed = part("data", "bf16", packed).encoded("zstd", stored);
+        let packed = part("data", "bf16", packed).encoded("zt.zstd-seekable/1", stored);
         Later::of(
             Generation::V2,
             [
