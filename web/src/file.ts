@@ -157,11 +157,16 @@ export class OpenFile {
     return `${range(at - (part?.base ?? 0n), len)}${part === undefined ? '' : ` in ${part.name}`}`;
   }
 
-  /** Counts tensors without data. All are activations in a program whose data is not in other files. */
-  countedWithout(tensors: number): string {
+  /** Whether all tensors without data are activations: those of a program whose data is not in other files. */
+  get hasActivations(): boolean {
     const isProgram = this.info.format === 'tflite' || this.info.format === 'executorch';
     const isElsewhere = this.groups.some(({ rule }) => rule === 'E-UNCHECKED' || rule === 'T-EXTERNAL');
-    return isProgram && !isElsewhere ? counted(tensors, 'activation') : `${count(tensors)} without data`;
+    return isProgram && !isElsewhere && this.info.withoutData > 0;
+  }
+
+  /** Counts tensors without data. */
+  countedWithout(tensors: number): string {
+    return this.hasActivations ? counted(tensors, 'activation') : `${count(tensors)} without data`;
   }
 
   /** Whether the file is a table (a data view) and not a model. */

@@ -27,6 +27,11 @@ test('activations are named, and are no parameters', async ({ page }) => {
   await openSample(page, 'tflite');
   const summary = page.locator('.tensors .list-summary');
   await expect(page.locator('.verdict-facts')).toHaveText(/5 tensors · 13\.2 K parameters · 3 activations$/);
+  await expect(summary).toHaveText('2 tensors · 13.2 K parameters (13,184 elements) · 51.5 KiB');
+  await expect(page.locator(`${rows} .name`)).toHaveText(['fc1.weight', 'fc2.weight']);
+  await page.getByRole('searchbox').fill('hidden');
+  await page.getByRole('button', { name: 'Clear search and filters' }).click();
+  await expect(page.getByRole('button', { name: '3 activations' })).toHaveAttribute('aria-pressed', 'true');
   await expect(summary).toHaveText('5 tensors · 3 activations · 13.2 K parameters (13,184 elements) · 51.5 KiB');
   await page.getByRole('searchbox').fill('hidden');
   await expect(summary).toHaveText('1 tensor · 1 activation · 0 parameters · 0 B');
@@ -35,6 +40,13 @@ test('activations are named, and are no parameters', async ({ page }) => {
   await page.getByRole('searchbox').fill('');
   await page.getByRole('button', { name: 'Tree' }).click();
   await expect(page.getByRole('treegrid').getByRole('row', { name: /image/ })).toContainText(/f32\s*0\s*0 B/);
+});
+
+test('the list of a broken program has all tensors', async ({ page }) => {
+  await openSample(page, 'tflite-broken');
+  await page.getByRole('tab', { name: /^Tensors/ }).click();
+  await expect(page.locator('.tensors .list-summary')).toHaveText(/^5 tensors/);
+  await expect(page.getByRole('button', { name: '3 activations' })).toBeHidden();
 });
 
 test('totals by type filter the list', async ({ page }) => {

@@ -131,7 +131,13 @@ const WALKS: Record<string, Walk> = {
   onnx: sample('onnx', [...MODEL, ...PANEL]),
   'onnx, broken': sample('onnx-broken', [...MODEL, ...PANEL]),
   tflite: sample('tflite', [...MODEL, ...PANEL], 'fc1'),
-  'tflite, an activation': sample('tflite', MODEL, 'hidden'),
+  'tflite, an activation': {
+    ...sample('tflite', MODEL, 'hidden'),
+    async open(page) {
+      await openSample(page, 'tflite');
+      await page.getByRole('button', { name: '3 activations' }).click();
+    },
+  },
   'tflite, broken': sample('tflite-broken', [...MODEL, ...PANEL], 'fc1'),
   oinf: sample('oinf', [...MODEL, ...PANEL]),
   ztensor: sample('ztensor', [...MODEL, ...PANEL]),

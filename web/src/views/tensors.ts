@@ -24,6 +24,8 @@ export class TensorsView {
   readonly #smallest: HTMLInputElement;
   readonly #largest: HTMLInputElement;
   readonly #faulty: HTMLButtonElement;
+  /** Lists activations too; the list begins with the weights. */
+  readonly #activations: HTMLButtonElement;
   readonly #files: HTMLSelectElement | undefined;
   #filter: Choice = {};
   readonly #nothing = h('div', { class: 'no-match', role: 'status', hidden: true });
@@ -53,10 +55,18 @@ export class TensorsView {
       h('input', { class: 'size-limit', placeholder: label, 'aria-label': `${label}, such as 10 MiB`, oninput: () => this.#apply() });
     this.#smallest = limit('min size');
     this.#largest = limit('max size');
-    this.#faulty = button('With findings', () => {
-      this.#faulty.setAttribute('aria-pressed', String(this.#faulty.getAttribute('aria-pressed') !== 'true'));
-      this.#apply();
-    }, { 'aria-pressed': 'false', class: 'toggle' });
+    const toggle = (label: string) => {
+      const own = button(label, () => {
+        own.setAttribute('aria-pressed', String(own.getAttribute('aria-pressed') !== 'true'));
+        this.#apply();
+      }, { 'aria-pressed': 'false', class: 'toggle' });
+      return own;
+    };
+    this.#faulty = toggle('With findings');
+    const { withoutData, tensorCount } = file.info;
+    this.#activations = toggle(counted(withoutData, 'activation'));
+    this.#activations.hidden = !file.hasActivations || withoutData === tensorCount;
+    this.#filter = this.#ofActivations();
     if (file.parts?.some(({ first }) => first !== undefined)) {
       const options = file.parts.filter(({ tensors }) => tensors > 0).map(({ name, first, tensors }) => h('option', { value: `${first} ${tensors}` }, `${name} (${count(tensors)})`));
       this.#files = h('select', { class: 'in-file', 'aria-label': 'In file', onchange: () => this.#apply() }, h('option', { value: '' }, 'All files'), ...options);
@@ -108,6 +118,7 @@ export class TensorsView {
         this.#files ?? false,
         this.#smallest,
         this.#largest,
+        this.#activations,
         this.#faulty,
       ),
       this.#totals,
@@ -128,6 +139,11 @@ export class TensorsView {
       if (verdict !== undefined) {
         // The first search is then as fast as the others.
         setTimeout(prepare, SHOWN);
+      }
+      // A tensor without data may be broken, or have its data in another file.
+      if (!this.#activations.hidden && (verdict?.valid === false || !file.hasActivations)) {
+        this.#activations.hidden = true;
+        this.#apply();
       }
       const findings = verdict === undefined ? 0 : verdict.fatal + verdict.violation + verdict.lint;
       if (findings !== this.#findings) {
@@ -228,6 +244,7 @@ export class TensorsView {
       }
     }
     this.#faulty.setAttribute('aria-pressed', 'false');
+    this.#activations.setAttribute('aria-pressed', 'true');
     this.#totals.querySelectorAll('[aria-pressed=true]').forEach((one) => one.setAttribute('aria-pressed', 'false'));
     this.#apply();
     this.search.focus();
@@ -241,11 +258,16 @@ export class TensorsView {
     }
   }
 
+  /** The filter that leaves out activations, unless they are wanted. */
+  #ofActivations(): Choice {
+    return this.#activations.hidden || this.#activations.getAttribute('aria-pressed') === 'true' ? {} : { least: 1 };
+  }
+
   #apply(): void {
     // Stops trying the previous expressions.
     this.#trying.abort();
     const dtypes = Array.from(this.#totals.querySelectorAll<HTMLElement>('[aria-pressed=true]'), (one) => one.dataset.dtype!);
-    this.#filter = {};
+    this.#filter = this.#ofActivations();
     const query = this.search.value.trim();
     const { fault } = parseQuery(query);
     this.search.setAttribute('aria-invalid', String(fault !== undefined));
