@@ -1,5 +1,6 @@
 /** The members of a DDUF file, a zip archive in which nothing is compressed: files of a folder. */
 
+import { ARCHIVE } from './names.ts';
 import type { Given } from './picker.ts';
 
 /** Length of the record at the end, and of the longest comment after it. */
@@ -25,7 +26,7 @@ interface Member {
  * that is no such archive stays alone.
  */
 export async function withMembers(list: readonly Given[]): Promise<Given[]> {
-  const all = await Promise.all(list.map(async (given) => [given, ...(given.file.name.endsWith('.dduf') ? await members(given) : [])]));
+  const all = await Promise.all(list.map(async (given) => [given, ...(ARCHIVE.test(given.file.name) ? await members(given) : [])]));
   return all.flat();
 }
 

@@ -4,7 +4,7 @@ import './style/viewer.css';
 import './style/start.css';
 import { hashOf, isPlain, type Place } from './address.ts';
 import { describing, isShard, mayShareFolder, near, passedOver, pathFrom, sortOut } from './sorting.ts';
-import { isModel } from './names.ts';
+import { ARCHIVE, isModel } from './names.ts';
 import { folderPicker, onDrop } from './drop.ts';
 import { OpenFile } from './file.ts';
 import { Folders, type Folder } from './folders.ts';
@@ -251,9 +251,6 @@ async function reload(entry: Entry): Promise<void> {
 /** Number of lists of files that are being opened. */
 let lists = 0;
 
-/** Whether a file has members to be opened as files of a folder. */
-const isArchive = ({ file }: Given) => file.name.endsWith('.dduf');
-
 /** Opens files; the files of one model are opened as one. */
 async function openAll(list: Given[], table = true): Promise<void> {
   tasks.dismiss();
@@ -264,7 +261,7 @@ async function openAll(list: Given[], table = true): Promise<void> {
   lists++;
   files.ariaBusy = 'true';
   try {
-    const all = table && list.some(isArchive) ? await (await import('./archive.ts')).withMembers(list) : list;
+    const all = table && list.some(({ file }) => ARCHIVE.test(file.name)) ? await (await import('./archive.ts')).withMembers(list) : list;
     await openEach(table ? await folders.take(all) : all, all, working.signal);
   } finally {
     lists--;
@@ -374,7 +371,7 @@ async function openSample(sample: Sample, place?: Place): Promise<void> {
       return { file: new File([await response.blob()], name) };
     });
     const [first, ...others] = await Promise.all(all);
-    if (isArchive(first)) {
+    if (ARCHIVE.test(sample.file)) {
       return openAll([first]);
     }
     await open(first, { origin: { sample: sample.id }, others, link });

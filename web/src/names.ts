@@ -17,6 +17,9 @@ export const DESCRIBES = /^(?:(?:adapter_config|chat_template|generation_config|
 /** Files that lie beside the weights and contain none: texts, tokenizers, pictures, code. */
 export const COMPANION = /\.(?:css|gif|html?|ipynb|jinja|jpe?g|js|json|jsonl|md|model|mp4|pdf|png|pyc?|rs|sh|svg|tiktoken|toml|tsv|ts|txt|vocab|webp|ya?ml)$|^(?:licen[cs]e|notice|\.)/i;
 
+/** Archives whose members are opened as files of a folder. */
+export const ARCHIVE = /\.dduf$/;
+
 /** Whether a file of a folder can be opened, by its name. */
 export function isModel(name: string): boolean {
   return TENSORS.test(name) || WEIGHTS.test(name);
