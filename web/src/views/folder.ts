@@ -187,7 +187,14 @@ export class FolderView {
     row.dataset.state = state;
     fill(
       row,
-      h('th', { scope: 'row' }, button(path, () => this.#open([given, ...parts, ...this.#companions(given)]), { class: 'link' }), parts.length > 0 && h('span', { class: 'muted' }, ` and ${counted(parts.length, 'file')}`)),
+      h(
+        'th',
+        { scope: 'row' },
+        button(path, () => this.#open([given, ...parts, ...this.#companions(given)]), { class: 'link' }),
+        parts.length > 0 && h('span', { class: 'muted' }, ` and ${counted(parts.length, 'file')}`),
+        // In place of the last column of a narrow window.
+        findings !== '' && h('p', { class: 'folder-findings' }, h('bdi', {}, findings)),
+      ),
       h('td', {}, format),
       h('td', { class: 'number' }, size(line.size)),
       h('td', { class: 'folder-verdict' }, icon(STATES[state][0]), ` ${words}`),
