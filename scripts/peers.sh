@@ -210,7 +210,7 @@ cargo build --quiet -p weighbridge-cli
 cargo run --quiet -p weighbridge-tests --example fixtures -- "$work/files" --list >"$work/list"
 # Today's packages read only this generation of zTensor, which its magic tells.
 awk '$1 == "ztensor"' "$work/list" | while IFS=$'\t' read -r _ path kind; do
-  [ "$(head -c 4 "$path" | tr -d '\211')" != ZT2 ] || printf 'ztensor-2\t%s\t%s\n' "$path" "$kind"
+  [ "$(head -c 4 "$path" | tr -d '\0\211')" != ZT2 ] || printf 'ztensor-2\t%s\t%s\n' "$path" "$kind"
 done >"$work/list-2"
 cat "$work/list-2" >>"$work/list"
 [ -n "${TORCH_PYTHON:-}" ] || install pytorch pytorch_packages
