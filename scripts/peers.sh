@@ -4,14 +4,15 @@
 # whether we read a file of each type written by ggml. Installs the readers below target/peers, with
 # pip, npm and cargo; any that cannot be installed is skipped with a message.
 #
-#   scripts/peers.sh           the tables, also into docs/peers.md if all are installed
+#   scripts/peers.sh           the tables, also into docs/peers.md where all readers of a table are
+#                              installed
 #   scripts/peers.sh -v        and which files each reader gets wrong
+#   scripts/peers.sh tables NAME...  some tables: safetensors, gguf, onnx, ztensor, tflite, pytorch.
+#                              TORCH_PYTHON may name an interpreter that has the packages of the last
 #   scripts/peers.sh npm       installs the npm packages, for the benchmark in Node
 #   scripts/peers.sh install   installs ggml and the Python packages, for other scripts
 #   scripts/peers.sh dequantise  how fast blocks of ggml are converted to f32, here and in
 #                              ggml's own code in C and in Python; needs both
-#   scripts/peers.sh pytorch   the tables of PyTorch alone, also into docs/peers.md; TORCH_PYTHON may
-#                              name an interpreter that has its packages
 #   scripts/peers.sh torch     how fast a checkpoint of 10,000 tensors is validated, here and by
 #                              torch.load; PyTorch takes 540 MB and more
 #   scripts/peers.sh onnx      how fast a model of 100,000 tensors is validated, here and by
@@ -213,16 +214,35 @@ awk '$1 == "ztensor"' "$work/list" | while IFS=$'\t' read -r _ path kind; do
   [ "$(head -c 4 "$path" | tr -d '\0\211')" != ZT2 ] || printf 'ztensor-2\t%s\t%s\n' "$path" "$kind"
 done >"$work/list-2"
 cat "$work/list-2" >>"$work/list"
-[ -n "${TORCH_PYTHON:-}" ] || install pytorch pytorch_packages
-if [ "$verbose" != pytorch ]; then
-  cargo build --quiet -p weighbridge-tests --example peers
-  install python pip_packages
-  install onnx onnx_packages
-  install litert litert_packages
-  install npm npm_packages
-  install zt cargo install --quiet ztensor-cli --version 2.1.1 --root .
-  install ggml ggml
-fi
+
+names=(safetensors gguf onnx ztensor tflite pytorch)
+some=
+[ "$verbose" != tables ] || { names=("${@:2}"); some=yes; verbose=; }
+
+# readers NAME: what its table requires.
+readers() {
+  case $1 in
+    safetensors) echo python npm zt ;;
+    gguf) echo python npm zt ggml ;;
+    onnx) echo python onnx ;;
+    ztensor) echo onnx zt ;;
+    tflite) echo litert ;;
+    pytorch) [ -n "${TORCH_PYTHON:-}" ] || echo pytorch ;;
+    *) echo "peers: no table $1" >&2; exit 2 ;;
+  esac
+}
+
+[[ " ${names[*]} " != *" safetensors "* ]] || cargo build --quiet -p weighbridge-tests --example peers
+required=$(for name in "${names[@]}"; do readers "$name"; done)
+for reader in $(printf '%s\n' $required | sort -u); do
+  case $reader in
+    python) install python pip_packages ;;
+    zt) install zt cargo install --quiet ztensor-cli --version 2.1.1 --root . ;;
+    npm) install npm npm_packages ;;
+    ggml) install ggml ggml ;;
+    *) install "$reader" "${reader}_packages" ;;
+  esac
+done
 NETRON=$(echo "$work"/venv/lib/python3*/site-packages/netron)
 export NETRON
 
@@ -291,7 +311,6 @@ has_torch() {
   [ -n "${TORCH_PYTHON:-}" ] || has pytorch
 }
 
-# The last tables of the page.
 pytorch_tables() {
   local reads=("$torch_python" "$here/scripts/peers/read.py")
   printf '| %-36s | %-10s | %-10s |\n' 'PyTorch' 'malformed or unsafe, refused' 'valid, accepted'
@@ -312,20 +331,7 @@ pytorch_tables() {
   ! has_torch || corpus_row '`modelscan` 0.8.8' "${reads[@]}" modelscan
 }
 
-if [ "$verbose" = pytorch ]; then
-  verbose=
-  pytorch_tables | tee "$work/tables"
-  if has_torch && [ -s "$work/corpus" ]; then
-    {
-      sed '/^| PyTorch/,$d' docs/peers.md
-      cat "$work/tables"
-    } >"$work/peers.md"
-    cp "$work/peers.md" docs/peers.md
-  fi
-  exit
-fi
-
-tables() {
+safetensors_tables() {
   printf '| %-36s | %-10s | %-10s |\n' 'safetensors' 'malformed, refused' 'valid, accepted'
   echo '|---|---|---|'
   row safetensors Weighbridge "${ours[@]}" safetensors
@@ -335,8 +341,10 @@ tables() {
   ! has npm || row safetensors '`@huggingface/hub` 2.17.5' node "$here/scripts/peers/read.mjs" @huggingface/hub
   ! has python || row safetensors 'Netron 9.3.3' node "$here/scripts/peers/read.mjs" netron-safetensors
   ! has python || row safetensors '`sft check` 0.2.2' "$python" "$here/scripts/peers/read.py" sft
+}
 
-  printf '\n| %-36s | %-10s | %-10s |\n' 'GGUF' 'malformed, refused' 'valid, accepted'
+gguf_tables() {
+  printf '| %-36s | %-10s | %-10s |\n' 'GGUF' 'malformed, refused' 'valid, accepted'
   echo '|---|---|---|'
   row gguf Weighbridge "${ours[@]}" gguf
   ! has ggml || row gguf 'ggml 0.26, `gguf_init_from_file`' ggml/read
@@ -345,9 +353,11 @@ tables() {
   ! has npm || row gguf '`@huggingface/gguf` 0.4.6' node "$here/scripts/peers/read.mjs" @huggingface/gguf
   ! has python || row gguf 'Netron 9.3.3' node "$here/scripts/peers/read.mjs" netron-gguf
   ! has npm || row gguf '`hyllama` 0.2.2' node "$here/scripts/peers/read.mjs" hyllama
+}
 
+onnx_tables() {
   local reads=("$work/onnx/bin/python" "$here/scripts/peers/read.py")
-  printf '\n| %-36s | %-10s | %-10s |\n' 'ONNX' 'malformed, refused' 'valid, accepted'
+  printf '| %-36s | %-10s | %-10s |\n' 'ONNX' 'malformed, refused' 'valid, accepted'
   echo '|---|---|---|'
   row onnx Weighbridge "${ours[@]}" onnx
   ! has onnx || row onnx '`onnx.load` 1.23' "${reads[@]}" onnx-load
@@ -355,31 +365,40 @@ tables() {
   ! has onnx || row onnx '`onnx.checker` 1.23, `full_check`' "${reads[@]}" onnx-full-check
   ! has onnx || row onnx '`onnxruntime` 1.32' "${reads[@]}" onnxruntime
   ! has python || row onnx 'Netron 9.3.3' node "$here/scripts/peers/read.mjs" netron-onnx
+}
 
-  printf '\n| %-36s | %-10s | %-10s |\n' 'zTensor 2' 'malformed, refused' 'valid, accepted'
+ztensor_tables() {
+  local reads=("$work/onnx/bin/python" "$here/scripts/peers/read.py")
+  printf '| %-36s | %-10s | %-10s |\n' 'zTensor 2' 'malformed, refused' 'valid, accepted'
   echo '|---|---|---|'
   row ztensor-2 Weighbridge "${ours[@]}" ztensor
   ! has zt || row ztensor-2 '`zt` 2.1.1' each bin/zt verify
   ! has onnx || row ztensor-2 '`ztensor` 2.1.2 (Python)' "${reads[@]}" ztensor
+}
 
-  reads=("$work/litert/bin/python" "$here/scripts/peers/read.py")
-  printf '\n| %-36s | %-10s | %-10s |\n' 'TensorFlow Lite' 'malformed, refused' 'valid, accepted'
+tflite_tables() {
+  local reads=("$work/litert/bin/python" "$here/scripts/peers/read.py")
+  printf '| %-36s | %-10s | %-10s |\n' 'TensorFlow Lite' 'malformed, refused' 'valid, accepted'
   echo '|---|---|---|'
   row tflite Weighbridge "${ours[@]}" tflite
   ! has litert || row tflite '`ai-edge-litert` 2.3' "${reads[@]}" litert
-
-  echo
-  pytorch_tables
 }
-tables | tee "$work/tables"
-# The page in docs/ has every reader, so it is written only if all are installed.
-if has python && has onnx && has_torch && has litert && has npm && has zt && has ggml && [ -s "$work/corpus" ] && [ -z "$verbose" ]; then
-  {
-    sed '/^| /,$d' docs/peers.md
-    cat "$work/tables"
-  } >"$work/peers.md"
-  cp "$work/peers.md" docs/peers.md
-fi
+
+# is_complete NAME: whether the table has every reader, and is that of the page.
+is_complete() {
+  local reader
+  for reader in $(readers "$1"); do has "$reader" || return 1; done
+  [ "$1" != pytorch ] || [ -s "$work/corpus" ]
+}
+
+for name in "${names[@]}"; do
+  "${name}_tables" | tee "$work/tables-$name"
+  echo
+  if [ -z "$verbose" ] && is_complete "$name"; then
+    python3 scripts/peers/page.py docs/peers.md "$work/tables-$name"
+  fi
+done
+[ -z "$some" ] || exit 0
 
 if has ggml && command -v python3 >/dev/null; then
   echo

@@ -3,6 +3,7 @@
 //! sound, broken, breaks lints only, or has parts that this build cannot check.
 
 use std::path::PathBuf;
+use weighbridge::{Options, check_with};
 use weighbridge_core::{Finding, Format, Severity, general};
 use weighbridge_tests::{fixtures, survey::survey_whole};
 
@@ -29,8 +30,11 @@ fn main() -> std::io::Result<()> {
                 let unchecked = |f: &Finding| f.severity() == Severity::Unchecked;
                 let kind = match worst {
                     Some(Severity::Unchecked) => "unchecked",
-                    // Only hosts follow checkpoints.
-                    None if format != Format::PyTorch && survey.findings.iter().any(unchecked) => {
+                    // Only hosts follow checkpoints, and calls of functions.
+                    None if format != Format::PyTorch
+                        && (survey.findings.iter().any(unchecked)
+                            || is_partly_checked(&fixture.bytes, format)) =>
+                    {
                         "unchecked"
                     }
                     None => "sound",
@@ -42,4 +46,10 @@ fn main() -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether a host leaves a part of the file unchecked.
+fn is_partly_checked(bytes: &[u8], format: Format) -> bool {
+    let report = check_with(bytes, &Options::new().format(format)).expect("bytes in memory");
+    !report.unchecked().is_empty()
 }
