@@ -36,6 +36,11 @@ fn main() -> std::io::Result<()> {
     for (what, format, bytes, _) in hard::payloads(1 << 20) {
         write(&format!("payload-{what}"), format, bytes)?;
     }
+    for (what, bytes, _) in hard::messages(100_000) {
+        write(&format!("messages-{what}"), Format::Onnx, bytes)?;
+    }
+    write("operators", Format::Tflite, hard::chain(91_000))?;
+    write("repeated", Format::Tflite, hard::repeated(1_000))?;
     for (what, bytes) in hard::operations(1_000_000) {
         write(&format!("operation-{what}"), Format::PyTorch, bytes)?;
     }

@@ -228,6 +228,28 @@ fn many_tensors_stay_linear() {
     assert!(outcome.slots <= 4 * MANY, "{} slots", outcome.slots);
 }
 
+/// Tensors that operators write are marked, and operators are passed once: a model of many takes
+/// requests and slots in proportion to its tensors.
+#[test]
+fn many_operators_stay_linear() {
+    let bytes = hard::chain((MANY / 100) as i32);
+    let [whole, pieces] = [true, false].map(|whole| check(&bytes, Format::Tflite, whole));
+    assert_eq!((whole.findings, pieces.findings), (0, 0), "{pieces:?}");
+    assert_eq!((whole.entries, whole.slots), (pieces.entries, pieces.slots));
+    // An entry has parts in more places than the host has windows.
+    assert!(pieces.requests <= 40 * pieces.entries, "{pieces:?}");
+    assert!(pieces.slots <= 12 * pieces.entries, "{pieces:?}");
+}
+
+/// One subgraph, and one tensor in it, stand for all others: each is read once for an entry.
+#[test]
+fn repeated_subgraphs_stay_linear() {
+    let outcome = check(&hard::repeated(300), Format::Tflite, false);
+    assert_eq!((outcome.entries, outcome.findings), (90_000, 0), "{outcome:?}");
+    assert!(outcome.requests <= outcome.entries, "{outcome:?}");
+    assert!(outcome.slots <= 5 * outcome.entries, "{outcome:?}");
+}
+
 /// Excessive depth is one finding, wherever it occurs, and costs nothing more.
 #[test]
 fn deep_nesting_stays_linear() {

@@ -117,6 +117,8 @@ mod opening;
 mod plural;
 mod quoted;
 pub(crate) mod slot;
+#[cfg(feature = "windows")]
+pub(crate) mod slot_marks;
 mod tally;
 
 pub use cursor::Cursor;

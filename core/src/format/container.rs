@@ -1,7 +1,7 @@
 //! The trait that each format implements.
 
 use crate::codec::checksum::Checksum;
-use crate::format::Fault;
+use crate::format::{Fault, Marks};
 use crate::input::{Absent, Source, Span};
 use crate::model::{
     Chunk, Chunks, Endianness, Metadata, Name, NameAt, Part, Region, Tensor, Value, Version,
@@ -160,6 +160,23 @@ pub(crate) trait Container: Sized {
     fn audit(&self, _: &mut Reader<'_, '_>, c: &mut Cursor<Self::State>) -> Result<(), Halt> {
         c.finish();
         Ok(())
+    }
+
+    /// Number of entries that [`audit_marking`](Self::audit_marking) can mark at the same time; 0
+    /// if it needs no memory for them.
+    fn marks(&self) -> u32 {
+        0
+    }
+
+    /// [`audit`](Self::audit) with memory for [`marks`](Self::marks), or for none: then entries are
+    /// passed more than once.
+    fn audit_marking(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor<Self::State>,
+        _marks: &mut dyn Marks,
+    ) -> Result<(), Halt> {
+        self.audit(r, c)
     }
 
     /// Skips tensors for which [`tensor`](Self::tensor) would report nothing, while they are

@@ -38,6 +38,7 @@ mod fault;
 #[cfg(any(all(test, feature = "windows"), feature = "flatbuffer"))]
 pub(crate) mod flatbuffer;
 mod formats;
+mod marks;
 #[cfg(any(feature = "onnx", feature = "tflite"))]
 pub mod path;
 
@@ -46,3 +47,4 @@ pub(crate) use container::{Container, Glance, data_of};
 pub(crate) use fault::Fault;
 pub use formats::Format;
 pub(crate) use formats::formats;
+pub(crate) use marks::Marks;

@@ -5,6 +5,7 @@
 
 mod messages;
 mod nested;
+mod operators;
 mod payloads;
 mod pickles;
 mod shared;
@@ -12,6 +13,7 @@ mod write;
 
 pub use messages::{messages, tensors};
 pub use nested::nested;
+pub use operators::{chain, repeated};
 pub use payloads::payloads;
 pub use pickles::{operations, pickles};
 pub use shared::shared;

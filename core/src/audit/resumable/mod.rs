@@ -18,7 +18,8 @@ mod start;
 mod unique_names;
 
 use crate::audit::Stage;
-use crate::file::{Cursor, File, Slot};
+use crate::base::features::SWEEP;
+use crate::file::{Cursor, File, Slot, slot_marks::SlotMarks};
 use crate::format::Fault;
 use crate::input::Source;
 use crate::model::{Chunks, NameAt, Tensor};
@@ -44,6 +45,8 @@ pub struct Audit {
     incomplete: bool,
     /// A value is not what its entry declares, so its extent is unknown.
     unmeasured: bool,
+    /// The caller has no slots for marks.
+    unmarked: bool,
     /// Listing the tensors also proved order and coverage.
     covered: bool,
     /// Number of entries, or parts, seen.
@@ -73,6 +76,7 @@ impl Audit {
             previous: NameAt::default(),
             incomplete: false,
             unmeasured: false,
+            unmarked: false,
             covered: false,
             counted: 0,
             swept: fast::Swept::default(),
@@ -194,7 +198,7 @@ impl Audit {
         r.unmute();
         match self.stage {
             Stage::Metadata | Stage::Tensors => self.entries(r),
-            Stage::Values => self.values(r),
+            Stage::Values => self.values(r, slots),
             Stage::Attributes if File::COMPARES_ATTRIBUTES => self.attributes(r, slots),
             Stage::Attributes => Ok(()),
             Stage::Payloads => self.last(r, slots, streams),
@@ -212,7 +216,8 @@ impl Audit {
     }
 
     /// Gives up the current stage, if slots are missing, and reports it as unchecked. In the
-    /// payload stage, gives up only the current tensor.
+    /// payload stage, gives up only the current tensor. [`Stage::Values`] goes on without slots, and
+    /// takes longer.
     pub fn skip(&mut self, sink: &mut dyn FnMut(Finding)) {
         use crate::rule::general::{COVERAGE_UNCHECKED, NAMES_UNCHECKED};
         let rule = match self.stage {
@@ -221,6 +226,10 @@ impl Audit {
             Stage::Payloads => {
                 let source = Source::whole(&[]);
                 self.skip_payload(&mut Reader::new(&source, sink));
+                return;
+            }
+            Stage::Values => {
+                self.unmarked = true;
                 return;
             }
             _ => return,
@@ -287,13 +296,26 @@ impl Audit {
         Ok(self.hand.is_some())
     }
 
+    /// The slots for marks, if the host has the memory: other readers pass entries more than once.
+    fn marks<'s>(
+        &self,
+        r: &mut Reader<'_, '_>,
+        slots: &'s mut [Slot],
+    ) -> Result<SlotMarks<'s>, Halt> {
+        let count = if SWEEP && !self.unmarked { self.file.marks() } else { 0 };
+        let needed = SlotMarks::slots(count);
+        let place = usize::try_from(needed).unwrap_or(usize::MAX);
+        slots.get_mut(..place).map(SlotMarks).ok_or_else(|| r.short_of(needed))
+    }
+
     // Each stage has its own frame, instead of one frame for all: the stack is small.
     #[inline(never)]
-    fn values(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
+    fn values(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
+        let mut marks = self.marks(r, slots)?;
         while !self.cursor.is_done() && !r.is_spent() {
             let mut next = self.cursor;
             let shared = r.shared();
-            if let Err(halt) = self.file.audit(r, &mut next) {
+            if let Err(halt) = self.file.audit_marking(r, &mut next, &mut marks) {
                 r.set_shared(shared);
                 return Err(halt);
             }

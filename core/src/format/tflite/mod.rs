@@ -37,6 +37,8 @@ mod tensor;
 mod text;
 
 use crate::format::Container;
+#[cfg(feature = "windows")]
+use crate::format::Marks;
 use crate::format::flatbuffer::{Kept, reads, shape};
 use crate::input::Source;
 use crate::model::{Metadata, NameAt, Region, Tensor, Value, Version};
@@ -168,6 +170,26 @@ impl Container for Header {
     /// Continues the validation of everything that listing leaves out.
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         audit::audit(self, r, c)
+    }
+
+    /// Tensors and buffers are marked. A model of up to [`audit::BITS`] of each needs no memory.
+    #[cfg(feature = "windows")]
+    fn marks(&self) -> u32 {
+        let most = self.tensors.max(self.list(list::BUFFERS).count);
+        if most > audit::BITS { most } else { 0 }
+    }
+
+    #[cfg(feature = "windows")]
+    fn audit_marking(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        marks: &mut dyn Marks,
+    ) -> Result<(), Halt> {
+        match marks.most() {
+            0 => self.audit(r, c),
+            _ => audit::audit_marking(self, r, c, marks),
+        }
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::codes;
 use super::reads::{Reads, Table, Vector};
-pub(super) use super::{BITS, Bits, found, is_inside};
+pub(super) use super::{BITS, found, is_inside};
 use super::{Cursor, Header, external, links, list, operator, quant, rules, tensor, unused};
+use crate::format::Marks;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
@@ -77,9 +78,9 @@ impl Run {
         self.go(0, Vector::NONE);
     }
 
-    /// The place of an index that is marked now; `None` if others are.
-    pub(super) fn marked(&self, index: u32) -> Option<u32> {
-        index.checked_sub(self.base).filter(|place| *place < BITS)
+    /// The place of an index that is marked now, if `most` are at a time; `None` if others are.
+    pub(super) fn marked(&self, index: u32, most: u32) -> Option<u32> {
+        index.checked_sub(self.base).filter(|place| *place < most)
     }
 
     /// The next items of the list, as far as they are resident, `width` bytes each, and the offset
@@ -100,14 +101,19 @@ impl Run {
 }
 
 /// Continues the audit.
-pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+pub(super) fn step(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    marks: &mut dyn Marks,
+) -> Result<(), Halt> {
     match c.phase {
         0 => code(header, r, c),
         1 => quant::step(header, r, c),
-        2 => operator::step(header, r, c),
+        2 => operator::step(header, r, c, marks),
         3 => links::signatures(header, r, c),
-        4 => links::calls(header, r, c),
-        5 => unused::step(header, r, c),
+        4 => links::calls(header, r, c, marks),
+        5 => unused::step(header, r, c, marks),
         6 => unused::old_metadata(header, r, c),
         7 => external::buffers(header, r, c),
         8 => external::groups(header, r, c),

@@ -1,9 +1,10 @@
 //! What refers to whole subgraphs: signatures, and operators that call them.
 
-use super::graph::{self, BITS, Bits};
+use super::graph::{self, BITS};
 use super::operator::{Called, called};
 use super::reads::{Reads, Vector};
 use super::{Cursor, Header, list, rules, tensor};
+use crate::format::Marks;
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
@@ -78,7 +79,12 @@ fn look_up(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
 
 /// Looks for subgraphs that call themselves. If each call leads to a later subgraph, there are
 /// none. Otherwise subgraphs are marked that call only marked ones, until no further one is found.
-pub(super) fn calls(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+pub(super) fn calls(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    marks: &mut dyn Marks,
+) -> Result<(), Halt> {
     let run = &mut c.state.audit.run;
     r.about(EntryKind::File, 0);
     let count = header.list(list::SUBGRAPHS).count;
@@ -97,22 +103,26 @@ pub(super) fn calls(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> 
         graph::over(c);
         return Ok(());
     }
-    if run.subgraph >= count {
-        return end_of_pass(header, r, c);
+    if run.level == 0 {
+        marks.clear(count);
+        run.level = 1;
     }
-    if c.state.audit.bits.has(run.subgraph) {
+    if run.subgraph >= count {
+        return end_of_pass(header, r, c, marks);
+    }
+    if marks.has(run.subgraph) {
         run.subgraph = run.subgraph.saturating_add(1);
         return Ok(());
     }
     if run.step == 1 {
-        return listed(r, c, count);
+        return listed(r, c, marks, count);
     }
     let mut reads = Reads::new(r, &mut c.state.memo);
     let table = reads.item(header.list(list::SUBGRAPHS), run.subgraph)?;
     let operators = reads.vector(&table, 3)?;
     if run.entry >= operators.count {
         if !run.open {
-            c.state.audit.bits.set(run.subgraph);
+            marks.set(run.subgraph);
             run.moved = true;
         }
         c.state.memo.clear();
@@ -128,7 +138,7 @@ pub(super) fn calls(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> 
     match found {
         Called::Two(first, second) => {
             for (number, _) in [first, second].into_iter().flatten() {
-                run.open |= is_open(&c.state.audit.bits, number, count);
+                run.open |= is_open(marks, number, count);
             }
         }
         Called::List(list) => run.go(1, list),
@@ -137,12 +147,17 @@ pub(super) fn calls(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> 
 }
 
 /// Whether a call leads to a subgraph that is not marked.
-fn is_open(bits: &Bits, number: i32, count: u32) -> bool {
-    u32::try_from(number).is_ok_and(|number| number < count && !bits.has(number))
+fn is_open(marks: &dyn Marks, number: i32, count: u32) -> bool {
+    u32::try_from(number).is_ok_and(|number| number < count && !marks.has(number))
 }
 
 /// Looks at the subgraphs in a list.
-fn listed(r: &mut Reader<'_, '_>, c: &mut Cursor, count: u32) -> Result<(), Halt> {
+fn listed(
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    marks: &dyn Marks,
+    count: u32,
+) -> Result<(), Halt> {
     let run = &mut c.state.audit.run;
     let Some((bytes, _)) = run.items(r, 4)? else {
         run.go(0, Vector::NONE);
@@ -150,17 +165,22 @@ fn listed(r: &mut Reader<'_, '_>, c: &mut Cursor, count: u32) -> Result<(), Halt
     };
     let (items, _) = bytes.as_chunks::<4>();
     for item in items {
-        run.open |= is_open(&c.state.audit.bits, i32::from_le_bytes(*item), count);
+        run.open |= is_open(marks, i32::from_le_bytes(*item), count);
     }
     run.pass(items.len());
     Ok(())
 }
 
 /// Begins another pass, or reports the first subgraph that is left.
-fn end_of_pass(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+fn end_of_pass(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    marks: &mut dyn Marks,
+) -> Result<(), Halt> {
     let run = &mut c.state.audit.run;
     let count = header.list(list::SUBGRAPHS).count;
-    let left = (0..count).find(|subgraph| !c.state.audit.bits.has(*subgraph));
+    let left = (0..count).find(|subgraph| !marks.has(*subgraph));
     let Some(left) = left else {
         graph::over(c);
         return Ok(());

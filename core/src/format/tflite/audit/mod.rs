@@ -7,6 +7,8 @@ mod way;
 
 use crate::base::limits::TFLITE_MARKS;
 use crate::model::DType;
+#[cfg(feature = "windows")]
+pub(super) use way::audit_marking;
 pub(super) use way::{State, audit};
 
 /// The alignment of data.

@@ -2,14 +2,15 @@
 //! and read.
 //!
 //! Whether a tensor was written is marked for some tensors at a time; operators are passed once
-//! for each [`BITS`] tensors of a subgraph, and checked for everything else the first time.
+//! for as many tensors of a subgraph as there are marks, and checked for everything else the first time.
 
 use super::codes;
-use super::graph::{self, BITS, Bits, found, is_inside};
+use super::graph::{self, found, is_inside};
 use super::operators::{self, Calls};
 use super::reads::{Reads, Table, Vector, offsets};
 use super::tensor::Fields;
 use super::{Cursor, Header, list, parts, rules};
+use crate::format::Marks;
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, Rule};
@@ -26,23 +27,33 @@ const INTERNAL: u8 = 7;
 const CALLED: u8 = 8;
 
 /// Continues with the current subgraph.
-pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+pub(super) fn step(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    marks: &mut dyn Marks,
+) -> Result<(), Halt> {
     if c.state.audit.run.subgraph >= header.list(list::SUBGRAPHS).count {
         graph::over(c);
         return Ok(());
     }
     r.about(EntryKind::File, 0);
     match c.state.audit.run.step {
-        START => subgraph(header, r, c),
-        CONSTANTS => constant(header, r, c),
-        INPUTS | OUTPUTS => ends(r, c),
-        OPERATOR => operator(header, r, c),
-        _ => indices(header, r, c),
+        START => subgraph(header, r, c, marks),
+        CONSTANTS => constant(header, r, c, marks),
+        INPUTS | OUTPUTS => ends(r, c, marks),
+        OPERATOR => operator(header, r, c, marks),
+        _ => indices(header, r, c, marks),
     }
 }
 
 /// Begins a subgraph.
-fn subgraph(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+fn subgraph(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    marks: &mut dyn Marks,
+) -> Result<(), Halt> {
     let run = &mut c.state.audit.run;
     let mut reads = Reads::new(r, &mut c.state.memo);
     let table = graph::subgraph(header, &mut reads, run.subgraph)?;
@@ -55,7 +66,7 @@ fn subgraph(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(
         r.check(!used || tensors.count > 0, rules::G_TENSORS, table.span(), 1, 0);
         r.check(operators.is_present(), rules::G_OPERATORS, table.span(), 0, 0);
     }
-    c.state.audit.bits = Bits::NONE;
+    marks.clear(tensors.count.saturating_sub(run.base));
     c.state.place.tensors = tensors;
     c.state.memo.clear();
     run.operators = operators;
@@ -68,7 +79,7 @@ fn subgraph(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(
 }
 
 /// Checks inputs or outputs of the subgraph, and marks inputs.
-fn ends(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+fn ends(r: &mut Reader<'_, '_>, c: &mut Cursor, marks: &mut dyn Marks) -> Result<(), Halt> {
     let run = &mut c.state.audit.run;
     let count = c.state.place.tensors.count;
     let rule = if run.step == INPUTS { rules::G_INPUT } else { rules::G_OUTPUT };
@@ -95,9 +106,10 @@ fn ends(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         }
         if inside
             && run.step == INPUTS
-            && let Some(place) = u32::try_from(index).ok().and_then(|index| run.marked(index))
+            && let Some(place) =
+                u32::try_from(index).ok().and_then(|index| run.marked(index, marks.most()))
         {
-            c.state.audit.bits.set(place);
+            marks.set(place);
         }
     }
     run.pass(items.len());
@@ -105,10 +117,15 @@ fn ends(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
 }
 
 /// Marks the next tensor if it has data.
-fn constant(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+fn constant(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    marks: &mut dyn Marks,
+) -> Result<(), Halt> {
     let run = &mut c.state.audit.run;
     let tensors = c.state.place.tensors;
-    let place = run.marked(run.entry).filter(|_| run.entry < tensors.count);
+    let place = run.marked(run.entry, marks.most()).filter(|_| run.entry < tensors.count);
     let Some(place) = place else {
         run.entry = 0;
         run.go(OPERATOR, Vector::NONE);
@@ -119,11 +136,11 @@ fn constant(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(
     let fields = Fields::read(header, &mut reads, table)?;
     let filled = !fields.data().is_empty() || fields.external.value != 0;
     if filled {
-        let input = c.state.audit.bits.has(place) && !fields.variable;
+        let input = marks.has(place) && !fields.variable;
         r.check(!input, rules::G_CONSTANT, table.span(), 0, run.entry.into());
     }
     if filled || fields.variable {
-        c.state.audit.bits.set(place);
+        marks.set(place);
     }
     c.state.memo.clear();
     run.entry = run.entry.saturating_add(1);
@@ -131,13 +148,18 @@ fn constant(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(
 }
 
 /// Begins an operator, or ends the pass.
-fn operator(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+fn operator(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    marks: &mut dyn Marks,
+) -> Result<(), Halt> {
     let run = &mut c.state.audit.run;
     if run.entry >= run.operators.count {
         c.state.memo.clear();
         run.go(START, Vector::NONE);
         run.entry = 0;
-        run.base = run.base.saturating_add(BITS);
+        run.base = run.base.saturating_add(marks.most());
         if run.base >= c.state.place.tensors.count {
             run.base = 0;
             run.subgraph = run.subgraph.saturating_add(1);
@@ -201,12 +223,17 @@ fn check(
 }
 
 /// Checks the lists of an operator: what it reads and writes, internal tensors, and subgraphs.
-fn indices(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+fn indices(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    marks: &mut dyn Marks,
+) -> Result<(), Halt> {
     let run = &mut c.state.audit.run;
     if let Some((bytes, at)) = run.items(r, 4)? {
         let (items, _) = bytes.as_chunks::<4>();
         for (item, at) in items.iter().zip(offsets(at, 4)) {
-            index(header, r, c, i32::from_le_bytes(*item), at);
+            index(header, r, c, marks, i32::from_le_bytes(*item), at);
         }
         c.state.audit.run.pass(items.len());
         return Ok(());
@@ -241,7 +268,14 @@ fn indices(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<()
 }
 
 /// Checks one index of an operator.
-fn index(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor, index: i32, at: u64) {
+fn index(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    marks: &mut dyn Marks,
+    index: i32,
+    at: u64,
+) {
     let run = &c.state.audit.run;
     let count = c.state.place.tensors.count;
     let span = Span::new(at, 4);
@@ -250,22 +284,25 @@ fn index(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor, index: i32, at
         if run.open {
             r.check(inside, rule, span, count.into(), found(index));
         }
-        u32::try_from(index).ok().filter(|_| inside).and_then(|index| run.marked(index))
+        u32::try_from(index)
+            .ok()
+            .filter(|_| inside)
+            .and_then(|index| run.marked(index, marks.most()))
     };
     match run.step {
         // An optional input.
         READS if index == -1 => {}
         READS => {
             if let Some(place) = inside(rules::O_INPUT) {
-                let written = c.state.audit.bits.has(place);
+                let written = marks.has(place);
                 r.check(written, rules::O_UNPRODUCED, span, 0, found(index));
             }
         }
         WRITES => {
             if let Some(place) = inside(rules::O_OUTPUT) {
-                let written = c.state.audit.bits.has(place);
+                let written = marks.has(place);
                 r.check(!written, rules::O_WRITTEN, span, 0, found(index));
-                c.state.audit.bits.set(place);
+                marks.set(place);
             }
         }
         INTERNAL => {

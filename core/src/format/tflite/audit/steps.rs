@@ -10,6 +10,7 @@ mod texts;
 mod unused;
 
 use super::{ALIGN, BITS, Bits, fits, found, is_inside};
+use crate::format::Marks;
 use crate::format::flatbuffer::{reads, shape};
 use crate::format::tflite::{
     Cursor, Header, Memo, Place, codes, list, operators, parts, rules, tensor,
@@ -33,11 +34,42 @@ impl State {
         State { run: Run::START, bits: Bits::NONE, other: Shape::START };
 }
 
+impl Marks for Bits {
+    fn most(&self) -> u32 {
+        BITS
+    }
+
+    fn has(&self, entry: u32) -> bool {
+        Bits::has(self, entry)
+    }
+
+    fn set(&mut self, entry: u32) {
+        Bits::set(self, entry);
+    }
+
+    fn clear(&mut self, _: u32) {
+        *self = Bits::NONE;
+    }
+}
+
 /// Continues the validation of everything that listing leaves out.
 pub(in crate::format::tflite) fn audit(
     header: &Header,
     r: &mut Reader<'_, '_>,
     c: &mut Cursor,
 ) -> Result<(), Halt> {
-    reads::steps(r, c, |r, c| graph::step(header, r, c))
+    let mut bits = c.state.audit.bits;
+    audit_marking(header, r, c, &mut bits)?;
+    c.state.audit.bits = bits;
+    Ok(())
+}
+
+/// The same, with other memory for marks.
+pub(in crate::format::tflite) fn audit_marking(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    marks: &mut dyn Marks,
+) -> Result<(), Halt> {
+    reads::steps(r, c, |r, c| graph::step(header, r, c, marks))
 }

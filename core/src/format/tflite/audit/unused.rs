@@ -1,8 +1,9 @@
 //! Buffers that nothing uses, and the old list of metadata.
 
-use super::graph::{self, BITS, Bits, found, is_inside};
+use super::graph::{self, found, is_inside};
 use super::reads::{Reads, Vector, offsets};
 use super::{Cursor, Header, Place, list, rules, tensor};
+use crate::format::Marks;
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
@@ -14,26 +15,41 @@ const TENSORS: u8 = 2;
 const BUFFERS: u8 = 3;
 
 /// Marks the buffers that are used, some at a time, and reports the others.
-pub(super) fn step(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+pub(super) fn step(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    marks: &mut dyn Marks,
+) -> Result<(), Halt> {
     r.about(EntryKind::File, 0);
     match c.state.audit.run.step {
-        METADATA => metadata(header, r, c),
-        OLD => old(r, c),
-        TENSORS => tensors(header, r, c),
-        _ => buffers(header, r, c),
+        METADATA => metadata(header, r, c, marks),
+        OLD => old(r, c, marks),
+        TENSORS => tensors(header, r, c, marks),
+        _ => buffers(header, r, c, marks),
     }
 }
 
 /// Marks a buffer.
-fn mark(c: &mut Cursor, index: u64) {
-    let place = u32::try_from(index).ok().and_then(|index| c.state.audit.run.marked(index));
+fn mark(c: &Cursor, marks: &mut dyn Marks, index: u64) {
+    let (run, most) = (&c.state.audit.run, marks.most());
+    let place = u32::try_from(index).ok().and_then(|index| run.marked(index, most));
     if let Some(place) = place {
-        c.state.audit.bits.set(place);
+        marks.set(place);
     }
 }
 
-fn metadata(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+fn metadata(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    marks: &mut dyn Marks,
+) -> Result<(), Halt> {
     let run = &mut c.state.audit.run;
+    if run.entry == 0 {
+        // A pass begins.
+        marks.clear(header.list(list::BUFFERS).count.saturating_sub(run.base));
+    }
     if run.entry >= header.list(list::METADATA).count {
         run.go(OLD, header.list(list::OLD_METADATA));
         return Ok(());
@@ -43,11 +59,11 @@ fn metadata(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(
     let index = reads.scalar(&table, 1, 4, 0)?.value;
     c.state.memo.clear();
     run.entry = run.entry.saturating_add(1);
-    mark(c, index);
+    mark(c, marks, index);
     Ok(())
 }
 
-fn old(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+fn old(r: &mut Reader<'_, '_>, c: &mut Cursor, marks: &mut dyn Marks) -> Result<(), Halt> {
     let Some((bytes, _)) = c.state.audit.run.items(r, 4)? else {
         c.state.audit.run.go(TENSORS, Vector::NONE);
         c.state.place = Place::START;
@@ -55,13 +71,18 @@ fn old(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     };
     let (items, _) = bytes.as_chunks::<4>();
     for item in items {
-        mark(c, u32::from_le_bytes(*item).into());
+        mark(c, marks, u32::from_le_bytes(*item).into());
     }
     c.state.audit.run.pass(items.len());
     Ok(())
 }
 
-fn tensors(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+fn tensors(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    marks: &mut dyn Marks,
+) -> Result<(), Halt> {
     if tensor::table(header, r, c)?.is_none() {
         let run = &mut c.state.audit.run;
         run.go(BUFFERS, Vector::NONE);
@@ -74,23 +95,27 @@ fn tensors(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<()
     let index = reads.scalar(&table, 2, 4, 0)?.value;
     tensor::pass(c);
     r.charge(4);
-    mark(c, index);
+    mark(c, marks, index);
     Ok(())
 }
 
-fn buffers(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+fn buffers(
+    header: &Header,
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    marks: &mut dyn Marks,
+) -> Result<(), Halt> {
     let run = &mut c.state.audit.run;
     let count = header.list(list::BUFFERS).count;
-    let place = run.marked(run.entry).filter(|_| run.entry < count);
+    let place = run.marked(run.entry, marks.most()).filter(|_| run.entry < count);
     let Some(place) = place else {
-        run.base = run.base.saturating_add(BITS);
+        run.base = run.base.saturating_add(marks.most());
         if run.base >= count {
             graph::over(c);
             return Ok(());
         }
         run.entry = 0;
         run.go(METADATA, Vector::NONE);
-        c.state.audit.bits = Bits::NONE;
         return Ok(());
     };
     let mut reads = Reads::new(r, &mut c.state.memo);
@@ -100,7 +125,7 @@ fn buffers(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<()
     {
         let (whole, len) = (stored.table.span(), stored.span.len);
         r.check(run.entry > 0, rules::B_ZERO, whole, 0, len);
-        let used = run.entry == 0 || c.state.audit.bits.has(place);
+        let used = run.entry == 0 || marks.has(place);
         r.check(used, rules::B_UNUSED, whole, 0, len);
     }
     c.state.memo.clear();
