@@ -267,6 +267,7 @@ impl Convert {
             if let Some(span) = elements::as_it_lies(&tensor, planned.form)? {
                 let file = draft.file().map_err(failed)?;
                 if tensor.model.access.copy_to(span, file)?.map_err(failed)? {
+                    draft.wrote(span.len).map_err(failed)?;
                     continue;
                 }
             }
