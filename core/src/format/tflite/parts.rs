@@ -3,7 +3,7 @@
 use super::open::Scan;
 use super::reads::{Reads, Table};
 use super::schema::table::OPERATOR;
-use super::{Cursor, Header, State, extent, list, open, rules, schema, tensor};
+use super::{Cursor, Header, State, extent, list, open, schema, tensor};
 use crate::base::features::WINDOWS;
 use crate::format::data_of;
 use crate::format::flatbuffer::Object;
@@ -63,8 +63,8 @@ pub(super) fn large_options(
     reads: &mut Reads<'_, '_, '_, '_>,
     operator: &Table,
 ) -> Result<Span, Halt> {
-    let offset = reads.scalar(operator, 9, 8, 0)?.value;
-    let size = reads.scalar(operator, 10, 8, 0)?.value;
+    let offset = reads.long(operator, 9)?;
+    let size = reads.long(operator, 10)?;
     Ok(Span::new(offset, size))
 }
 
@@ -89,7 +89,7 @@ fn object(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Span>, Halt> 
             return Ok(Some(options));
         }
     }
-    let found = r.quietly(|r| scan.walk.next(r, &schema::MODEL, &rules::structure))?;
+    let found = r.quietly(|r| scan.walk.next(r, &schema::MODEL, &schema::MODEL.rules))?;
     Ok(match found {
         Some(Object::Table { number, place, vtable }) => {
             let (span, vtable) = (place.span(), vtable.span());

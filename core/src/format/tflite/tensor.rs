@@ -1,10 +1,11 @@
 //! Listing: the tensors of all subgraphs, with their buffers.
 
-use super::reads::{Reads, Small, Table, Vector, ready, slice};
+use super::reads::{Reads, Small, Table, Vector};
 use super::rules;
 use super::shape::Shape;
-use super::{Cursor, Header, State, list, name_at};
-use crate::base::{features::WINDOWS, limits::TFLITE_TEXT, utf8};
+use super::{Cursor, Header, State, list};
+use crate::base::{features::WINDOWS, limits::TFLITE_TEXT};
+use crate::format::flatbuffer::{Kept, text};
 use crate::input::Span;
 use crate::model::dims::scaled;
 use crate::model::{Chunks, DType, Layout, NameAt, Status, Tensor};
@@ -93,8 +94,8 @@ pub(super) fn stored(
     }
     let table = reads.item(header.list(list::BUFFERS), index)?;
     let data = reads.vector(&table, 0)?;
-    let offset = reads.scalar(&table, 1, 8, 0)?.value;
-    let size = reads.scalar(&table, 2, 8, 0)?.value;
+    let offset = reads.long(&table, 1)?;
+    let size = reads.long(&table, 2)?;
     let outside = offset > 1 && data.count == 0;
     let span = if outside { Span::new(offset, size) } else { data.span(1) };
     let both = offset > 1 && data.count > 0;
@@ -166,7 +167,7 @@ pub(super) fn table(
 pub(super) fn pass(c: &mut Cursor) {
     c.state.place.passed = c.state.place.passed.saturating_add(1);
     c.state.memo.clear();
-    c.state.shape = Shape::START;
+    c.state.shape = Kept::new(Shape::START);
     c.index = c.index.wrapping_add(1);
 }
 
@@ -176,19 +177,22 @@ pub(super) fn next(
     r: &mut Reader<'_, '_>,
     c: &mut Cursor,
 ) -> Result<Option<Tensor>, Halt> {
-    if table(header, r, c)?.is_none() {
+    let Some(table) = table(header, r, c)? else {
         c.finish();
         return Ok(None);
-    }
+    };
     let State { memo, place, shape, alone, .. } = &mut c.state;
     let mut reads = Reads::new(r, memo);
-    // What `table` has read is known.
-    let table = match alone {
-        true => reads.table(c.at)?,
-        false => reads.item(place.tensors, place.passed)?,
-    };
+    // What was read above is known; in memory nothing has to be passed.
+    if WINDOWS && *alone {
+        reads.table(c.at)?;
+    } else if WINDOWS {
+        reads.item(place.tensors, place.passed)?;
+    }
     let fields = Fields::read(header, &mut reads, table)?;
     let text = reads.vector(&table, 3)?;
+    let mut local = Shape::START;
+    let shape = shape.of(&mut local);
     shape.read(r, fields.shape, 0, 0)?;
     let shape = *shape;
     r.about(EntryKind::Tensor, c.index);
@@ -210,24 +214,9 @@ pub(super) fn next(
     Ok(Some(tensor))
 }
 
-/// Reads a text and checks it; no name if it is too long to be read.
-#[inline(always)]
+/// Reads a name and checks it.
 pub(super) fn read_name(r: &mut Reader<'_, '_>, text: Vector, rule: Rule) -> Result<NameAt, Halt> {
-    if text.count > 0 && u64::from(text.count) <= TFLITE_TEXT {
-        ready(r, text, 1)?;
-    }
-    Ok(name(r, text, rule))
-}
-
-/// The same for a text that is resident.
-fn name(r: &mut Reader<'_, '_>, text: Vector, rule: Rule) -> NameAt {
-    let span = text.span(1);
-    if span.len > TFLITE_TEXT {
-        r.flag(rules::T_TEXT, span.offset, span.len, TFLITE_TEXT, span.len);
-        return NameAt::default();
-    }
-    r.check(utf8::is(slice(r, text, 1)), rule, span, 0, 0);
-    name_at(text)
+    text::name(r, text, rule, (TFLITE_TEXT, rules::T_TEXT, text.span(1)))
 }
 
 /// Reports why a tensor cannot be used.

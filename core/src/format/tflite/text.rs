@@ -55,12 +55,11 @@ pub(super) fn next(
         let at = if at == 0 { Span::new(place.offset, 0) } else { Span::new(at, 4) };
         (tag, stored) = (tag::SUBGRAPH, at);
     }
-    let long = u64::from(key.count) > TFLITE_TEXT;
     let metadata = Metadata {
         kind: EntryKind::Metadata,
         index: entry,
         offset: table.at(),
-        key: if long { NameAt::default() } else { super::name_at(key) },
+        key: name,
         tag,
         stored,
         ..Metadata::default()

@@ -70,7 +70,7 @@ impl<'h> Fields<'h> {
         let (mut location, mut list) = (0, 0);
         if let Some(extra) = self.extra {
             location = reads.value(&extra, 2, 1)?;
-            list = reads.scalar(&extra, 0, 8, 0)?.value;
+            list = reads.long(&extra, 0)?;
         }
         if location > 1 {
             return Ok(flag(reads.r, rules::T_LOCATION, whole, 0, 0));

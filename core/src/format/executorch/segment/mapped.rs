@@ -21,7 +21,7 @@ impl Checked {
 /// A number of eight bytes; one past all memory stays past it.
 #[inline(never)]
 fn long(reads: &mut Reads<'_, '_, '_, '_>, table: &Table, field: u8) -> Result<Word, Halt> {
-    Ok(place(reads.scalar(table, field, 8, 0)?.value))
+    Ok(place(reads.long(table, field)?))
 }
 
 impl Segments {

@@ -159,6 +159,11 @@ impl<'m, 'w, 'r, 'a> Reads<'m, 'w, 'r, 'a> {
         Ok(self.small(table, index, width)?.value)
     }
 
+    /// A number of eight bytes, 0 if the field is absent.
+    pub(crate) fn long(&mut self, table: &Table, index: u8) -> Result<u64, Halt> {
+        Ok(self.scalar(table, index, 8, 0)?.value)
+    }
+
     /// A signed number of four bytes.
     pub(crate) fn int(&mut self, table: &Table, index: u8, default: i32) -> Result<i32, Halt> {
         let default = default.cast_unsigned().into();
