@@ -226,6 +226,8 @@ fn broken(r: &mut Reader<'_, '_>, rule: Rule, span: Span, expected: u64, found: 
 }
 
 /// Checks type, shape and buffer; `None` if the tensor is broken.
+// A board copies the tensor to the caller from memory, not field by field.
+#[cfg_attr(not(feature = "windows"), inline(never))]
 fn validate(
     header: &Header,
     r: &mut Reader<'_, '_>,

@@ -52,6 +52,7 @@ impl<'h> Fields<'h> {
         self.checked(r, bytes, width, alone, tensor).ok().flatten()
     }
 
+    #[inline(never)]
     fn checked(
         &self,
         r: &mut Reader<'_, '_>,
