@@ -4,7 +4,7 @@ use super::open::place_of;
 use super::place::{Fields, count_of};
 use super::{Cursor, Header, State, enter, field, kind, rules, types};
 use crate::base::{features::WINDOWS, limits::EXECUTORCH_TEXT};
-use crate::format::flatbuffer::reads::{Reads, Small, Table, Vector, get};
+use crate::format::flatbuffer::reads::{Reads, Small, Table, Vector, ready, slice};
 use crate::format::flatbuffer::{Kept, text};
 use crate::format::flatbuffer::shape::Shape;
 use crate::input::Span;
@@ -46,7 +46,7 @@ impl Form {
         let order = reads.vector(&table, order)?;
         // Longer ones are refused for their length.
         let ordered = if order.count == sizes.count && order.count <= RANK {
-            reads.recall(|r| Ok(order_of(get(r, order.span(1))?)))?
+            reads.recall(|r| ready(r, order, 1).map(|()| order_of(slice(r, order, 1))))?
         } else {
             WRONG
         };
@@ -171,8 +171,14 @@ pub(super) fn flag<T>(
 }
 
 /// Reads a name and checks it.
+#[inline(always)]
 pub(super) fn read_name(r: &mut Reader<'_, '_>, text: Vector) -> Result<NameAt, Halt> {
-    text::name(r, text, rules::N_UTF8, (EXECUTORCH_TEXT, rules::N_TEXT, count_of(text)))
+    check_name(r, text).map(|()| text::name_at(text, EXECUTORCH_TEXT))
+}
+
+/// The same for a caller that does not need it.
+pub(super) fn check_name(r: &mut Reader<'_, '_>, text: Vector) -> Result<(), Halt> {
+    text::check(r, text, rules::N_UTF8, (EXECUTORCH_TEXT, rules::N_TEXT, count_of(text)))
 }
 
 /// Moves past a value.

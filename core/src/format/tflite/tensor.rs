@@ -215,8 +215,10 @@ pub(super) fn next(
 }
 
 /// Reads a name and checks it.
+#[inline(always)]
 pub(super) fn read_name(r: &mut Reader<'_, '_>, text: Vector, rule: Rule) -> Result<NameAt, Halt> {
-    text::name(r, text, rule, (TFLITE_TEXT, rules::T_TEXT, text.span(1)))
+    text::check(r, text, rule, (TFLITE_TEXT, rules::T_TEXT, text.span(1)))?;
+    Ok(text::name_at(text, TFLITE_TEXT))
 }
 
 /// Reports why a tensor cannot be used.

@@ -9,7 +9,7 @@ use super::instruction::{DELEGATE, JUMP, KERNEL, MOVE};
 use super::{LEAST, MOST};
 use crate::base::{Word, limits, place, word};
 use crate::format::executorch::segment::Segments;
-use crate::format::executorch::tensor::read_name;
+use crate::format::executorch::tensor::check_name;
 use crate::format::executorch::{Cursor, Header, field, kind, rules};
 use crate::format::flatbuffer::reads::{Memo, Reads, Table, Vector};
 use crate::input::Span;
@@ -152,7 +152,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
     /// Checks a name, which must not be empty.
     fn name(&mut self, table: Table, rule: Rule) -> Result<(), Halt> {
         let name = self.reads().vector(&table, 0)?;
-        read_name(self.r, name)?;
+        check_name(self.r, name)?;
         self.check(name.count > 0, rule, table.at());
         Ok(())
     }
@@ -161,7 +161,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
     fn operator(&mut self, table: Table) -> Result<(), Halt> {
         self.name(table, rules::O_NAME)?;
         let overload = self.reads().vector(&table, 1)?;
-        read_name(self.r, overload)?;
+        check_name(self.r, overload)?;
         self.check(false, rules::O_UNKNOWN, table.at());
         Ok(())
     }

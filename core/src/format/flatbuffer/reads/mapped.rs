@@ -114,13 +114,13 @@ impl<'m, 'w, 'r, 'a> Reads<'m, 'w, 'r, 'a> {
     /// A number of up to four bytes, 0 if the field is absent.
     #[inline(always)]
     pub(crate) fn small(&mut self, table: &Table, index: u8, width: u8) -> Result<Small, Halt> {
-        Ok(placed(self.r, table.0, index, width))
+        Ok(placed(self.r, table.0, [index, width]))
     }
 
     /// The same without its place.
     #[inline(always)]
     pub(crate) fn value(&mut self, table: &Table, index: u8, width: u8) -> Result<u32, Halt> {
-        Ok(placed(self.r, table.0, index, width).value)
+        Ok(placed(self.r, table.0, [index, width]).value)
     }
 
     /// A number of eight bytes, 0 if the field is absent.
@@ -226,7 +226,7 @@ fn item(r: &Reader<'_, '_>, at: u32, index: u32) -> Word {
 }
 
 #[inline(never)]
-fn placed(r: &Reader<'_, '_>, table: Word, index: u8, width: u8) -> Small {
+fn placed(r: &Reader<'_, '_>, table: Word, [index, width]: [u8; 2]) -> Small {
     let at = field(r, table, index);
     Small { value: if at == 0 { 0 } else { small(r, at, width) }, at }
 }
