@@ -265,7 +265,7 @@ fn enter(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor, field: u8) -> 
         let list = reads.vector(&plan, field)?;
         let sizes = reads.vector(&plan, field::SIZES)?;
         memo.clear();
-        let plans = place.plans.saturating_add(1);
+        let plans = place.plans.wrapping_add(1);
         *place = Place { plans, list, passed: 0, sizes };
     }
 }

@@ -131,8 +131,8 @@ fn program(
     let root = reads.table(counts.root)?;
     let version = reads.small(&root, 0, 4)?;
     let mut vectors = [Vector::NONE; 6];
-    for (vector, field) in vectors.iter_mut().zip([1, 2, 3, 4, 6, 7]) {
-        *vector = reads.vector(&root, field)?;
+    for (vector, field) in vectors.iter_mut().zip(&[1, 2, 3, 4, 6, 7]) {
+        *vector = reads.vector(&root, *field)?;
     }
     let [plans, buffers, inline, segments, mutable, named] = vectors;
     let (mut constant, mut constant_at, mut offsets) = (0, 0, Vector::NONE);

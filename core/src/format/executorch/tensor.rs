@@ -183,7 +183,7 @@ pub(super) fn check_name(r: &mut Reader<'_, '_>, text: Vector) -> Result<(), Hal
 
 /// Moves past a value.
 fn pass(c: &mut Cursor) {
-    c.state.place.passed = c.state.place.passed.saturating_add(1);
+    c.state.place.passed = c.state.place.passed.wrapping_add(1);
     c.state.memo.clear();
     c.state.shape = Kept::new(Shape::START);
 }

@@ -31,8 +31,8 @@ impl Counts {
             Object::String(_) => strings_of(by()),
             Object::Vector(_) => return,
         };
-        for (count, counted) in self.counted.iter_mut().zip(schema.counted) {
-            if kind == counted {
+        for (count, counted) in self.counted.iter_mut().zip(&schema.counted) {
+            if kind == *counted {
                 *count = count.saturating_add(1);
             }
         }

@@ -73,8 +73,8 @@ fn find(r: &mut Reader<'_, '_>, memo: &mut Memo, counts: &Counts) -> Result<Head
     let [tensors, operators, custom] = counts.counted;
     let lists = [Vector::NONE; list::FIELDS.len()];
     let mut header = Header { lists, tensors, operators, custom };
-    for (list, field) in header.lists.iter_mut().zip(list::FIELDS) {
-        *list = reads.vector(&model, field)?;
+    for (list, field) in header.lists.iter_mut().zip(&list::FIELDS) {
+        *list = reads.vector(&model, *field)?;
     }
     let whole = model.span();
     let (rule, span, expected, found) = if version.value != VERSION {

@@ -157,7 +157,7 @@ pub(super) fn table(
         }
         let subgraph = reads.item(header.list(list::SUBGRAPHS), place.subgraphs)?;
         place.tensors = reads.vector(&subgraph, 0)?;
-        place.subgraphs = place.subgraphs.saturating_add(1);
+        place.subgraphs = place.subgraphs.wrapping_add(1);
         place.passed = 0;
         memo.clear();
     }
@@ -165,7 +165,7 @@ pub(super) fn table(
 
 /// Moves past a tensor.
 pub(super) fn pass(c: &mut Cursor) {
-    c.state.place.passed = c.state.place.passed.saturating_add(1);
+    c.state.place.passed = c.state.place.passed.wrapping_add(1);
     c.state.memo.clear();
     c.state.shape = Kept::new(Shape::START);
     c.index = c.index.wrapping_add(1);

@@ -188,6 +188,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
     }
 
     /// Checks a method.
+    #[inline(never)]
     fn plan(&mut self, table: Table) -> Result<(), Halt> {
         let mut reads = self.reads();
         self.values = reads.vector(&table, field::VALUES)?;
@@ -296,7 +297,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
             let list = reads.vector(&inner, 0)?;
             self.check(list.is_present(), rules::V_MISSING, inner.at());
         }
-        for (list, width, of) in LISTS {
+        for &(list, width, of) in &LISTS {
             if list == kind {
                 self.items(inner, 0, Items { rule: rules::V_ITEM, width, kind: of })?;
             }

@@ -64,7 +64,7 @@ impl<'h> Fields<'h> {
         let Fields { header, table, .. } = *self;
         let (mut memo, whole) = (Memo::NONE, table.span());
         let mut reads = Reads::new(r, &mut memo);
-        for (field, width, most, rule) in LIMITS {
+        for &(field, width, most, rule) in &LIMITS {
             let number = reads.value(&table, field, width)?;
             reads.r.check(number <= most.into(), rule, whole, 0, 0);
         }

@@ -268,7 +268,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
             self.indices(inputs, tensors.count, rules::G_INPUT, Use::Given)?;
             self.indices(outputs, tensors.count, rules::G_OUTPUT, Use::Named)?;
             for place in 0..BITS {
-                let index = self.base.saturating_add(place);
+                let index = self.base.wrapping_add(place);
                 if index >= tensors.count {
                     break;
                 }
@@ -284,7 +284,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
                     return Ok(());
                 }
             }
-            self.base = self.base.saturating_add(BITS);
+            self.base = self.base.wrapping_add(BITS);
             if self.base >= tensors.count {
                 return Ok(());
             }
