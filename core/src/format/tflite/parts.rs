@@ -4,7 +4,7 @@ use super::open::Scan;
 use super::reads::{Reads, Table};
 use super::schema::table::OPERATOR;
 use super::{Cursor, Header, State, extent, list, open, schema, tensor};
-use crate::base::features::WINDOWS;
+use crate::base::{features::WINDOWS, wide};
 use crate::format::data_of;
 use crate::format::flatbuffer::Object;
 use crate::input::Span;
@@ -65,7 +65,7 @@ pub(super) fn large_options(
 ) -> Result<Span, Halt> {
     let offset = reads.long(operator, 9)?;
     let size = reads.long(operator, 10)?;
-    Ok(Span::new(offset, size))
+    Ok(Span::new(wide(offset), wide(size)))
 }
 
 /// The next object. Of the data of a buffer, only its count: the rest belongs to a tensor, or to
@@ -132,7 +132,7 @@ fn metadata(
         let entry = c.index;
         c.state.memo.clear();
         c.index = c.index.wrapping_add(1);
-        let span = stored.map_or(Span::new(0, 0), |stored| stored.span);
+        let span = stored.map_or(Span::new(0, 0), |stored| stored.span());
         if !span.is_empty() && span.end().is_some_and(|end| end <= r.source().len()) {
             let kind = EntryKind::Metadata;
             return Ok(Some(Region { part: Part::Metadata, span, kind, entry }));

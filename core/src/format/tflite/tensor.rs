@@ -4,7 +4,7 @@ use super::reads::{Reads, Small, Table, Vector};
 use super::rules;
 use super::shape::Shape;
 use super::{Cursor, Header, State, list};
-use crate::base::{features::WINDOWS, limits::TFLITE_TEXT};
+use crate::base::{Word, features::WINDOWS, limits::TFLITE_TEXT, wide, word};
 use crate::format::flatbuffer::{Kept, text};
 use crate::input::Span;
 use crate::model::dims::scaled;
@@ -37,12 +37,20 @@ pub(super) struct Fields {
 #[derive(Clone, Copy)]
 pub(super) struct Stored {
     pub(super) table: Table,
-    /// Its data; empty if there is none.
-    pub(super) span: Span,
+    /// Where its data is, and how many bytes; none if there is none.
+    at: Word,
+    len: Word,
     /// It has data inside, and a place outside.
     both: bool,
     /// Its size, if that comes without an offset; 0 otherwise.
-    size: u64,
+    size: Word,
+}
+
+impl Stored {
+    /// Its data; empty if there is none.
+    pub(super) fn span(&self) -> Span {
+        Span::new(wide(self.at), wide(self.len))
+    }
 }
 
 /// The element type with this number; `None` for a resource or a variant.
@@ -97,20 +105,22 @@ pub(super) fn stored(
     let offset = reads.long(&table, 1)?;
     let size = reads.long(&table, 2)?;
     let outside = offset > 1 && data.count == 0;
-    let span = if outside { Span::new(offset, size) } else { data.span(1) };
+    let inside = (word(data.at.into()), word(data.count.into()));
+    let (at, len) = if outside { (offset, size) } else { inside };
     let both = offset > 1 && data.count > 0;
     let size = if offset <= 1 { size } else { 0 };
-    Ok(Some(Stored { table, span, both, size }))
+    Ok(Some(Stored { table, at, len, both, size }))
 }
 
 /// Reports what is wrong with a buffer; false if its data cannot be read.
 pub(super) fn check_stored(r: &mut Reader<'_, '_>, stored: &Stored) -> bool {
     let place = stored.table.span();
     r.check(!stored.both, rules::B_BOTH, place, 0, 0);
-    r.check(stored.size == 0, rules::B_OFFSET, place, 0, stored.size);
+    r.check(stored.size == 0, rules::B_OFFSET, place, 0, wide(stored.size));
     // Data inside was verified with the flatbuffer.
-    let end = stored.span.end().filter(|end| *end <= r.source().len());
-    r.check(end.is_some(), rules::B_RANGE, place, r.source().len(), stored.span.offset);
+    let len = r.source().len();
+    let end = stored.at.checked_add(stored.len).filter(|end| *end <= word(len));
+    r.check(end.is_some(), rules::B_RANGE, place, len, wide(stored.at));
     end.is_some()
 }
 
@@ -133,7 +143,7 @@ impl Fields {
 
     /// Its data; empty if it has none.
     pub(super) fn data(&self) -> Span {
-        self.stored.map_or(Span::new(0, 0), |stored| stored.span)
+        self.stored.map_or(Span::new(0, 0), |stored| stored.span())
     }
 }
 
@@ -268,7 +278,7 @@ fn validate(
         let (count, found) = (header.list(list::BUFFERS).count.into(), fields.buffer.value.into());
         return broken(r, rules::B_INDEX, at, count, found);
     };
-    let span = stored.span;
+    let span = stored.span();
     if !check_stored(r, &stored) {
         tensor.status = Status::Broken;
         return Some(());

@@ -43,7 +43,7 @@ pub(super) fn next(
         let count = header.list(list::BUFFERS).count.into();
         r.check(buffer.is_some(), rules::M_META_BUFFER, place, count, index.value.into());
         let sound = buffer.filter(|buffer| tensor::check_stored(r, buffer));
-        stored = sound.map_or(Span::new(place.offset, 0), |buffer| buffer.span);
+        stored = sound.map_or(Span::new(place.offset, 0), |buffer| buffer.span());
         tag = if text && stored.len <= TFLITE_TEXT { tag::TEXT } else { tag::BYTES };
     } else {
         r.check(key.is_present(), rules::K_KEY, place, 0, 0);

@@ -87,15 +87,7 @@ impl Reader<'_, '_> {
         self.check_at(holds, rule, word(span.offset), span.len, expected, found);
     }
 
-    fn check_at(
-        &mut self,
-        holds: bool,
-        rule: Rule,
-        at: Word,
-        len: u64,
-        expected: u64,
-        found: u64,
-    ) {
+    fn check_at(&mut self, holds: bool, rule: Rule, at: Word, len: u64, expected: u64, found: u64) {
         if !holds {
             self.flag_at(rule, at, len, expected, found);
         }

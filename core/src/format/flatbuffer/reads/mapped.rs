@@ -5,8 +5,8 @@
 //! read as 0. All functions that return a [`Result`] only wrap one that cannot fail, in the shape
 //! that code for both kinds of files uses.
 
-use super::{Scalar, Small, Vector};
-use crate::base::{Word, wide, word};
+use super::{Small, Vector};
+use crate::base::{Word, place, wide, word};
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::Halt;
@@ -97,20 +97,6 @@ impl<'m, 'w, 'r, 'a> Reads<'m, 'w, 'r, 'a> {
         Ok(wide(field(self.r, table.0, index)))
     }
 
-    /// A number of `width` bytes, or `default` if the field is absent.
-    #[inline(always)]
-    pub(crate) fn scalar(
-        &mut self,
-        table: &Table,
-        index: u8,
-        width: u8,
-        default: u64,
-    ) -> Result<Scalar, Halt> {
-        let at = field(self.r, table.0, index);
-        let value = if at == 0 { default } else { self.number(wide(at), width)? };
-        Ok(Scalar { value, at: wide(at) })
-    }
-
     /// A number of up to four bytes, 0 if the field is absent.
     #[inline(always)]
     pub(crate) fn small(&mut self, table: &Table, index: u8, width: u8) -> Result<Small, Halt> {
@@ -123,9 +109,10 @@ impl<'m, 'w, 'r, 'a> Reads<'m, 'w, 'r, 'a> {
         Ok(placed(self.r, table.0, [index, width]).value)
     }
 
-    /// A number of eight bytes, 0 if the field is absent.
+    /// An offset or a length of eight bytes, 0 if the field is absent. One past all memory stays past
+    /// it.
     #[inline(always)]
-    pub(crate) fn long(&mut self, table: &Table, index: u8) -> Result<u64, Halt> {
+    pub(crate) fn long(&mut self, table: &Table, index: u8) -> Result<Word, Halt> {
         Ok(long_of(self.r, table.0, index))
     }
 
@@ -232,10 +219,10 @@ fn placed(r: &Reader<'_, '_>, table: Word, [index, width]: [u8; 2]) -> Small {
 }
 
 #[inline(never)]
-fn long_of(r: &Reader<'_, '_>, table: Word, index: u8) -> u64 {
+fn long_of(r: &Reader<'_, '_>, table: Word, index: u8) -> Word {
     match field(r, table, index) {
         0 => 0,
-        at => long(r, at),
+        at => place(long(r, at)),
     }
 }
 

@@ -7,7 +7,7 @@
 //! model has them. Lints but that of alignment are for hosts.
 
 use super::{ALIGN, BITS, Bits, fits, found, is_inside};
-use crate::base::{Word, limits, place, word};
+use crate::base::{Word, limits, place, wide, word};
 use crate::format::flatbuffer::reads::{Memo, Reads, Table, Vector, ready, slice};
 use crate::format::tflite::operators::CALLS;
 use crate::format::tflite::tensor::{self, Fields};
@@ -310,9 +310,10 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
             checked(code < header.list(list::CODES).count, rules::O_CODE);
             checked(outputs.is_present(), rules::O_NO_OUTPUTS);
             checked(mutating.count == 0 || mutating.count == inputs.count, rules::O_MUTATING);
-            let end = offset.checked_add(size).filter(|end| *end <= self.r.source().len());
-            let used = offset > 1 || size > 0;
-            self.r.check(!used || end.is_some(), rules::O_LARGE, place, offset, size);
+            let len = word(self.r.source().len());
+            let end = offset.checked_add(size).filter(|end| *end <= len);
+            let none = offset <= 1 && size == 0;
+            self.r.check(none || end.is_some(), rules::O_LARGE, place, wide(offset), wide(size));
             self.indices(internal, tensors, rules::O_INTERMEDIATE, Use::Named)?;
             self.calls(table)?;
         }
