@@ -275,9 +275,14 @@ impl MappedAudit {
     ) -> Result<(), Halt> {
         match &self.file.tensor(r, c) {
             Ok(Some(tensor)) => {
-                self.count = self.count.wrapping_add(1);
-                self.incomplete |= tensor.status == Status::Broken;
-                slot.set_name(c.phase(), EntryKind::Tensor, tensor.index, &tensor.name);
+                if File::COVERS {
+                    self.count = self.count.wrapping_add(1);
+                    self.incomplete |= tensor.status == Status::Broken;
+                }
+                // If no names are compared, all slots stay empty.
+                if File::COMPARES_NAMES {
+                    slot.set_name(c.phase(), EntryKind::Tensor, tensor.index, &tensor.name);
+                }
                 Ok(())
             }
             Ok(None) => Ok(()),
@@ -302,9 +307,11 @@ impl MappedAudit {
         };
         match &next {
             Ok(Some(meta)) => {
-                self.incomplete |= meta.status == Status::Broken;
+                if File::COVERS {
+                    self.incomplete |= meta.status == Status::Broken;
+                }
                 // Slots of a tensor may share a name.
-                if meta.kind != EntryKind::Slot {
+                if File::COMPARES_NAMES && meta.kind != EntryKind::Slot {
                     slot.set_name(c.phase(), meta.kind, meta.index, &meta.key);
                 }
                 Ok(())

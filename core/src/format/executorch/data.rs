@@ -5,6 +5,7 @@ use super::place::{Data, put};
 use super::segment::{Found, Segments};
 use super::tensor::{Form, read_name};
 use super::{Cursor, Header, State, rules, types};
+use crate::format::flatbuffer::Kept;
 use crate::format::flatbuffer::reads::{Reads, Vector};
 use crate::format::flatbuffer::shape::Shape;
 use crate::input::Span;
@@ -37,7 +38,7 @@ pub(super) fn next(
     let segment = Segments::find(header, &mut reads, number.value)?;
     let shape = match &form {
         Some(form) => form.extents(r, shape)?,
-        None => *shape,
+        None => **shape,
     };
     r.about(EntryKind::Tensor, c.index);
     let name = read_name(r, key)?;
@@ -64,7 +65,7 @@ pub(super) fn next(
         tensor.status = Status::Broken;
     }
     c.state.memo.clear();
-    c.state.shape = Shape::START;
+    c.state.shape = Kept::new(Shape::START);
     c.index = c.index.wrapping_add(1);
     Ok(Some(tensor))
 }

@@ -3,10 +3,10 @@
 use super::open::place_of;
 use super::place::{count_of, inside};
 use super::segment::{Found, Segments};
-use super::tensor::{name_at, read_name};
+use super::tensor::read_name;
 use super::{Cursor, Header, Place, enter, field, library, rules, types};
 use crate::base::{features::WINDOWS, limits::EXECUTORCH_TEXT, utf8};
-use crate::format::flatbuffer::reads::{Reads, Small, Table, Vector, get};
+use crate::format::flatbuffer::reads::{Reads, Small, Table, get};
 use crate::input::Span;
 use crate::model::{DType, Metadata, NameAt, Value, dims::Packed};
 use crate::parse::Reader;
@@ -28,11 +28,11 @@ const NAMED: u8 = 1;
 const DELEGATES: u8 = 2;
 const OPERATORS: u8 = 3;
 
-/// What an entry has besides its key.
+/// What an entry is made of.
 #[derive(Clone, Copy)]
 struct Entry {
     table: Table,
-    key: Vector,
+    name: NameAt,
     tag: u32,
     stored: Span,
 }
@@ -96,12 +96,12 @@ fn of_program(
 
 /// The entry at the cursor, which moves past it.
 fn listed(c: &mut Cursor, entry: Entry) -> Metadata {
-    let Entry { table, key, tag, stored } = entry;
+    let Entry { table, name, tag, stored } = entry;
     let metadata = Metadata {
         kind: EntryKind::Metadata,
         index: c.index,
         offset: table.at(),
-        key: name_at(key),
+        key: name,
         tag,
         stored,
         ..Metadata::default()
@@ -132,10 +132,10 @@ fn method(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Ent
     let key = reads.vector(&table, 0)?;
     let sizes = reads.vector(&table, field::SIZES)?;
     r.about(EntryKind::Metadata, c.index);
-    read_name(r, key)?;
+    let name = read_name(r, key)?;
     r.check(key.count > 0, rules::P_NAME, table.span(), 1, 0);
     let stored = inside(r, sizes.span(8)).unwrap_or(Span::new(table.at(), 0));
-    Ok(Entry { table, key, tag: tag::SIZES, stored })
+    Ok(Entry { table, name, tag: tag::SIZES, stored })
 }
 
 /// Named data. That of tensor data is listed as tensors.
@@ -149,7 +149,7 @@ fn data(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Entry
     r.about(EntryKind::Metadata, c.index);
     // Otherwise a listing of tensors reports what is wrong.
     let is_program = header.is_program();
-    match is_program {
+    let name = match is_program {
         true => read_name(r, key)?,
         false => r.quietly(|r| read_name(r, key))?,
     };
@@ -160,7 +160,7 @@ fn data(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Entry
         r.check(segment.exists(), rules::N_SEGMENT, place, count, number.value.into());
     }
     let stored = segment.span().unwrap_or(Span::new(table.at(), 0));
-    Ok(Entry { table, key, tag: tag::BYTES, stored })
+    Ok(Entry { table, name, tag: tag::BYTES, stored })
 }
 
 /// A delegate: its name, and its data.
@@ -174,7 +174,7 @@ fn delegate(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<E
         None => None,
     };
     r.about(EntryKind::Metadata, c.index);
-    read_name(r, key)?;
+    let name = read_name(r, key)?;
     r.check(key.count > 0, rules::D_ID, table.span(), 1, 0);
     let span = match processed {
         Some(processed) => processed.check(r),
@@ -187,7 +187,7 @@ fn delegate(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<E
     if span.is_some() {
         r.flag(rules::D_UNCHECKED, table.at(), 4, 0, stored.len);
     }
-    Ok(Entry { table, key, tag: tag::BYTES, stored })
+    Ok(Entry { table, name, tag: tag::BYTES, stored })
 }
 
 /// Where the data of a delegate is.
@@ -248,14 +248,13 @@ fn operator(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Entry, Halt> {
         false => 1,
     };
     r.about(EntryKind::Metadata, c.index);
-    read_name(r, key)?;
-    let name = key.span(1);
+    let name = read_name(r, key)?;
     // The name is resident, because it has just been read.
-    let known = name.len <= EXECUTORCH_TEXT && library::is_known(get(r, name)?);
+    let known = library::is_known(get(r, name.span())?);
     r.check(short, rules::N_TEXT, count_of(overload), EXECUTORCH_TEXT, text.len);
     r.check(sound == 1, rules::N_UTF8, text, 0, 0);
     r.check(key.count > 0, rules::O_NAME, table.span(), 1, 0);
     r.check(known || key.count == 0, rules::O_UNKNOWN, table.span(), 0, 0);
     let stored = if short && sound == 1 { text } else { Span::new(table.at(), 0) };
-    Ok(Entry { table, key, tag: tag::TEXT, stored })
+    Ok(Entry { table, name, tag: tag::TEXT, stored })
 }

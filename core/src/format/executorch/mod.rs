@@ -94,7 +94,7 @@ pub(crate) struct State {
     /// What was read of the current entry.
     memo: Memo,
     /// The extents of the current tensor, as far as they have been read.
-    shape: Shape,
+    shape: Kept<Shape>,
     /// The current method.
     place: Place,
     /// While opening, and while parts are listed.
@@ -108,7 +108,7 @@ impl parse::State for State {
         alone: false,
         part: 0,
         memo: Memo::NONE,
-        shape: Shape::START,
+        shape: Kept::new(Shape::START),
         place: Place::START,
         scan: Kept::new(open::Scan::START),
         run: Run::START,
@@ -159,8 +159,7 @@ impl Container for Header {
     type State = State;
 
     fn detect(head: &[u8], _: u64) -> bool {
-        matches!(head, [_, _, _, _, b'E', b'T', b'1', b'2', ..])
-            || WINDOWS && matches!(head, [_, _, _, _, b'F', b'T', b'0', b'1', ..])
+        schema::PROGRAM.identifies(head) || WINDOWS && schema::DATA.identifies(head)
     }
 
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
@@ -266,7 +265,7 @@ fn enter(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor, field: u8) -> 
         let list = reads.vector(&plan, field)?;
         let sizes = reads.vector(&plan, field::SIZES)?;
         memo.clear();
-        let plans = place.plans.saturating_add(1);
+        let plans = place.plans.wrapping_add(1);
         *place = Place { plans, list, passed: 0, sizes };
     }
 }

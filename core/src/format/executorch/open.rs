@@ -1,16 +1,15 @@
 //! Opening: the whole flatbuffer is verified, and its tables and the places of segments are found.
 
 use super::head::{self, Head, Kind, refuse};
-use super::schema::{self, table};
+use super::schema;
 use super::segment::{self, Checked, Segments};
 use super::{Cursor, Header, rules};
 use crate::base::{features::WINDOWS, wide};
 use crate::format::flatbuffer::reads::{Memo, Reads, Small, Vector};
-use crate::format::flatbuffer::{self, Extent, Fault, Object, Prefix, Rules, Schema, Walk};
+use crate::format::flatbuffer::{self, Counts, Extent, Prefix, Schema, Walk};
 use crate::input::Span;
 use crate::parse::Reader;
-use crate::rule::{EntryKind, Halt, Rule, Severity};
-use core::cell::Cell;
+use crate::rule::{EntryKind, Halt};
 
 /// What opening has found so far, and what is known of the part that is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,22 +34,6 @@ impl Scan {
     };
 }
 
-/// What verifying has found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Counts {
-    /// The root; 0 before it was found.
-    root: u64,
-    tensors: u32,
-    operators: u32,
-    delegates: u32,
-    /// The first fatal fault.
-    broken: Option<Rule>,
-}
-
-impl Counts {
-    const START: Counts = Counts { root: 0, tensors: 0, operators: 0, delegates: 0, broken: None };
-}
-
 /// The tables of a kind of file.
 pub(super) fn schema_of(head: &Head) -> &'static Schema {
     match head.kind() {
@@ -63,7 +46,7 @@ pub(super) fn schema_of(head: &Head) -> &'static Schema {
 pub(super) fn walk(r: &mut Reader<'_, '_>, head: &Head) -> Result<Walk, Halt> {
     let mut bytes = Extent::new(r, 0, head.end.into());
     let schema = schema_of(head);
-    let root = flatbuffer::root(r, &mut bytes, Prefix::None, schema, &rules::structure)?;
+    let root = flatbuffer::root(r, &mut bytes, Prefix::None, schema)?;
     if wide(root) < head.len.into() {
         return refuse(r, rules::F_ROOT, Span::new(0, 4), head.len.into(), wide(root));
     }
@@ -95,7 +78,7 @@ pub(super) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Hal
         c.phase = OBJECTS;
     }
     if c.phase == OBJECTS {
-        verify(r, &mut scan.walk, &mut scan.counts, schema_of(&head))?;
+        flatbuffer::verify(r, &mut scan.walk, &mut scan.counts, schema_of(&head))?;
         c.phase = FIND;
     }
     if let Some(rule) = scan.counts.broken {
@@ -124,63 +107,11 @@ fn at_once(r: &mut Reader<'_, '_>, memo: &mut Memo) -> Result<Header, Halt> {
     let head = head::read(r)?;
     let mut counts = Counts::START;
     let mut objects = walk(r, &head)?;
-    verify(r, &mut objects, &mut counts, schema_of(&head))?;
+    flatbuffer::verify(r, &mut objects, &mut counts, schema_of(&head))?;
     let mut header = program(r, memo, &counts, head)?;
     let mut checked = Checked::START;
     segment::check_all(r, memo, &mut checked, &mut header)?;
     Ok(header)
-}
-
-/// Verifies every object, and counts.
-fn verify(
-    r: &mut Reader<'_, '_>,
-    walk: &mut Walk,
-    counts: &mut Counts,
-    schema: &Schema,
-) -> Result<(), Halt> {
-    let is_program = !WINDOWS || schema.identifier == schema::PROGRAM.identifier;
-    let mut seen = *counts;
-    if walk.is_sound(r, schema, &mut |object, _| seen.add(object, is_program)) {
-        *counts = seen;
-        return Ok(());
-    }
-    let fatal = Cell::new(None);
-    let rule = |fault: Fault| {
-        let rule = rules::structure(fault);
-        if rule.severity() == Severity::Fatal {
-            fatal.set(Some(rule));
-        }
-        rule
-    };
-    // A walk through memory ends at a fatal fault.
-    let rule: Rules<'_> = if WINDOWS { &rule } else { &rules::structure };
-    loop {
-        let found = walk.next(r, schema, rule);
-        if WINDOWS {
-            counts.broken = counts.broken.or(fatal.get());
-        }
-        let Some(object) = found? else { return Ok(()) };
-        counts.add(object, is_program);
-    }
-}
-
-impl Counts {
-    /// Counts an object of a program, or of a file with data alone.
-    fn add(&mut self, object: Object, is_program: bool) {
-        let Object::Table { number, place, .. } = object else { return };
-        let count = match number {
-            0 => {
-                self.root = place.span().offset;
-                return;
-            }
-            table::TENSOR if is_program => &mut self.tensors,
-            table::OPERATOR if is_program => &mut self.operators,
-            table::DELEGATE if is_program => &mut self.delegates,
-            schema::data::NAMED if !is_program => &mut self.tensors,
-            _ => return,
-        };
-        *count = count.saturating_add(1);
-    }
 }
 
 /// Where a number is, or its table if `at` is 0: it is absent. A board names the table.
@@ -200,8 +131,8 @@ fn program(
     let root = reads.table(counts.root)?;
     let version = reads.small(&root, 0, 4)?;
     let mut vectors = [Vector::NONE; 6];
-    for (vector, field) in vectors.iter_mut().zip([1, 2, 3, 4, 6, 7]) {
-        *vector = reads.vector(&root, field)?;
+    for (vector, field) in vectors.iter_mut().zip(&[1, 2, 3, 4, 6, 7]) {
+        *vector = reads.vector(&root, *field)?;
     }
     let [plans, buffers, inline, segments, mutable, named] = vectors;
     let (mut constant, mut constant_at, mut offsets) = (0, 0, Vector::NONE);
@@ -218,6 +149,7 @@ fn program(
     // A single offset stands for no constants.
     let both = buffers.count > 0 && offsets.count > 1;
     r.check(!both, rules::C_BOTH, whole, 0, buffers.count.into());
+    let [tensors, operators, delegates] = counts.counted;
     let Head { kind, len: head_len, end, base, size } = head;
     Ok(Header {
         kind,
@@ -236,9 +168,9 @@ fn program(
         offsets,
         mutable,
         named,
-        tensors: counts.tensors,
-        operators: counts.operators,
-        delegates: counts.delegates,
+        tensors,
+        operators,
+        delegates,
     })
 }
 
@@ -259,6 +191,7 @@ fn data(
         return refuse(r, rules::N_NONE, whole, 1, 0);
     }
     check_version(r, version, whole);
+    let [tensors, ..] = counts.counted;
     let Head { kind, len: head_len, end, base, size } = head;
     Ok(Header {
         kind,
@@ -277,7 +210,7 @@ fn data(
         offsets: Vector::NONE,
         mutable: Vector::NONE,
         named,
-        tensors: counts.tensors,
+        tensors,
         operators: 0,
         delegates: 0,
     })

@@ -2,7 +2,7 @@
 
 use super::open::Scan;
 use super::schema::table;
-use super::{Cursor, Header, meta, open, rules};
+use super::{Cursor, Header, meta, open};
 use crate::base::features::WINDOWS;
 use crate::format::data_of;
 use crate::format::flatbuffer::{Object, Walk};
@@ -81,7 +81,7 @@ fn object(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Opt
         return Ok(Some(span));
     }
     let schema = open::schema_of(&header.head());
-    let found = r.quietly(|r| scan.walk.next(r, schema, &rules::structure))?;
+    let found = r.quietly(|r| scan.walk.next(r, schema, &schema.rules))?;
     Ok(match found {
         Some(Object::Table { place, vtable, .. }) => {
             let (span, vtable) = (place.span(), vtable.span());

@@ -1,5 +1,6 @@
 //! The tables of programs and of tensor data: what the verifier follows, and the numbers of tables.
 
+use super::rules;
 use crate::format::flatbuffer::{Schema, Type, lists};
 
 const S1: Type = Type::Scalar(1);
@@ -48,6 +49,8 @@ pub(super) const PROGRAM: Schema = Schema {
     identifier: *b"ET12",
     tables: lists!(PROGRAM_TABLES),
     unions: lists!(&[VALUES, INSTRUCTIONS]),
+    rules: rules::structure,
+    counted: [table::TENSOR, table::OPERATOR, table::DELEGATE],
 };
 
 const PROGRAM_TABLES: &[&[Type]] = &[
@@ -160,8 +163,14 @@ pub(super) mod data {
 }
 
 /// Tensor data and everything in it.
-pub(super) const DATA: Schema =
-    Schema { identifier: *b"FT01", tables: lists!(DATA_TABLES), unions: lists!(&[]) };
+pub(super) const DATA: Schema = Schema {
+    identifier: *b"FT01",
+    tables: lists!(DATA_TABLES),
+    unions: lists!(&[]),
+    rules: rules::structure,
+    // Each names one tensor.
+    counted: [data::NAMED; 3],
+};
 
 const DATA_TABLES: &[&[Type]] = &[
     &[S4, Type::Tables(data::SEGMENT), Type::Tables(data::NAMED)],

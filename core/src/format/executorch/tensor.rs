@@ -3,9 +3,10 @@
 use super::open::place_of;
 use super::place::{Fields, count_of};
 use super::{Cursor, Header, State, enter, field, kind, rules, types};
-use crate::base::{features::WINDOWS, limits::EXECUTORCH_TEXT, utf8};
-use crate::format::flatbuffer::reads::{Reads, Small, Table, Vector, get, ready, slice};
+use crate::base::{features::WINDOWS, limits::EXECUTORCH_TEXT};
+use crate::format::flatbuffer::reads::{Reads, Small, Table, Vector, ready, slice};
 use crate::format::flatbuffer::shape::Shape;
+use crate::format::flatbuffer::{Kept, text};
 use crate::input::Span;
 use crate::model::dims::scaled;
 use crate::model::{Layout, NameAt, Status, Tensor};
@@ -45,7 +46,7 @@ impl Form {
         let order = reads.vector(&table, order)?;
         // Longer ones are refused for their length.
         let ordered = if order.count == sizes.count && order.count <= RANK {
-            reads.recall(|r| Ok(order_of(get(r, order.span(1))?)))?
+            reads.recall(|r| ready(r, order, 1).map(|()| order_of(slice(r, order, 1))))?
         } else {
             WRONG
         };
@@ -169,32 +170,22 @@ pub(super) fn flag<T>(
     None
 }
 
-/// A name; none if it is empty or too long to be read.
-pub(super) fn name_at(text: Vector) -> NameAt {
-    match u64::from(text.count) {
-        0 => NameAt::default(),
-        len if len > EXECUTORCH_TEXT => NameAt::default(),
-        len => NameAt::plain(text.at.into(), len),
-    }
+/// Reads a name and checks it.
+#[inline(always)]
+pub(super) fn read_name(r: &mut Reader<'_, '_>, text: Vector) -> Result<NameAt, Halt> {
+    check_name(r, text).map(|()| text::name_at(text, EXECUTORCH_TEXT))
 }
 
-/// Reads a name and checks it.
-pub(super) fn read_name(r: &mut Reader<'_, '_>, text: Vector) -> Result<NameAt, Halt> {
-    let span = text.span(1);
-    if span.len > EXECUTORCH_TEXT {
-        r.flag(rules::N_TEXT, count_of(text).offset, 4, EXECUTORCH_TEXT, span.len);
-    } else if span.len > 0 {
-        ready(r, text, 1)?;
-        r.check(utf8::is(slice(r, text, 1)), rules::N_UTF8, span, 0, 0);
-    }
-    Ok(name_at(text))
+/// The same for a caller that does not need it.
+pub(super) fn check_name(r: &mut Reader<'_, '_>, text: Vector) -> Result<(), Halt> {
+    text::check(r, text, rules::N_UTF8, (EXECUTORCH_TEXT, rules::N_TEXT, count_of(text)))
 }
 
 /// Moves past a value.
 fn pass(c: &mut Cursor) {
-    c.state.place.passed = c.state.place.passed.saturating_add(1);
+    c.state.place.passed = c.state.place.passed.wrapping_add(1);
     c.state.memo.clear();
-    c.state.shape = Shape::START;
+    c.state.shape = Kept::new(Shape::START);
 }
 
 /// Reads the current value; `None` if it is no tensor.
@@ -237,7 +228,8 @@ pub(super) fn next(
     }
     let form = Form::read(&mut reads, table, [0, 2, 3])?;
     let fields = Fields::read(header, &mut reads, &table, place.sizes)?;
-    let shape = form.extents(r, shape)?;
+    let mut local = Shape::START;
+    let shape = form.extents(r, shape.of(&mut local))?;
     r.about(EntryKind::Tensor, c.index);
     // The caller reads the name. It would otherwise go back to where it came from, and a host
     // with a single window would never get here again.

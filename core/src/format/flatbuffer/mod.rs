@@ -32,6 +32,10 @@ mod schema;
 pub(crate) mod shape;
 #[cfg(all(test, feature = "windows"))]
 mod tests;
+#[cfg(feature = "flatbuffer")]
+pub(crate) mod text;
+#[cfg(feature = "flatbuffer")]
+mod verify;
 mod walk;
 
 /// Declares `structure`: the rule for each [`Fault`], among rules that have the same names in every
@@ -77,7 +81,9 @@ macro_rules! structure {
 #[cfg(feature = "flatbuffer")]
 pub(crate) use structure;
 
-pub(crate) use schema::{Packed, Schema, Type, count, lists};
+pub(crate) use schema::{Packed, Schema, Type, count, lists, strings_of};
+#[cfg(feature = "flatbuffer")]
+pub(crate) use verify::{Counts, verify};
 #[cfg(feature = "flatbuffer")]
 pub(crate) use walk::Kept;
 pub(crate) use walk::{Object, Walk};
@@ -214,8 +220,8 @@ pub(crate) fn root(
     extent: &mut Extent,
     prefix: Prefix,
     schema: &Schema,
-    rules: Rules<'_>,
 ) -> Result<Word, Halt> {
+    let rules = schema.rules;
     let (start, left) = (extent.start(), extent.left(extent.start()));
     let (skipped, len) = if prefix == Prefix::Length { (4, 12) } else { (0, 8) };
     if !extent.holds(start, len) {

@@ -1,5 +1,8 @@
 //! Descriptions of tables, as constants: one byte a field.
 
+use super::Fault;
+use crate::rule::Rule;
+
 /// The type of a field.
 ///
 /// Widths are in bytes: 1, 2, 4 or 8. Tables and unions are numbers in their [`Schema`].
@@ -143,6 +146,11 @@ impl<const N: usize, const F: usize> Packed<N, F> {
     }
 }
 
+/// Stands for the strings in tables of this number, among what is counted.
+pub(crate) const fn strings_of(table: u8) -> u8 {
+    table | 0x80
+}
+
 /// Packs a constant list of lists of types into [`Lists`].
 macro_rules! lists {
     ($lists:expr) => {{
@@ -164,9 +172,18 @@ pub(crate) struct Schema {
     pub(crate) tables: Lists,
     /// The values of each union, by kind from 1 on: tables or strings.
     pub(crate) unions: Lists,
+    /// The format's rule for each fault.
+    pub(crate) rules: fn(Fault) -> Rule,
+    /// What is counted: tables, by their numbers, and [`strings_of`] tables.
+    pub(crate) counted: [u8; 3],
 }
 
 impl Schema {
+    /// Whether a file that begins with these bytes has the identifier.
+    pub(crate) fn identifies(&self, head: &[u8]) -> bool {
+        head.get(4..8).is_some_and(|found| *found == self.identifier)
+    }
+
     /// Code of the field of a table.
     pub(super) fn field_code(&self, table: u8, field: u8) -> u8 {
         self.tables.get(table, field)

@@ -77,7 +77,7 @@ impl Shape {
             self.packed.push(size.into());
         }
         self.zero |= size == 0;
-        match scaled(self.product.max(1), size.max(1)) {
+        match scaled(self.product(), size.max(1)) {
             Some(product) => self.product = product,
             None => self.overflows = true,
         }
@@ -105,6 +105,11 @@ impl Shape {
 
     /// Number of elements.
     pub(crate) fn elements(&self) -> u64 {
-        if self.zero { 0 } else { self.product.max(1) }
+        if self.zero { 0 } else { self.product() }
+    }
+
+    /// The product of all extents above 0.
+    fn product(&self) -> u64 {
+        self.product | u64::from(self.product == 0)
     }
 }

@@ -41,7 +41,7 @@ use crate::format::Container;
 use crate::format::Marks;
 use crate::format::flatbuffer::{Kept, reads, shape};
 use crate::input::Source;
-use crate::model::{Metadata, NameAt, Region, Tensor, Value, Version};
+use crate::model::{Metadata, Region, Tensor, Value, Version};
 use crate::parse::{self, Reader};
 use crate::rule::Halt;
 pub use operations::{OperatorCode, OperatorCursor};
@@ -81,7 +81,7 @@ pub(crate) struct State {
     /// What was read of the current entry.
     memo: Memo,
     /// The extents of the current tensor, as far as they have been read.
-    shape: Shape,
+    shape: Kept<Shape>,
     /// The tensors of the current subgraph.
     place: Place,
     /// While opening, and while parts are listed.
@@ -94,7 +94,7 @@ impl parse::State for State {
     const START: State = State {
         alone: false,
         memo: Memo::NONE,
-        shape: Shape::START,
+        shape: Kept::new(Shape::START),
         place: Place::START,
         scan: Kept::new(open::Scan::START),
         audit: audit::State::START,
@@ -133,7 +133,7 @@ impl Container for Header {
     type State = State;
 
     fn detect(head: &[u8], _: u64) -> bool {
-        matches!(head, [_, _, _, _, b'T', b'F', b'L', b'3', ..])
+        schema::MODEL.identifies(head)
     }
 
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
@@ -225,14 +225,6 @@ impl Header {
     pub const fn signatures(&self) -> u32 {
         let [.., signatures, _, _] = &self.lists;
         signatures.count
-    }
-}
-
-/// A name; none if it is empty or was not read.
-fn name_at(text: Vector) -> NameAt {
-    match text.count {
-        0 => NameAt::default(),
-        len => NameAt::plain(text.at.into(), len.into()),
     }
 }
 

@@ -3,8 +3,8 @@
 use super::open::Scan;
 use super::reads::{Reads, Table};
 use super::schema::table::OPERATOR;
-use super::{Cursor, Header, State, extent, list, open, rules, schema, tensor};
-use crate::base::features::WINDOWS;
+use super::{Cursor, Header, State, extent, list, open, schema, tensor};
+use crate::base::{features::WINDOWS, wide};
 use crate::format::data_of;
 use crate::format::flatbuffer::Object;
 use crate::input::Span;
@@ -63,9 +63,9 @@ pub(super) fn large_options(
     reads: &mut Reads<'_, '_, '_, '_>,
     operator: &Table,
 ) -> Result<Span, Halt> {
-    let offset = reads.scalar(operator, 9, 8, 0)?.value;
-    let size = reads.scalar(operator, 10, 8, 0)?.value;
-    Ok(Span::new(offset, size))
+    let offset = reads.long(operator, 9)?;
+    let size = reads.long(operator, 10)?;
+    Ok(Span::new(wide(offset), wide(size)))
 }
 
 /// The next object. Of the data of a buffer, only its count: the rest belongs to a tensor, or to
@@ -89,7 +89,7 @@ fn object(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Span>, Halt> 
             return Ok(Some(options));
         }
     }
-    let found = r.quietly(|r| scan.walk.next(r, &schema::MODEL, &rules::structure))?;
+    let found = r.quietly(|r| scan.walk.next(r, &schema::MODEL, &schema::MODEL.rules))?;
     Ok(match found {
         Some(Object::Table { number, place, vtable }) => {
             let (span, vtable) = (place.span(), vtable.span());
@@ -132,7 +132,7 @@ fn metadata(
         let entry = c.index;
         c.state.memo.clear();
         c.index = c.index.wrapping_add(1);
-        let span = stored.map_or(Span::new(0, 0), |stored| stored.span);
+        let span = stored.map_or(Span::new(0, 0), |stored| stored.span());
         if !span.is_empty() && span.end().is_some_and(|end| end <= r.source().len()) {
             let kind = EntryKind::Metadata;
             return Ok(Some(Region { part: Part::Metadata, span, kind, entry }));

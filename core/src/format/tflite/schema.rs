@@ -3,7 +3,8 @@
 //! Written from schema 3 (revisions up to 3d). The options of operators are described by the widths
 //! of their fields alone; tables of equal widths share a description.
 
-use crate::format::flatbuffer::{Schema, Type, lists};
+use super::rules;
+use crate::format::flatbuffer::{Schema, Type, lists, strings_of};
 
 const S1: Type = Type::Scalar(1);
 const S4: Type = Type::Scalar(4);
@@ -46,6 +47,8 @@ pub(super) const MODEL: Schema = Schema {
     identifier: *b"TFL3",
     tables: lists!(TABLES),
     unions: lists!(&[OPTIONS, OPTIONS_2, DETAILS, INDICES]),
+    rules: rules::structure,
+    counted: [table::TENSOR, table::OPERATOR, strings_of(table::OPERATOR_CODE)],
 };
 
 const TABLES: &[&[Type]] = &[

@@ -1,10 +1,11 @@
 //! Listing: the tensors of all subgraphs, with their buffers.
 
-use super::reads::{Reads, Small, Table, Vector, ready, slice};
+use super::reads::{Reads, Small, Table, Vector};
 use super::rules;
 use super::shape::Shape;
-use super::{Cursor, Header, State, list, name_at};
-use crate::base::{features::WINDOWS, limits::TFLITE_TEXT, utf8};
+use super::{Cursor, Header, State, list};
+use crate::base::{Word, features::WINDOWS, limits::TFLITE_TEXT, wide, word};
+use crate::format::flatbuffer::{Kept, text};
 use crate::input::Span;
 use crate::model::dims::scaled;
 use crate::model::{Chunks, DType, Layout, NameAt, Status, Tensor};
@@ -36,12 +37,20 @@ pub(super) struct Fields {
 #[derive(Clone, Copy)]
 pub(super) struct Stored {
     pub(super) table: Table,
-    /// Its data; empty if there is none.
-    pub(super) span: Span,
+    /// Where its data is, and how many bytes; none if there is none.
+    at: Word,
+    len: Word,
     /// It has data inside, and a place outside.
     both: bool,
     /// Its size, if that comes without an offset; 0 otherwise.
-    size: u64,
+    size: Word,
+}
+
+impl Stored {
+    /// Its data; empty if there is none.
+    pub(super) fn span(&self) -> Span {
+        Span::new(wide(self.at), wide(self.len))
+    }
 }
 
 /// The element type with this number; `None` for a resource or a variant.
@@ -93,23 +102,25 @@ pub(super) fn stored(
     }
     let table = reads.item(header.list(list::BUFFERS), index)?;
     let data = reads.vector(&table, 0)?;
-    let offset = reads.scalar(&table, 1, 8, 0)?.value;
-    let size = reads.scalar(&table, 2, 8, 0)?.value;
+    let offset = reads.long(&table, 1)?;
+    let size = reads.long(&table, 2)?;
     let outside = offset > 1 && data.count == 0;
-    let span = if outside { Span::new(offset, size) } else { data.span(1) };
+    let inside = (word(data.at.into()), word(data.count.into()));
+    let (at, len) = if outside { (offset, size) } else { inside };
     let both = offset > 1 && data.count > 0;
     let size = if offset <= 1 { size } else { 0 };
-    Ok(Some(Stored { table, span, both, size }))
+    Ok(Some(Stored { table, at, len, both, size }))
 }
 
 /// Reports what is wrong with a buffer; false if its data cannot be read.
 pub(super) fn check_stored(r: &mut Reader<'_, '_>, stored: &Stored) -> bool {
     let place = stored.table.span();
     r.check(!stored.both, rules::B_BOTH, place, 0, 0);
-    r.check(stored.size == 0, rules::B_OFFSET, place, 0, stored.size);
+    r.check(stored.size == 0, rules::B_OFFSET, place, 0, wide(stored.size));
     // Data inside was verified with the flatbuffer.
-    let end = stored.span.end().filter(|end| *end <= r.source().len());
-    r.check(end.is_some(), rules::B_RANGE, place, r.source().len(), stored.span.offset);
+    let len = r.source().len();
+    let end = stored.at.checked_add(stored.len).filter(|end| *end <= word(len));
+    r.check(end.is_some(), rules::B_RANGE, place, len, wide(stored.at));
     end.is_some()
 }
 
@@ -132,7 +143,7 @@ impl Fields {
 
     /// Its data; empty if it has none.
     pub(super) fn data(&self) -> Span {
-        self.stored.map_or(Span::new(0, 0), |stored| stored.span)
+        self.stored.map_or(Span::new(0, 0), |stored| stored.span())
     }
 }
 
@@ -156,7 +167,7 @@ pub(super) fn table(
         }
         let subgraph = reads.item(header.list(list::SUBGRAPHS), place.subgraphs)?;
         place.tensors = reads.vector(&subgraph, 0)?;
-        place.subgraphs = place.subgraphs.saturating_add(1);
+        place.subgraphs = place.subgraphs.wrapping_add(1);
         place.passed = 0;
         memo.clear();
     }
@@ -164,9 +175,9 @@ pub(super) fn table(
 
 /// Moves past a tensor.
 pub(super) fn pass(c: &mut Cursor) {
-    c.state.place.passed = c.state.place.passed.saturating_add(1);
+    c.state.place.passed = c.state.place.passed.wrapping_add(1);
     c.state.memo.clear();
-    c.state.shape = Shape::START;
+    c.state.shape = Kept::new(Shape::START);
     c.index = c.index.wrapping_add(1);
 }
 
@@ -176,19 +187,22 @@ pub(super) fn next(
     r: &mut Reader<'_, '_>,
     c: &mut Cursor,
 ) -> Result<Option<Tensor>, Halt> {
-    if table(header, r, c)?.is_none() {
+    let Some(table) = table(header, r, c)? else {
         c.finish();
         return Ok(None);
-    }
+    };
     let State { memo, place, shape, alone, .. } = &mut c.state;
     let mut reads = Reads::new(r, memo);
-    // What `table` has read is known.
-    let table = match alone {
-        true => reads.table(c.at)?,
-        false => reads.item(place.tensors, place.passed)?,
-    };
+    // What was read above is known; in memory nothing has to be passed.
+    if WINDOWS && *alone {
+        reads.table(c.at)?;
+    } else if WINDOWS {
+        reads.item(place.tensors, place.passed)?;
+    }
     let fields = Fields::read(header, &mut reads, table)?;
     let text = reads.vector(&table, 3)?;
+    let mut local = Shape::START;
+    let shape = shape.of(&mut local);
     shape.read(r, fields.shape, 0, 0)?;
     let shape = *shape;
     r.about(EntryKind::Tensor, c.index);
@@ -210,24 +224,11 @@ pub(super) fn next(
     Ok(Some(tensor))
 }
 
-/// Reads a text and checks it; no name if it is too long to be read.
+/// Reads a name and checks it.
 #[inline(always)]
 pub(super) fn read_name(r: &mut Reader<'_, '_>, text: Vector, rule: Rule) -> Result<NameAt, Halt> {
-    if text.count > 0 && u64::from(text.count) <= TFLITE_TEXT {
-        ready(r, text, 1)?;
-    }
-    Ok(name(r, text, rule))
-}
-
-/// The same for a text that is resident.
-fn name(r: &mut Reader<'_, '_>, text: Vector, rule: Rule) -> NameAt {
-    let span = text.span(1);
-    if span.len > TFLITE_TEXT {
-        r.flag(rules::T_TEXT, span.offset, span.len, TFLITE_TEXT, span.len);
-        return NameAt::default();
-    }
-    r.check(utf8::is(slice(r, text, 1)), rule, span, 0, 0);
-    name_at(text)
+    text::check(r, text, rule, (TFLITE_TEXT, rules::T_TEXT, text.span(1)))?;
+    Ok(text::name_at(text, TFLITE_TEXT))
 }
 
 /// Reports why a tensor cannot be used.
@@ -237,6 +238,8 @@ fn broken(r: &mut Reader<'_, '_>, rule: Rule, span: Span, expected: u64, found: 
 }
 
 /// Checks type, shape and buffer; `None` if the tensor is broken.
+// A board copies the tensor to the caller from memory, not field by field.
+#[cfg_attr(not(feature = "windows"), inline(never))]
 fn validate(
     header: &Header,
     r: &mut Reader<'_, '_>,
@@ -275,7 +278,7 @@ fn validate(
         let (count, found) = (header.list(list::BUFFERS).count.into(), fields.buffer.value.into());
         return broken(r, rules::B_INDEX, at, count, found);
     };
-    let span = stored.span;
+    let span = stored.span();
     if !check_stored(r, &stored) {
         tensor.status = Status::Broken;
         return Some(());

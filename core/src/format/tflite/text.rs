@@ -43,7 +43,7 @@ pub(super) fn next(
         let count = header.list(list::BUFFERS).count.into();
         r.check(buffer.is_some(), rules::M_META_BUFFER, place, count, index.value.into());
         let sound = buffer.filter(|buffer| tensor::check_stored(r, buffer));
-        stored = sound.map_or(Span::new(place.offset, 0), |buffer| buffer.span);
+        stored = sound.map_or(Span::new(place.offset, 0), |buffer| buffer.span());
         tag = if text && stored.len <= TFLITE_TEXT { tag::TEXT } else { tag::BYTES };
     } else {
         r.check(key.is_present(), rules::K_KEY, place, 0, 0);
@@ -55,12 +55,11 @@ pub(super) fn next(
         let at = if at == 0 { Span::new(place.offset, 0) } else { Span::new(at, 4) };
         (tag, stored) = (tag::SUBGRAPH, at);
     }
-    let long = u64::from(key.count) > TFLITE_TEXT;
     let metadata = Metadata {
         kind: EntryKind::Metadata,
         index: entry,
         offset: table.at(),
-        key: if long { NameAt::default() } else { super::name_at(key) },
+        key: name,
         tag,
         stored,
         ..Metadata::default()

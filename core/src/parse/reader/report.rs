@@ -82,9 +82,14 @@ impl Reader<'_, '_> {
     }
 
     /// Reports `rule` unless `holds`.
+    #[cfg_attr(not(feature = "windows"), inline(always))]
     pub(crate) fn check(&mut self, holds: bool, rule: Rule, span: Span, expected: u64, found: u64) {
+        self.check_at(holds, rule, word(span.offset), span.len, expected, found);
+    }
+
+    fn check_at(&mut self, holds: bool, rule: Rule, at: Word, len: u64, expected: u64, found: u64) {
         if !holds {
-            self.flag(rule, span.offset, span.len, expected, found);
+            self.flag_at(rule, at, len, expected, found);
         }
     }
 

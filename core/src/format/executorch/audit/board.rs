@@ -9,7 +9,7 @@ use super::instruction::{DELEGATE, JUMP, KERNEL, MOVE};
 use super::{LEAST, MOST};
 use crate::base::{Word, limits, place, word};
 use crate::format::executorch::segment::Segments;
-use crate::format::executorch::tensor::read_name;
+use crate::format::executorch::tensor::check_name;
 use crate::format::executorch::{Cursor, Header, field, kind, rules};
 use crate::format::flatbuffer::reads::{Memo, Reads, Table, Vector};
 use crate::input::Span;
@@ -90,10 +90,9 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
         Reads::new(self.r, &mut self.memo)
     }
 
+    #[inline(always)]
     fn check(&mut self, holds: bool, rule: Rule, at: u64) {
-        if !holds {
-            self.r.flag(rule, at, 4, 0, 0);
-        }
+        self.r.check(holds, rule, Span::new(at, 4), 0, 0);
     }
 
     fn all(&mut self) -> Result<(), Halt> {
@@ -110,7 +109,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
         for index in 0..header.plans.count {
             self.r.about(EntryKind::Metadata, index);
             let table = self.reads().item(header.plans, index)?;
-            self.plan(&table)?;
+            self.plan(table)?;
         }
         self.r.about(EntryKind::File, 0);
         self.check(self.left > 0, SHARED_UNCHECKED, 0);
@@ -151,28 +150,28 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
     }
 
     /// Checks a name, which must not be empty.
-    fn name(&mut self, table: &Table, rule: Rule) -> Result<(), Halt> {
-        let name = self.reads().vector(table, 0)?;
-        read_name(self.r, name)?;
+    fn name(&mut self, table: Table, rule: Rule) -> Result<(), Halt> {
+        let name = self.reads().vector(&table, 0)?;
+        check_name(self.r, name)?;
         self.check(name.count > 0, rule, table.at());
         Ok(())
     }
 
     /// Checks an operator. How many values it takes is for hosts, which know the common ones.
-    fn operator(&mut self, table: &Table) -> Result<(), Halt> {
+    fn operator(&mut self, table: Table) -> Result<(), Halt> {
         self.name(table, rules::O_NAME)?;
-        let overload = self.reads().vector(table, 1)?;
-        read_name(self.r, overload)?;
+        let overload = self.reads().vector(&table, 1)?;
+        check_name(self.r, overload)?;
         self.check(false, rules::O_UNKNOWN, table.at());
         Ok(())
     }
 
     /// Checks a delegate: its name, and that it has data, which is not read.
-    fn delegate(&mut self, table: &Table) -> Result<(), Halt> {
+    fn delegate(&mut self, table: Table) -> Result<(), Halt> {
         let header = self.header;
         self.name(table, rules::D_ID)?;
         let mut reads = self.reads();
-        let Some(processed) = reads.inner(table, 1)? else {
+        let Some(processed) = reads.inner(&table, 1)? else {
             self.check(false, rules::D_DATA, table.at());
             return Ok(());
         };
@@ -189,15 +188,16 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
     }
 
     /// Checks a method.
-    fn plan(&mut self, table: &Table) -> Result<(), Halt> {
+    #[inline(never)]
+    fn plan(&mut self, table: Table) -> Result<(), Halt> {
         let mut reads = self.reads();
-        self.values = reads.vector(table, field::VALUES)?;
+        self.values = reads.vector(&table, field::VALUES)?;
         let mut reads = self.reads();
-        let chains = reads.vector(table, 5)?;
-        let operators = reads.vector(table, field::OPERATORS)?;
-        let delegates = reads.vector(table, field::DELEGATES)?;
-        let sizes = reads.vector(table, field::SIZES)?;
-        let devices = reads.vector(table, 9)?;
+        let chains = reads.vector(&table, 5)?;
+        let operators = reads.vector(&table, field::OPERATORS)?;
+        let delegates = reads.vector(&table, field::DELEGATES)?;
+        let sizes = reads.vector(&table, field::SIZES)?;
+        let devices = reads.vector(&table, 9)?;
         self.check(chains.count > 0, rules::P_CHAINS, table.at());
         for index in 0..self.charge(sizes) {
             let at = sizes.place(index, 8);
@@ -220,11 +220,11 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
         }
         for index in 0..operators.count {
             let operator = self.reads().item(operators, index)?;
-            self.operator(&operator)?;
+            self.operator(operator)?;
         }
         for index in 0..delegates.count {
             let delegate = self.reads().item(delegates, index)?;
-            self.delegate(&delegate)?;
+            self.delegate(delegate)?;
         }
         for index in 0..chains.count {
             let mut reads = self.reads();
@@ -232,7 +232,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
             let instructions = reads.vector(&chain, 2)?;
             self.check(instructions.is_present(), rules::P_INSTRUCTIONS, chain.at());
             for field in 0..2 {
-                self.items(&chain, field, Items::any(rules::P_CHAIN))?;
+                self.items(chain, field, Items::any(rules::P_CHAIN))?;
             }
             for place in 0..instructions.count {
                 self.instruction(table, instructions, place)?;
@@ -251,8 +251,8 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
 
     /// Checks a list of indices of values.
     #[inline(never)]
-    fn items(&mut self, table: &Table, field: u8, of: Items) -> Result<(), Halt> {
-        let list = self.reads().vector(table, field)?;
+    fn items(&mut self, table: Table, field: u8, of: Items) -> Result<(), Halt> {
+        let list = self.reads().vector(&table, field)?;
         let (optional, kind) = (of.kind > TENSOR, of.kind & 0x7F);
         for index in 0..self.charge(list) {
             let at = list.place(index, of.width);
@@ -278,7 +278,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
     }
 
     /// Reports a union without a value.
-    fn no_value(&mut self, kind: u32, rule: Rule, table: &Table) {
+    fn no_value(&mut self, kind: u32, rule: Rule, table: Table) {
         let rule = if kind == 0 { rule } else { rules::F_UNION_VALUE };
         self.check(false, rule, table.at());
     }
@@ -290,16 +290,16 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
         let table = reads.item(values, index)?;
         let kind = reads.value(&table, 0, 1)?;
         let Some(inner) = reads.inner(&table, 1)? else {
-            self.no_value(kind, rules::V_KIND, &table);
+            self.no_value(kind, rules::V_KIND, table);
             return Ok(());
         };
         if (kind::TEXT..=kind::OPTIONAL_TENSORS).contains(&kind) {
             let list = reads.vector(&inner, 0)?;
             self.check(list.is_present(), rules::V_MISSING, inner.at());
         }
-        for (list, width, of) in LISTS {
+        for &(list, width, of) in &LISTS {
             if list == kind {
-                self.items(&inner, 0, Items { rule: rules::V_ITEM, width, kind: of })?;
+                self.items(inner, 0, Items { rule: rules::V_ITEM, width, kind: of })?;
             }
         }
         Ok(())
@@ -307,12 +307,12 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
 
     /// Checks an instruction.
     #[inline(never)]
-    fn instruction(&mut self, plan: &Table, list: Vector, index: u32) -> Result<(), Halt> {
+    fn instruction(&mut self, plan: Table, list: Vector, index: u32) -> Result<(), Halt> {
         let mut reads = self.reads();
         let table = reads.item(list, index)?;
         let kind = reads.value(&table, 0, 1)?;
         let Some(inner) = reads.inner(&table, 1)? else {
-            self.no_value(kind, rules::I_KIND, &table);
+            self.no_value(kind, rules::I_KIND, table);
             return Ok(());
         };
         // One of an unknown kind has been reported.
@@ -320,7 +320,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
         let Some((field, rule)) = FIRST.get(place).copied() else { return Ok(()) };
         let first = reads.value(&inner, 0, 4)?;
         let second = reads.value(&inner, 1, 4)?;
-        let count = reads.vector(plan, field)?.count;
+        let count = reads.vector(&plan, field)?.count;
         let passed = if kind <= DELEGATE { reads.vector(&inner, 1)?.count } else { 0 };
         let at = inner.at();
         self.check(first < count, rule, at);
@@ -332,7 +332,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
         };
         self.check(holds, rule, at);
         if kind <= DELEGATE {
-            return self.items(&inner, 1, Items::any(rules::I_VALUE));
+            return self.items(inner, 1, Items::any(rules::I_VALUE));
         }
         if kind == MOVE || first >= count {
             return Ok(());

@@ -52,6 +52,7 @@ impl<'h> Fields<'h> {
         self.checked(r, bytes, width, alone, tensor).ok().flatten()
     }
 
+    #[inline(never)]
     fn checked(
         &self,
         r: &mut Reader<'_, '_>,
@@ -63,14 +64,14 @@ impl<'h> Fields<'h> {
         let Fields { header, table, .. } = *self;
         let (mut memo, whole) = (Memo::NONE, table.span());
         let mut reads = Reads::new(r, &mut memo);
-        for (field, width, most, rule) in LIMITS {
+        for &(field, width, most, rule) in &LIMITS {
             let number = reads.value(&table, field, width)?;
             reads.r.check(number <= most.into(), rule, whole, 0, 0);
         }
         let (mut location, mut list) = (0, 0);
         if let Some(extra) = self.extra {
             location = reads.value(&extra, 2, 1)?;
-            list = reads.scalar(&extra, 0, 8, 0)?.value;
+            list = reads.long(&extra, 0)?;
         }
         if location > 1 {
             return Ok(flag(reads.r, rules::T_LOCATION, whole, 0, 0));

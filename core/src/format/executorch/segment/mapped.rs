@@ -5,7 +5,7 @@ use super::{Found, Segments};
 use crate::base::{Word, place, wide, word};
 use crate::format::executorch::head::{Head, refuse};
 use crate::format::executorch::{Header, rules};
-use crate::format::flatbuffer::reads::{Memo, Reads, Table};
+use crate::format::flatbuffer::reads::{Memo, Reads};
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::Halt;
@@ -16,12 +16,6 @@ pub(in crate::format::executorch) struct Checked;
 
 impl Checked {
     pub(in crate::format::executorch) const START: Checked = Checked;
-}
-
-/// A number of eight bytes; one past all memory stays past it.
-#[inline(never)]
-fn long(reads: &mut Reads<'_, '_, '_, '_>, table: &Table, field: u8) -> Result<Word, Halt> {
-    Ok(place(reads.scalar(table, field, 8, 0)?.value))
 }
 
 impl Segments {
@@ -48,8 +42,8 @@ fn bytes_of(
     index: u32,
 ) -> Result<(Word, Word), Halt> {
     let table = reads.item(header.segments.list, index)?;
-    let offset = long(reads, &table, 0)?;
-    Ok((word(header.base).wrapping_add(offset), long(reads, &table, 1)?))
+    let offset = reads.long(&table, 0)?;
+    Ok((word(header.base).wrapping_add(offset), reads.long(&table, 1)?))
 }
 
 /// Checks nothing: [`check_all`] does.
@@ -86,8 +80,8 @@ pub(in crate::format::executorch) fn check_all(
     for index in 0..list.count {
         let mut reads = Reads::new(r, memo);
         let table = reads.item(list, index)?;
-        let offset = long(&mut reads, &table, 0)?;
-        let size = long(&mut reads, &table, 1)?;
+        let offset = reads.long(&table, 0)?;
+        let size = reads.long(&table, 1)?;
         let end = offset.checked_add(size).filter(|end| *end <= limit);
         let Some(end) = end else {
             let rule = if base == 0 && size != 0 { rules::H_BASE } else { rules::S_RANGE };

@@ -60,14 +60,7 @@ impl Vector {
     }
 }
 
-/// A scalar field: its value, and where it is stored; 0 if it is absent.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Scalar {
-    pub(crate) value: u64,
-    pub(crate) at: u64,
-}
-
-/// The same for up to four bytes, in the words of this build.
+/// A scalar field of up to four bytes: its value, and where it is stored, in the words of this build.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Small {
     pub(crate) value: u32,

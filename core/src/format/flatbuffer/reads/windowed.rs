@@ -4,8 +4,8 @@
 //! remembered, in the order of the reads. When bytes were missing, the entry is read again from its
 //! start, and the remembered numbers are taken from here.
 
-use super::{Scalar, Small, Vector, get, number};
-use crate::base::word;
+use super::{Small, Vector, get, number};
+use crate::base::{Word, word};
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::Halt;
@@ -60,6 +60,13 @@ impl Table {
     pub(crate) fn span(&self) -> Span {
         Span::new(self.at, 4)
     }
+}
+
+/// A scalar field: its value, and where it is stored; 0 if it is absent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scalar {
+    pub(crate) value: u64,
+    pub(crate) at: u64,
 }
 
 /// Reads an entry, and remembers.
@@ -157,6 +164,11 @@ impl<'m, 'w, 'r, 'a> Reads<'m, 'w, 'r, 'a> {
     /// The same without its place.
     pub(crate) fn value(&mut self, table: &Table, index: u8, width: u8) -> Result<u32, Halt> {
         Ok(self.small(table, index, width)?.value)
+    }
+
+    /// An offset or a length of eight bytes, 0 if the field is absent.
+    pub(crate) fn long(&mut self, table: &Table, index: u8) -> Result<Word, Halt> {
+        Ok(word(self.scalar(table, index, 8, 0)?.value))
     }
 
     /// A signed number of four bytes.

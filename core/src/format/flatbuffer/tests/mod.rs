@@ -37,6 +37,8 @@ const SCHEMA: Schema = Schema {
         &[Type::String, Type::Scalar(1), Type::Scalar(8), Type::Vector(4)],
     ]),
     unions: lists!(&[&[Type::Table(1), Type::String]]),
+    rules,
+    counted: [1, 1, strings_of(1)],
 };
 
 fn leaf(text: &'static str) -> Node {
@@ -114,7 +116,7 @@ fn walk(bytes: &[u8], prefix: Prefix, whole: bool) -> Seen {
         let mut r = Reader::new(&source, &mut sink);
         let extent = extent.get_or_insert_with(|| Extent::new(&r, 0, u64::MAX));
         let result = match &mut state {
-            None => root(&mut r, extent, prefix, &SCHEMA, &rules).map(|at| {
+            None => root(&mut r, extent, prefix, &SCHEMA).map(|at| {
                 state = Some(Walk::new(*extent, at));
                 true
             }),

@@ -122,9 +122,9 @@ impl Walk {
         &mut self,
         r: &mut Reader<'_, '_>,
         schema: &Schema,
-        rules: Rules<'_>,
+        _: Rules<'_>,
     ) -> Result<Option<Object>, Halt> {
-        self.step(r, schema, rules)?;
+        self.step(r, schema)?;
         let Walk { place, vtable, number, .. } = *self;
         Ok(match self.seen {
             Seen::Nothing => None,
@@ -136,15 +136,10 @@ impl Walk {
 
     /// The same; the object is in `self`.
     #[inline(never)]
-    fn step(
-        &mut self,
-        r: &mut Reader<'_, '_>,
-        schema: &Schema,
-        rules: Rules<'_>,
-    ) -> Result<(), Halt> {
+    fn step(&mut self, r: &mut Reader<'_, '_>, schema: &Schema) -> Result<(), Halt> {
         let mut at = core::mem::take(&mut self.root);
         if at != 0 {
-            return self.enter(r, at, 0, rules);
+            return self.enter(r, at, 0, schema);
         }
         self.seen = Seen::Nothing;
         loop {
@@ -172,12 +167,12 @@ impl Walk {
                     code::SCALAR..code::VECTOR | code::KIND => kind & 0x0F,
                     _ => 4,
                 };
-                at = field(r, self.extent, top.table, index, width, rules)?;
+                at = field(r, self.extent, top.table, index, width, schema)?;
             }
             match kind {
                 code::SCALAR..code::VECTOR => continue,
                 code::KIND => {
-                    let kind = if at == 0 { 0 } else { small(r.source(), at, 1) };
+                    let kind = if at == 0 { 0 } else { small(r, at, 1) };
                     self.kind = u8::try_from(kind & 0xFF).unwrap_or(0);
                     continue;
                 }
@@ -187,29 +182,29 @@ impl Walk {
                 continue;
             }
             let Some(left) = self.left.checked_sub(1) else {
-                return Err(refuse(r, rules, Fault::Shared, at, shown(place(r.allowance()), 0)));
+                return Err(refuse(r, schema, Fault::Shared, at, shown(place(r.allowance()), 0)));
             };
             self.left = left;
-            let offset = small(r.source(), at, 4);
+            let offset = small(r, at, 4);
             let numbers = shown(self.extent.left(at), word(offset.into()));
             let Some(target) = self.extent.forward(at, offset) else {
-                return Err(refuse(r, rules, Fault::Offset, at, numbers));
+                return Err(refuse(r, schema, Fault::Offset, at, numbers));
             };
             if !self.extent.aligns(target, 4) {
-                return Err(refuse(r, rules, Fault::Unaligned, at, numbers));
+                return Err(refuse(r, schema, Fault::Unaligned, at, numbers));
             }
             if (code::UNION..code::STRING).contains(&kind) {
                 kind = schema.value_code(kind & 0x0F, self.kind);
                 if kind == code::END {
                     let unknown = self.kind != 0;
                     let which = if unknown { Fault::UnionUnknown } else { Fault::UnionKind };
-                    flag(r, rules, which, at, shown(0, self.kind.into()));
+                    flag(r, schema, which, at, shown(0, self.kind.into()));
                     continue;
                 }
             }
             return match kind {
-                ..code::TABLES => self.enter(r, target, kind, rules),
-                _ => self.counted(r, target, kind, rules),
+                ..code::TABLES => self.enter(r, target, kind, schema),
+                _ => self.counted(r, target, kind, schema),
             };
         }
     }
@@ -220,22 +215,22 @@ impl Walk {
         r: &mut Reader<'_, '_>,
         at: Word,
         number: u8,
-        rules: Rules<'_>,
+        schema: &Schema,
     ) -> Result<(), Halt> {
         let extent = self.extent;
-        let vtable = vtable_of(r.source(), at);
+        let vtable = vtable_of(r, at);
         if !extent.holds(vtable, 4) || !extent.aligns(vtable, 2) {
-            return Err(refuse(r, rules, Fault::Vtable, at, shown(extent.end, vtable)));
+            return Err(refuse(r, schema, Fault::Vtable, at, shown(extent.end, vtable)));
         }
-        let vtable_len = small(r.source(), vtable, 2);
+        let vtable_len = small(r, vtable, 2);
         if vtable_len < 4 || vtable_len & 1 != 0 || !extent.holds(vtable, word(vtable_len.into())) {
             let numbers = shown(extent.left(vtable), word(vtable_len.into()));
-            return Err(refuse(r, rules, Fault::VtableLength, vtable, numbers));
+            return Err(refuse(r, schema, Fault::VtableLength, vtable, numbers));
         }
-        let len = small(r.source(), vtable.wrapping_add(2), 2);
+        let len = small(r, vtable.wrapping_add(2), 2);
         if len < 4 || !extent.holds(at, word(len.into())) {
             let numbers = shown(extent.left(at), word(len.into()));
-            flag(r, rules, Fault::TableLength, vtable.wrapping_add(2), numbers);
+            flag(r, schema, Fault::TableLength, vtable.wrapping_add(2), numbers);
         }
         match self.open.get_mut(usize::from(self.depth)) {
             Some(free) => *free = Step { table: at, number, ..Step::NONE },
@@ -243,7 +238,7 @@ impl Walk {
                 let limit = limits::FLATBUFFER_DEPTH;
                 return Err(refuse(
                     r,
-                    rules,
+                    schema,
                     Fault::Depth,
                     at,
                     shown(limit, limit.wrapping_add(1)),
@@ -263,10 +258,10 @@ impl Walk {
         r: &mut Reader<'_, '_>,
         at: Word,
         kind: u8,
-        rules: Rules<'_>,
+        schema: &Schema,
     ) -> Result<(), Halt> {
         let extent = self.extent;
-        let count = small(r.source(), at, 4);
+        let count = small(r, at, 4);
         let items = at.wrapping_add(4);
         let (width, bounds) = match kind {
             code::STRING => (0, Fault::StringBounds),
@@ -279,14 +274,14 @@ impl Walk {
         let len = count.checked_mul(width.max(1).into()).map_or(Word::MAX, |len| word(len.into()));
         let left = extent.left(items);
         if len > left || extra > left.wrapping_sub(len) {
-            return Err(refuse(r, rules, bounds, at, shown(left, len)));
+            return Err(refuse(r, schema, bounds, at, shown(left, len)));
         }
         self.place = Place { at, len: len.wrapping_add(4).wrapping_add(extra) };
         if string {
             let end = items.wrapping_add(len);
-            let byte = small(r.source(), end, 1);
+            let byte = small(r, end, 1);
             if byte != 0 {
-                flag(r, rules, Fault::StringEnd, end, shown(0, word(byte.into())));
+                flag(r, schema, Fault::StringEnd, end, shown(0, word(byte.into())));
             }
             self.seen = Seen::String;
             return Ok(());
@@ -294,7 +289,7 @@ impl Walk {
         if count != 0 && !extent.aligns(items, width) {
             return Err(refuse(
                 r,
-                rules,
+                schema,
                 Fault::VectorUnaligned,
                 items,
                 shown(width.into(), items),
@@ -317,15 +312,15 @@ fn field(
     table: Word,
     index: u8,
     width: u8,
-    rules: Rules<'_>,
+    schema: &Schema,
 ) -> Result<Word, Halt> {
-    let vtable = vtable_of(r.source(), table);
+    let vtable = vtable_of(r, table);
     let slot = Word::from(index).wrapping_mul(2).wrapping_add(4);
-    if slot >= word(small(r.source(), vtable, 2).into()) {
+    if slot >= word(small(r, vtable, 2).into()) {
         return Ok(0);
     }
     let slot = vtable.wrapping_add(slot);
-    let offset = word(small(r.source(), slot, 2).into());
+    let offset = word(small(r, slot, 2).into());
     if offset == 0 {
         return Ok(0);
     }
@@ -340,7 +335,7 @@ fn field(
         // Whether it ends past its table is left to hosts: readers do not look.
         return Ok(at);
     };
-    Err(refuse(r, rules, fault, slot, numbers))
+    Err(refuse(r, schema, fault, slot, numbers))
 }
 
 /// The numbers of a finding; zeros in a build whose findings have none, so that nothing passes them.
@@ -352,12 +347,12 @@ fn shown(expected: Word, found: Word) -> (Word, Word) {
 /// Reports a fault, with what was expected and what was found.
 fn flag(
     r: &mut Reader<'_, '_>,
-    rules: Rules<'_>,
+    schema: &Schema,
     fault: Fault,
     at: Word,
     (expected, found): (Word, Word),
 ) -> Rule {
-    let rule = rules(fault);
+    let rule = (schema.rules)(fault);
     r.flag(rule, wide(at), 4, wide(expected), wide(found));
     rule
 }
@@ -366,10 +361,10 @@ fn flag(
 #[inline(never)]
 fn refuse(
     r: &mut Reader<'_, '_>,
-    rules: Rules<'_>,
+    schema: &Schema,
     fault: Fault,
     at: Word,
     numbers: (Word, Word),
 ) -> Halt {
-    Halt::refused(flag(r, rules, fault, at, numbers))
+    Halt::refused(flag(r, schema, fault, at, numbers))
 }

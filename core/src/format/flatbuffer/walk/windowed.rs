@@ -8,6 +8,7 @@ use crate::base::{Word, limits, wide, word};
 use crate::format::flatbuffer::{Extent, Fault, Rules, Schema, Type};
 use crate::parse::Reader;
 use crate::rule::{Halt, general::BYTES_CHANGED};
+use core::ops::{Deref, DerefMut};
 use table::Table;
 
 /// A step from an enclosing table toward the current object.
@@ -83,6 +84,20 @@ impl<T> Kept<T> {
 
     /// The value that was kept; one that is local to a call is for files in memory.
     pub(crate) fn of<'k>(&'k mut self, _: &'k mut T) -> &'k mut T {
+        &mut self.0
+    }
+}
+
+impl<T> Deref for Kept<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Kept<T> {
+    fn deref_mut(&mut self) -> &mut T {
         &mut self.0
     }
 }

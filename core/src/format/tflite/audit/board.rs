@@ -7,7 +7,7 @@
 //! model has them. Lints but that of alignment are for hosts.
 
 use super::{ALIGN, BITS, Bits, fits, found, is_inside};
-use crate::base::{Word, limits, place, word};
+use crate::base::{Word, limits, place, wide, word};
 use crate::format::flatbuffer::reads::{Memo, Reads, Table, Vector, ready, slice};
 use crate::format::tflite::operators::CALLS;
 use crate::format::tflite::tensor::{self, Fields};
@@ -112,7 +112,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
             let mut reads = self.reads();
             let table = reads.item(header.list(list::SUBGRAPHS), subgraph)?;
             self.tensors = reads.vector(&table, 0)?;
-            self.operators(&table)?;
+            self.operators(table)?;
         }
         for index in 0..header.list(list::SIGNATURES).count {
             self.about(EntryKind::Metadata, header.signature(index));
@@ -182,7 +182,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
             self.flag(rules::T_SIGNATURE_DIM, span, 0, 0);
         }
         match quantised {
-            Some(quantised) => self.quantised(&quantised, fields.shape, dtype),
+            Some(quantised) => self.quantised(quantised, fields.shape, dtype),
             None => Ok(()),
         }
     }
@@ -199,12 +199,12 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
     }
 
     /// Checks scales and zero points.
-    fn quantised(&mut self, table: &Table, shape: Vector, dtype: DType) -> Result<(), Halt> {
+    fn quantised(&mut self, table: Table, shape: Vector, dtype: DType) -> Result<(), Halt> {
         let mut reads = self.reads();
-        let scales = reads.vector(table, 2)?;
-        let zero_points = reads.vector(table, 3)?;
-        let kind = reads.value(table, 4, 1)?;
-        let axis = reads.int(table, 6, 0)?;
+        let scales = reads.vector(&table, 2)?;
+        let zero_points = reads.vector(&table, 3)?;
+        let kind = reads.value(&table, 4, 1)?;
+        let axis = reads.int(&table, 6, 0)?;
         ready(reads.r, scales, 4)?;
         ready(reads.r, zero_points, 8)?;
         let (floats, _) = slice(reads.r, scales, 4).as_chunks::<4>();
@@ -253,12 +253,12 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
 
     /// Checks the lists of a subgraph, and its operators: once for each [`BITS`] tensors.
     #[inline(never)]
-    fn operators(&mut self, table: &Table) -> Result<(), Halt> {
+    fn operators(&mut self, table: Table) -> Result<(), Halt> {
         let tensors = self.tensors;
         let mut reads = self.reads();
-        let inputs = reads.vector(table, 1)?;
-        let outputs = reads.vector(table, 2)?;
-        let operators = reads.vector(table, 3)?;
+        let inputs = reads.vector(&table, 1)?;
+        let outputs = reads.vector(&table, 2)?;
+        let operators = reads.vector(&table, 3)?;
         if tensors.count == 0 && (inputs.count | outputs.count | operators.count) != 0 {
             self.flag(rules::G_TENSORS, table.span(), 1, 0);
         }
@@ -268,7 +268,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
             self.indices(inputs, tensors.count, rules::G_INPUT, Use::Given)?;
             self.indices(outputs, tensors.count, rules::G_OUTPUT, Use::Named)?;
             for place in 0..BITS {
-                let index = self.base.saturating_add(place);
+                let index = self.base.wrapping_add(place);
                 if index >= tensors.count {
                     break;
                 }
@@ -277,14 +277,14 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
             self.about(EntryKind::File, 0);
             for index in 0..operators.count {
                 let operator = self.reads().item(operators, index)?;
-                self.operator(&operator)?;
+                self.operator(operator)?;
                 if self.left == 0 {
                     let most = self.r.allowance();
                     self.flag(SHARED_UNCHECKED, operator.span(), most, most);
                     return Ok(());
                 }
             }
-            self.base = self.base.saturating_add(BITS);
+            self.base = self.base.wrapping_add(BITS);
             if self.base >= tensors.count {
                 return Ok(());
             }
@@ -293,16 +293,16 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
 
     /// Checks an operator.
     #[inline(never)]
-    fn operator(&mut self, table: &Table) -> Result<(), Halt> {
+    fn operator(&mut self, table: Table) -> Result<(), Halt> {
         let (header, tensors) = (self.header, self.tensors.count);
         let mut reads = self.reads();
-        let code = reads.value(table, 0, 4)?;
-        let inputs = reads.vector(table, 1)?;
-        let outputs = reads.vector(table, 2)?;
-        let mutating = reads.vector(table, 7)?;
-        let internal = reads.vector(table, 8)?;
-        let offset = reads.scalar(table, 9, 8, 0)?.value;
-        let size = reads.scalar(table, 10, 8, 0)?.value;
+        let code = reads.value(&table, 0, 4)?;
+        let inputs = reads.vector(&table, 1)?;
+        let outputs = reads.vector(&table, 2)?;
+        let mutating = reads.vector(&table, 7)?;
+        let internal = reads.vector(&table, 8)?;
+        let offset = reads.long(&table, 9)?;
+        let size = reads.long(&table, 10)?;
         let place = table.span();
         // The lists are read again for other tensors, everything else once.
         if self.base == 0 {
@@ -310,9 +310,10 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
             checked(code < header.list(list::CODES).count, rules::O_CODE);
             checked(outputs.is_present(), rules::O_NO_OUTPUTS);
             checked(mutating.count == 0 || mutating.count == inputs.count, rules::O_MUTATING);
-            let end = offset.checked_add(size).filter(|end| *end <= self.r.source().len());
-            let used = offset > 1 || size > 0;
-            self.r.check(!used || end.is_some(), rules::O_LARGE, place, offset, size);
+            let len = word(self.r.source().len());
+            let end = offset.checked_add(size).filter(|end| *end <= len);
+            let none = offset <= 1 && size == 0;
+            self.r.check(none || end.is_some(), rules::O_LARGE, place, wide(offset), wide(size));
             self.indices(internal, tensors, rules::O_INTERMEDIATE, Use::Named)?;
             self.calls(table)?;
         }
@@ -360,14 +361,14 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
     }
 
     /// Checks the numbers of the subgraphs that an operator calls.
-    fn calls(&mut self, table: &Table) -> Result<(), Halt> {
+    fn calls(&mut self, table: Table) -> Result<(), Halt> {
         let count = self.header.list(list::SUBGRAPHS).count;
         for call in &CALLS {
             let mut reads = self.reads();
-            if reads.value(table, call.union, 1)? != call.kind.into() {
+            if reads.value(&table, call.union, 1)? != call.kind.into() {
                 continue;
             }
-            let Some(options) = reads.inner(table, call.union.wrapping_add(1))? else { continue };
+            let Some(options) = reads.inner(&table, call.union.wrapping_add(1))? else { continue };
             let list = if call.list {
                 reads.vector(&options, call.field)?
             } else {

@@ -35,7 +35,7 @@ pub(super) fn step(
         r.flag(rules::E_TWICE, table.at(), 4, 0, id);
         return next(r, c);
     }
-    let len = reads.scalar(&table, 3, 8, 0)?.value;
+    let len = reads.long(&table, 3)?;
     let place = table.span();
     let bytes = match known.dtype {
         DType::Text | DType::Unknown => None,
@@ -60,8 +60,8 @@ pub(super) fn buffers(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -
     let mut reads = Reads::new(r, &mut c.state.memo);
     let table = reads.item(header.list(list::EXTERNALS), run.entry)?;
     let group = reads.scalar(&table, 1, 4, 0)?.value;
-    let offset = reads.scalar(&table, 2, 8, 0)?.value;
-    let len = reads.scalar(&table, 3, 8, 0)?.value;
+    let offset = reads.long(&table, 2)?;
+    let len = reads.long(&table, 3)?;
     let (place, groups) = (table.span(), u64::from(header.list(list::GROUPS).count));
     r.check(group < groups, rules::E_GROUP, place, groups, group);
     r.check(offset.checked_add(len).is_some(), rules::E_RANGE, place, offset, len);

@@ -36,12 +36,14 @@ impl Bits {
     }
 
     /// Whether entry `index`, counted from the base, is marked.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn has(&self, index: u32) -> bool {
         let (word, bit) = Bits::place(index);
         self.words.get(word).is_some_and(|word| word & bit != 0)
     }
 
     /// Marks an entry.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn set(&mut self, index: u32) {
         let (word, bit) = Bits::place(index);
         if let Some(word) = self.words.get_mut(word) {

@@ -121,9 +121,9 @@ fn buffers(
     let mut reads = Reads::new(r, &mut c.state.memo);
     let stored = tensor::stored(header, &mut reads, run.entry)?;
     if let Some(stored) = stored
-        && !stored.span.is_empty()
+        && !stored.span().is_empty()
     {
-        let (whole, len) = (stored.table.span(), stored.span.len);
+        let (whole, len) = (stored.table.span(), stored.span().len);
         r.check(run.entry > 0, rules::B_ZERO, whole, 0, len);
         let used = run.entry == 0 || marks.has(place);
         r.check(used, rules::B_UNUSED, whole, 0, len);
