@@ -14,7 +14,7 @@ pub(crate) struct SlotMarks<'s>(pub(crate) &'s mut [Slot]);
 impl SlotMarks<'_> {
     /// Number of slots that `count` marks take.
     pub(crate) fn slots(count: u32) -> u32 {
-        count.div_ceil(IN_SLOT)
+        count.saturating_add(IN_SLOT.wrapping_sub(1)).checked_div(IN_SLOT).unwrap_or(0)
     }
 
     fn place(entry: u32) -> (usize, u64) {
