@@ -55,7 +55,7 @@ mod _native {
     /// Whether a path is a link that leads out of its folder: such a part of a model is not read.
     #[pyfunction]
     fn leaves(path: PathBuf) -> bool {
-        weighbridge::Place::leaves(&path)
+        Place::leaves(&path)
     }
 
     /// Checks bytes.

@@ -1,6 +1,7 @@
 /**
- * Every view of every kind of file: axe finds nothing, the console stays silent, nothing reaches past
- * the window's edge, and what can be clicked can be reached with the keyboard.
+ * Every view of every kind of file, on a desk and on a phone, in both themes: axe finds nothing, the
+ * console stays silent, nothing reaches past the window's edge, and what can be clicked can be reached
+ * with the keyboard.
  */
 
 import { readFileSync } from 'node:fs';
@@ -17,16 +18,22 @@ function unreachable(): string[] {
   return all.filter((element) => !element.matches(keyed) && element.closest(keyed.replaceAll(', [tabindex]', '')) === null).map((element) => `no key reaches ${element.outerHTML.slice(0, 120)}`);
 }
 
-/** Looks at what is shown; `state` names it. */
+/** What these rules of axe find in what is shown. */
+async function axe(page: Page, rules: (builder: AxeBuilder) => AxeBuilder): Promise<string[]> {
+  const { violations } = await rules(new AxeBuilder({ page }).options({ resultTypes: ['violations'] })).analyze();
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join('; ')}`);
+}
+
+/** Looks at what is shown, in both themes; `state` names it. */
 async function look(page: Page, state: string, faults: string[]): Promise<void> {
   await expect(page.locator('.file:visible [aria-busy=true]')).toHaveCount(0);
   // Views that are loaded on first use, and fades.
   await page.waitForTimeout(250);
-  const { violations } = await new AxeBuilder({ page })
-    .options({ resultTypes: ['violations'] })
-    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-    .analyze();
-  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join('; ')}`);
+  const found = await axe(page, (builder) => builder.withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']));
+  // The dark theme differs only in colours.
+  await page.emulateMedia({ colorScheme: 'dark' });
+  found.push(...(await axe(page, (builder) => builder.withRules(['color-contrast', 'link-in-text-block']))).map((fault) => `dark: ${fault}`));
+  await page.emulateMedia({ colorScheme: 'light' });
   found.push(...(await page.evaluate(unreachable)));
   const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   if (over > 0) {
@@ -234,36 +241,44 @@ const isAll = process.env['WEIGHBRIDGE_VIEWS'] === 'all';
 /** In a build for every change: views that no other test opens. */
 const QUICK = ['packed weights', 'members of a DDUF file', 'folder'];
 
-// One width and one set of colours: a walk takes half a minute.
-test.describe('1280 pixels, light', () => {
-  test.use({ colorScheme: 'light', viewport: { width: 1280, height: 800 } });
-  const tag = (name: string) => ({ tag: QUICK.includes(name) ? [] : '@deep' });
-  const quiet = (page: Page) => {
-    const said: string[] = [];
-    page.on('console', (message) => said.push(`console: ${message.text()}`));
-    // The tests themselves forbid the service worker.
-    return () => said.filter((text) => !text.includes('Service Worker registration blocked'));
-  };
+const WIDTHS = { 1280: 800, 390: 844 };
 
-  for (const [name, { open, views, tensor }] of Object.entries(WALKS).filter(([name]) => isAll || KINDS.includes(name))) {
-    test(`views: ${name}`, tag(name), async ({ page }) => {
-      test.setTimeout(240_000);
-      const said = quiet(page);
-      const faults: string[] = [];
-      await open(page);
-      const seen = await walk(page, faults, name === 'oinf', tensor);
-      expect([...faults, ...said()]).toEqual([]);
-      expect(seen).toEqual(expect.arrayContaining(views));
-    });
-  }
+const quiet = (page: Page) => {
+  const said: string[] = [];
+  page.on('console', (message) => said.push(`console: ${message.text()}`));
+  // The tests themselves forbid the service worker.
+  return () => said.filter((text) => !text.includes('Service Worker registration blocked'));
+};
 
-  for (const [name, go] of Object.entries(OTHERS)) {
-    test(`views: ${name}`, tag(name), async ({ page }) => {
-      const said = quiet(page);
-      const faults: string[] = [];
-      await go(page);
-      await look(page, name, faults);
-      expect([...faults, ...said()]).toEqual([]);
-    });
-  }
-});
+for (const [width, height] of Object.entries(WIDTHS)) {
+  // A walk takes half a minute.
+  const tag = (name: string) => ({ tag: width === '1280' && QUICK.includes(name) ? [] : '@deep' });
+  // The others on a phone take twelve minutes more.
+  const isDue = (name: string) => isAll || width === '1280' || QUICK.includes(name);
+
+  test.describe(`${width} pixels`, () => {
+    test.use({ colorScheme: 'light', viewport: { width: Number(width), height } });
+
+    for (const [name, { open, views, tensor }] of Object.entries(WALKS).filter(([name]) => isDue(name) && (isAll || KINDS.includes(name)))) {
+      test(`views: ${name}`, tag(name), async ({ page }) => {
+        test.setTimeout(240_000);
+        const said = quiet(page);
+        const faults: string[] = [];
+        await open(page);
+        const seen = await walk(page, faults, name === 'oinf', tensor);
+        expect([...faults, ...said()]).toEqual([]);
+        expect(seen).toEqual(expect.arrayContaining(views));
+      });
+    }
+
+    for (const [name, go] of Object.entries(OTHERS).filter(([name]) => isDue(name))) {
+      test(`views: ${name}`, tag(name), async ({ page }) => {
+        const said = quiet(page);
+        const faults: string[] = [];
+        await go(page);
+        await look(page, name, faults);
+        expect([...faults, ...said()]).toEqual([]);
+      });
+    }
+  });
+}
