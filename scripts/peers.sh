@@ -7,7 +7,8 @@
 #   scripts/peers.sh           the tables, also into docs/peers.md where all readers of a table are
 #                              installed
 #   scripts/peers.sh -v        and which files each reader gets wrong
-#   scripts/peers.sh tables NAME...  some tables: safetensors, gguf, onnx, ztensor, tflite, pytorch.
+#   scripts/peers.sh tables NAME...  some tables: safetensors, gguf, onnx, ztensor, tflite, executorch,
+#                              pytorch.
 #                              TORCH_PYTHON may name an interpreter that has the packages of the last
 #   scripts/peers.sh npm       installs the npm packages, for the benchmark in Node
 #   scripts/peers.sh install   installs ggml and the Python packages, for other scripts
@@ -67,6 +68,13 @@ pytorch_packages() {
 litert_packages() {
   python3 -m venv litert
   litert/bin/python -m pip install --quiet ai-edge-litert==2.3.0 numpy
+}
+
+# What else its wheel asks for serves exporters.
+executorch_packages() {
+  python3 -m venv executorch
+  executorch/bin/python -m pip install --quiet torch==2.15.0 numpy
+  executorch/bin/python -m pip install --quiet --no-deps executorch==1.5.1
 }
 
 npm_packages() {
@@ -214,8 +222,11 @@ awk '$1 == "ztensor"' "$work/list" | while IFS=$'\t' read -r _ path kind; do
   [ "$(head -c 4 "$path" | tr -d '\0\211')" != ZT2 ] || printf 'ztensor-2\t%s\t%s\n' "$path" "$kind"
 done >"$work/list-2"
 cat "$work/list-2" >>"$work/list"
+# The runtime loads programs, and files of data only with one.
+awk -F '\t' -v OFS='\t' '$1 == "executorch" && $2 ~ /[.]pte$/ { $1 = "program"; print }' "$work/list" >"$work/list-2"
+cat "$work/list-2" >>"$work/list"
 
-names=(safetensors gguf onnx ztensor tflite pytorch)
+names=(safetensors gguf onnx ztensor tflite executorch pytorch)
 some=
 [ "$verbose" != tables ] || { names=("${@:2}"); some=yes; verbose=; }
 
@@ -227,6 +238,7 @@ readers() {
     onnx) echo python onnx ;;
     ztensor) echo onnx zt ;;
     tflite) echo litert ;;
+    executorch) echo executorch ;;
     pytorch) [ -n "${TORCH_PYTHON:-}" ] || echo pytorch ;;
     *) echo "peers: no table $1" >&2; exit 2 ;;
   esac
@@ -382,6 +394,15 @@ tflite_tables() {
   echo '|---|---|---|'
   row tflite Weighbridge "${ours[@]}" tflite
   ! has litert || row tflite '`ai-edge-litert` 2.3' "${reads[@]}" litert
+}
+
+executorch_tables() {
+  local reads=("$work/executorch/bin/python" "$here/scripts/peers/read.py")
+  printf '| %-36s | %-10s | %-10s |\n' 'ExecuTorch' 'malformed, refused' 'valid, accepted'
+  echo '|---|---|---|'
+  row program Weighbridge "${ours[@]}" executorch
+  ! has executorch || row program '`executorch` 1.5.1, as it loads' "${reads[@]}" executorch
+  ! has executorch || row program '`executorch` 1.5.1, verifying' "${reads[@]}" executorch-verified
 }
 
 # is_complete NAME: whether the table has every reader, and is that of the page.

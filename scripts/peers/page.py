@@ -3,7 +3,8 @@ the order of ORDER."""
 
 import sys
 
-ORDER = ["safetensors", "GGUF", "ONNX", "zTensor 2", "TensorFlow Lite", "PyTorch", "PyTorch, sample corpus"]
+ORDER = ["safetensors", "GGUF", "ONNX", "zTensor 2", "TensorFlow Lite", "ExecuTorch"]
+ORDER += ["PyTorch", "PyTorch, sample corpus"]
 
 
 def tables(text):

@@ -78,6 +78,19 @@ elif PEER == "litert":
     def read(path):
         """Builds the interpreter and reserves its memory; runs nothing."""
         Interpreter(model_path=path).allocate_tensors()
+elif PEER.startswith("executorch"):
+    import torch  # pylint: disable=unused-import # its libraries
+    from executorch.extension.pybindings import _C
+
+    LEVEL = _C.Verification.Minimal
+    if PEER == "executorch-verified":
+        LEVEL = _C.Verification.InternalConsistency
+
+    def read(path):
+        """Loads the program and each method, which plans its memory; runs nothing."""
+        program = _C._load_program(path, program_verification=LEVEL)
+        for i in range(program.num_methods()):
+            program.load_method(program.get_method_name(i))
 elif PEER == "ztensor":
     import ztensor
 
