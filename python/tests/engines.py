@@ -88,7 +88,7 @@ def test_ray_reads_checkpoints(ray: Any, options: Dict[str, Any]) -> None:
     import weighbridge.ray
 
     (row,) = weighbridge.ray.read_reports("s3://checkpoints", storage_options=options).take_all()
-    assert (row["format"], row["verdict"]) == ("PyTorch", "valid")
+    assert (row["format"], row["verdict"]) == ("pytorch", "valid")
     data = weighbridge.ray.read_tensors_index("s3://checkpoints/*.pt", storage_options=options)
     names = {row["name"] for row in data.take_all()}
     assert names == {"w", "tied", "turned", "every-other", "b"}
@@ -129,6 +129,6 @@ def test_spark_tensors(spark: Any, options: Dict[str, Any]) -> None:
 def test_spark_reads_checkpoints(spark: Any, options: Dict[str, Any]) -> None:
     reader = spark.read.format("weighbridge").option("storage_options", json.dumps(options))
     (row,) = reader.load("s3://checkpoints").collect()
-    assert (row["format"], row["verdict"]) == ("PyTorch", "valid")
+    assert (row["format"], row["verdict"]) == ("pytorch", "valid")
     frame = reader.option("rows", "tensors").load("s3://checkpoints/views.pt")
     assert {row["name"]: row["shape"] for row in frame.collect()}["turned"] == [3, 2]
