@@ -148,8 +148,9 @@ pub const EXECUTORCH_TEXT: u64 = 65_535;
 /// Number of tensors, buffers or subgraphs of a TensorFlow Lite model that are marked at a time, in
 /// 64 bytes of state.
 ///
-/// With more tensors or buffers, the model is passed several times. With more subgraphs that call
-/// earlier ones, whether they call themselves is unchecked; real models have up to a few hundred.
+/// With more tensors or buffers, a host marks them in slots, and other readers pass the model several
+/// times. With more subgraphs that call earlier ones, whether they call themselves is unchecked; real
+/// models have up to a few hundred.
 pub const TFLITE_MARKS: u32 = 512;
 
 /// Longest NPY array header that is read, in bytes.
