@@ -388,8 +388,8 @@ impl Options {
     #[must_use]
     pub fn kept(mut self, bytes: u64) -> Self {
         let granule = self.windows.granule;
-        self.windows =
-            Windows { granule, kept: bytes, count: usize::MAX, wanted: bytes / 4, ahead: 0 };
+        let (count, wanted) = (usize::MAX, bytes / 4);
+        self.windows = Windows { granule, kept: bytes, count, wanted, ahead: 0, whole: 0 };
         self
     }
 

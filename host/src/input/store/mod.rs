@@ -4,6 +4,9 @@ use crate::base::memory::Bytes;
 use alloc::vec;
 use alloc::vec::Vec;
 use weighbridge_core::{Absent, Source, Span, Window};
+pub(crate) use windows::Windows;
+
+mod windows;
 
 /// Files up to this length are read as a whole where reading ahead is cheap.
 const SMALL_FILE: u64 = 64 << 10;
@@ -13,32 +16,13 @@ const MOST_NEEDED: u64 = 512 << 20;
 /// A read that begins at most this far behind the last one continues it: a page costs no more
 /// than another read.
 const GAP: u64 = 4 << 10;
+/// How many times the bytes of a file are read in windows before it is kept as a whole: its parts
+/// refer to each other across more than the windows hold, as a hostile flatbuffer's do.
+const TOO_OFTEN: u64 = 4;
 /// Most windows that one query uses, such as a value, its key and its entry.
 const AT_ONCE: usize = 4;
 /// Buffers of this length are worth reusing, because the system clears new memory page by page.
 const SPARE: usize = 1 << 20;
-
-/// How much of a file is read at a time, and how much is kept.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Windows {
-    /// Requests are rounded outwards to multiples of this power of two.
-    pub(crate) granule: u64,
-    /// Bytes to keep; more while a single window takes more than a quarter of that.
-    pub(crate) kept: u64,
-    /// Most windows to keep, because the core searches them in order.
-    pub(crate) count: usize,
-    /// Most bytes to read when the core wants more than it needs.
-    pub(crate) wanted: u64,
-    /// Contiguous reads double up to this length.
-    pub(crate) ahead: u64,
-}
-
-impl Windows {
-    /// For cheap reads: growing read-ahead, and a small granule, because scattered places in a
-    /// large file, such as the padding after each tensor, cost one read each.
-    pub(crate) const CHEAP: Windows =
-        Windows { granule: 512, kept: 32 << 20, count: 48, wanted: 4 << 20, ahead: 4 << 20 };
-}
 
 /// A file, in memory as a whole or in parts, and the index that was made for it, if any.
 #[derive(Debug)]
@@ -268,7 +252,7 @@ impl Parts {
 
     fn lack(&mut self, absent: Absent, more: &[Absent]) {
         let needed = Span::new(absent.offset, absent.need);
-        let Windows { granule, kept, count, wanted, ahead } = self.limits;
+        let Windows { granule, kept, count, wanted, ahead, .. } = self.limits;
         // A caller that asks again after a piece gets the same answer.
         if self.needed != needed {
             let follows = self.blocks.last().is_some_and(|last| {
@@ -278,6 +262,10 @@ impl Parts {
             self.needed = needed;
         }
         self.asked.clear();
+        if self.is_read_too_often() {
+            self.asked.push(Span::new(0, self.len));
+            return;
+        }
         let mut total = 0_u64;
         for absent in core::iter::once(&absent).chain(more).take(count / 3) {
             // Reading ahead pays off, but not for more than can be kept.
@@ -299,6 +287,11 @@ impl Parts {
             }
             touch
         });
+    }
+
+    /// Whether keeping the whole file costs less than reading on in windows.
+    fn is_read_too_often(&self) -> bool {
+        self.len <= self.limits.whole && self.supplied / TOO_OFTEN > self.len
     }
 
     /// The range, rounded outwards, of at least `least` bytes.

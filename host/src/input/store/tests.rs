@@ -14,7 +14,7 @@ fn parts(len: u64, limits: Windows) -> Parts {
 /// A store that reads no more than was requested.
 fn plain(len: u64, kept: u64, granule: u64) -> Parts {
     let wanted = kept / 4;
-    parts(len, Windows { granule, kept, count: usize::MAX, wanted, ahead: 0 })
+    parts(len, Windows { granule, kept, count: usize::MAX, wanted, ahead: 0, whole: 0 })
 }
 
 fn absent(at: u64, need: u64, want: u64) -> Absent {
@@ -159,6 +159,31 @@ fn memory_stays_bounded() {
         fetch(&mut parts, absent(n * (1 << 20), 1, 1));
         assert!(parts.blocks.len() <= count);
     }
+}
+
+#[test]
+fn file_read_too_often_is_kept_as_a_whole() {
+    let len = 100 << 20;
+    let mut parts = parts(len, Windows::CHEAP);
+    let mut reads = 0;
+    while !parts.has(&Span::new(0, len)) {
+        // Far apart, and more than are kept.
+        fetch(&mut parts, absent(reads * (9 << 20) % len, 1 << 20, 1 << 20));
+        reads += 1;
+        assert!(parts.supplied <= (TOO_OFTEN + 2) * len, "after {reads} reads");
+    }
+    assert_eq!((parts.blocks.len(), parts.resident()), (1, len));
+}
+
+#[test]
+fn file_above_the_limit_is_never_kept_as_a_whole() {
+    let len = Windows::CHEAP.whole + 1;
+    let mut parts = parts(len, Windows::CHEAP);
+    for n in 0..1000 {
+        fetch(&mut parts, absent(n * (9 << 20) % (len - (1 << 20)), 1 << 20, 1 << 20));
+        assert!(parts.resident() <= Windows::CHEAP.kept);
+    }
+    assert!(parts.supplied / TOO_OFTEN > len);
 }
 
 #[test]
