@@ -141,7 +141,7 @@ impl Fields {
         Ok(Fields { table, shape, code, buffer, sparse, external, variable, stored })
     }
 
-    /// Its data; empty if it has none.
+    /// Its data; empty if it has none, and at 0 if no data was written either.
     pub(super) fn data(&self) -> Span {
         self.stored.map_or(Span::new(0, 0), |stored| stored.span())
     }

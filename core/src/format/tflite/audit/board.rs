@@ -150,23 +150,23 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
         let table = reads.item(tensors, index)?;
         let fields = Fields::read(header, &mut reads, table)?;
         let signature = reads.vector(&table, 7)?;
-        ready(reads.r, signature, 4)?;
-        let extents = slice(reads.r, signature, 4);
         let quantised = reads.inner(&table, 4)?;
         let dtype = tensor::dtype(fields.code.value).unwrap_or(DType::Unknown);
         let (data, place) = (fields.data(), table.span());
         let (stored, external) = (!data.is_empty(), fields.external.value != 0);
         let filled = stored || external;
-        if filled && self.bits.has(mark) && !fields.variable {
+        if filled && !fields.variable && self.bits.has(mark) {
             self.flag(rules::G_CONSTANT, place, 0, index.into());
         }
-        if filled || fields.variable {
+        // A constant may have no elements, and then data of no bytes.
+        let written = data.offset != 0 && fields.buffer.value != 0;
+        if filled || fields.variable || (written && self.least(fields.shape) < 1) {
             self.bits.set(mark);
         }
         self.about(EntryKind::Tensor, self.entry);
         self.entry = self.entry.wrapping_add(1);
         self.alignment(data);
-        if fields.sparse || (dtype == DType::Text && stored) {
+        if fields.sparse || (stored && dtype == DType::Text) {
             self.flag(DATA_UNCHECKED, place, 0, 0);
         }
         if external {
@@ -177,8 +177,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
         if count > 0 && count != rank {
             self.flag(rules::T_SIGNATURE_RANK, span, rank.into(), count.into());
         }
-        let low = |item: &[u8; 4]| i32::from_le_bytes(*item) < -1;
-        if extents.as_chunks::<4>().0.iter().any(low) {
+        if self.least(signature) < -1 {
             self.flag(rules::T_SIGNATURE_DIM, span, 0, 0);
         }
         match quantised {
@@ -187,8 +186,13 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
         }
     }
 
+    /// The least extent in a list; 1 if all are larger, or there are none.
+    fn least(&self, extents: Vector) -> i32 {
+        let (extents, _) = slice(self.r, extents, 4).as_chunks::<4>();
+        extents.iter().fold(1, |least, extent| least.min(i32::from_le_bytes(*extent)))
+    }
+
     /// Checks the alignment of data in the file: only that of the first unaligned tensor is reported.
-    #[inline(never)]
     fn alignment(&mut self, data: Span) {
         let past = data.offset & ALIGN.wrapping_sub(1);
         if past == 0 || data.is_empty() || self.misaligned || self.r.source().get(data).is_err() {
@@ -269,10 +273,9 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
             self.indices(outputs, tensors.count, rules::G_OUTPUT, Use::Named)?;
             for place in 0..BITS {
                 let index = self.base.wrapping_add(place);
-                if index >= tensors.count {
-                    break;
+                if index < tensors.count {
+                    self.tensor(index, place)?;
                 }
-                self.tensor(index, place)?;
             }
             self.about(EntryKind::File, 0);
             for index in 0..operators.count {
@@ -344,7 +347,7 @@ impl<'r, 'a> Check<'_, 'r, 'a> {
             }
             self.backward |= what == Use::Called && index.cast_unsigned() <= self.subgraph;
             let place = index.cast_unsigned().wrapping_sub(self.base);
-            if matches!(what, Use::Named | Use::Called) || place >= BITS {
+            if place >= BITS || matches!(what, Use::Named | Use::Called) {
                 continue;
             }
             let has = self.bits.has(place);

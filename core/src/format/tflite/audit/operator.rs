@@ -9,7 +9,7 @@ use super::graph::{self, found, is_inside};
 use super::operators::{self, Calls};
 use super::reads::{Reads, Table, Vector, offsets};
 use super::tensor::Fields;
-use super::{Cursor, Header, list, parts, rules};
+use super::{Cursor, Header, Shape, State, list, parts, rules};
 use crate::format::Marks;
 use crate::input::Span;
 use crate::parse::Reader;
@@ -116,14 +116,14 @@ fn ends(r: &mut Reader<'_, '_>, c: &mut Cursor, marks: &mut dyn Marks) -> Result
     Ok(())
 }
 
-/// Marks the next tensor if it has data.
+/// Marks the next tensor if it has data, or is a constant without elements.
 fn constant(
     header: &Header,
     r: &mut Reader<'_, '_>,
     c: &mut Cursor,
     marks: &mut dyn Marks,
 ) -> Result<(), Halt> {
-    let run = &mut c.state.audit.run;
+    let State { run, other, .. } = &mut c.state.audit;
     let tensors = c.state.place.tensors;
     let place = run.marked(run.entry, marks.most()).filter(|_| run.entry < tensors.count);
     let Some(place) = place else {
@@ -135,11 +135,17 @@ fn constant(
     let table = reads.item(tensors, run.entry)?;
     let fields = Fields::read(header, &mut reads, table)?;
     let filled = !fields.data().is_empty() || fields.external.value != 0;
+    let mut is_set = filled || fields.variable;
+    // A constant may have no elements, and then data of no bytes.
+    if !is_set && fields.data().offset != 0 && fields.buffer.value != 0 {
+        other.read(r, fields.shape, 0, 0)?;
+        is_set = core::mem::replace(other, Shape::START).elements() == 0;
+    }
     if filled {
         let input = marks.has(place) && !fields.variable;
         r.check(!input, rules::G_CONSTANT, table.span(), 0, run.entry.into());
     }
-    if filled || fields.variable {
+    if is_set {
         marks.set(place);
     }
     c.state.memo.clear();
