@@ -179,9 +179,7 @@ fn note(r: &mut Reader<'_, '_>, c: &mut Cursor, found: &Field, kind: Kind) -> Re
                 unread(r, found.data);
                 return Ok(());
             };
-            if let Some(domain) = c.state.scan.domain(domain) {
-                domain.imported = true;
-            }
+            c.state.scan.import(domain);
             if len(domain) > 0 && domain != b"ai.onnx" {
                 add = DOMAIN;
             }
@@ -254,9 +252,7 @@ fn end(r: &mut Reader<'_, '_>, c: &mut Cursor, frame: &Frame) {
             if !is(DOMAIN) {
                 let new = positive && version > scan::OPSET;
                 check(!new, rules::M_OPSET_NEW, scan::OPSET, version);
-                if let Some(domain) = c.state.scan.domain(b"") {
-                    domain.imported = true;
-                }
+                c.state.scan.import(b"");
             }
             if c.state.open.depth() == 2 {
                 count(&mut c.state.scan.opsets);
@@ -305,17 +301,20 @@ fn finish(r: &mut Reader<'_, '_>, c: &Cursor) -> Result<Header, Halt> {
     r.check(present, rules::M_IR, ir, 0, scan.ir);
     r.check(!present || scan.ir <= scan::IR, rules::M_IR_NEW, ir, scan::IR, scan.ir);
     r.check(scan.named, rules::G_NAME, Span::new(scan.graph_at, 1), 0, 0);
+    let mut unclear = scan.crowded;
     if scan.opsets == 0 {
         // Versions of the IR before 3 have no operator sets.
         r.check(matches!(scan.ir, 1 | 2), rules::M_OPSET, Span::new(0, file), 0, 0);
     } else {
         for domain in scan.domains.iter().filter(|domain| domain.node > 0) {
             let node = Span::new(domain.node, 1);
-            r.check(domain.imported, rules::N_DOMAIN, node, 0, 0);
+            // An import that has no place may be its own.
+            unclear |= !domain.imported && scan.unlisted;
+            r.check(domain.imported || scan.unlisted, rules::N_DOMAIN, node, 0, 0);
             r.check(!domain.imported || domain.known, rules::N_CUSTOM, node, 0, 0);
         }
     }
-    if scan.crowded {
+    if unclear {
         let most = u64::try_from(ONNX_DOMAINS).unwrap_or(0);
         r.flag(rules::N_MANY, 0, file, most, 0);
     }

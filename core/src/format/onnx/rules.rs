@@ -131,7 +131,7 @@ rules! { Format::Onnx.code();
         why "the kernel of such an operator comes from a shared library or, in old builds, from a Python class";
     N_MANY = "N-MANY", Unchecked, Silent,
         "operators are of more than {expected} domains; those of further domains were not checked",
-        "a limit of this reader (ONNX_DOMAINS); real models use one to four";
+        "a limit of this reader (ONNX_DOMAINS); operators of real models are of one to four domains";
     N_INPUT = "N-INPUT", Violation, Stated,
         "the node reads a value that is not there: no node, input or initialiser has this name",
         "IR.md, Nodes: an input names an output of a node, an input of the graph, or an initialiser";

@@ -120,8 +120,10 @@ pub(super) struct Scan {
     /// The function that is being walked.
     pub(super) own: Own,
     pub(super) domains: [Domain; ONNX_DOMAINS],
-    /// There are more domains.
+    /// Operators are of more domains.
     pub(super) crowded: bool,
+    /// There are more imports, of domains that no operator was of before.
+    pub(super) unlisted: bool,
 }
 
 impl Scan {
@@ -144,19 +146,37 @@ impl Scan {
         own: Own::NONE,
         domains: [Domain::NONE; ONNX_DOMAINS],
         crowded: false,
+        unlisted: false,
     };
 
-    /// The domain with this name, added if it is new; `None` if there are too many.
+    /// Notes an import. Programs import all domains that they know; most have no operator, and leave
+    /// their place to one that has.
+    pub(super) fn import(&mut self, text: &[u8]) {
+        match self.place(text) {
+            Some(domain) => domain.imported = true,
+            None => self.unlisted = true,
+        }
+    }
+
+    /// The domain of an operator or a function, added if it is new; `None` if there are too many.
     pub(super) fn domain(&mut self, text: &[u8]) -> Option<&mut Domain> {
+        if self.place(text).is_none() {
+            let idle = self.domains.iter_mut().find(|domain| domain.node == 0);
+            match idle {
+                Some(idle) => (*idle, self.unlisted) = (Domain::NONE, true),
+                None => self.crowded = true,
+            }
+        }
+        self.place(text)
+    }
+
+    /// The place of a domain, a free one if it is new.
+    fn place(&mut self, text: &[u8]) -> Option<&mut Domain> {
         let text = if text == b"ai.onnx" { b"" } else { text };
         let hash = hash_of(text);
         let known = is_standard(text);
         let mut places = self.domains.iter_mut();
-        let found = places.find(|domain| !domain.used || domain.hash == hash);
-        let Some(domain) = found else {
-            self.crowded = true;
-            return None;
-        };
+        let domain = places.find(|domain| !domain.used || domain.hash == hash)?;
         if !domain.used {
             *domain = Domain { hash, known, used: true, ..Domain::NONE };
         }
