@@ -30,15 +30,7 @@ test: setup tree dependencies ## every part: Cortex-M, C, Node, Chromium, the wh
 
 # The same, with the tests that change every byte of every file.
 test-deep: setup ## the slow tests: all files and changed bytes, large files in Chromium, all of the wheel, files on servers, counted steps, seeds in 32 bits, opt-level 3
-	scripts/firmware.sh deep
-	scripts/c.sh deep
-	scripts/wasm.sh deep
-	scripts/web.sh deep
-	scripts/python.sh test
-	scripts/fuzz.sh wasm
-	scripts/fuzz.sh smoke
-	$(CARGO) test --workspace --features weighbridge-tests/deep,weighbridge-cli/remote
-	scripts/remote.sh
+	scripts/test-deep.sh
 
 check: ## type-check everything, quickly
 	$(CARGO) check --workspace --all-targets
