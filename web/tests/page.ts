@@ -51,6 +51,8 @@ export const test = base.extend<{ tidy: void; guarded: void; elsewhere: string[]
           faults.push(`request to ${url}`);
         }
       });
+      // Chromium reports a dialog only some time after the first listener was added.
+      page.on('filechooser', () => {});
       page.on('pageerror', (error) => faults.push(`error: ${error.message}\n${error.stack}`));
       page.on('console', (message) => {
         if (message.type() === 'error' && /Content Security Policy|Uncaught/.test(message.text())) {
