@@ -13,7 +13,7 @@ import { FilePicker, ofFile, onLaunch, type Given } from './picker.ts';
 import { copyInFull } from './ui/copy.ts';
 import { h, iconButton } from './ui/dom.ts';
 import { tabMenu } from './ui/menu.ts';
-import { named } from './ui/middle.ts';
+import { namedFile } from './ui/middle.ts';
 import { explain, Tasks } from './ui/tasks.ts';
 import { FileView } from './views/file.ts';
 import { helpDialog } from './views/help.ts';
@@ -184,7 +184,7 @@ async function open(what: Given | string, { origin = {}, old, others = [], behin
   const tab = h(
     'div',
     { class: 'file-tab' },
-    h('button', { type: 'button', class: 'file-name', title: file.fullName, onclick: () => show(entry) }, named(file.name)),
+    h('button', { type: 'button', class: 'file-name', title: file.fullName, 'aria-label': file.name, onclick: () => show(entry) }, ...namedFile(file.name)),
     iconButton('close', `Close ${file.name}`, () => close(entry)),
   );
   const entry: Entry = { id: old?.id ?? file.id, file, view, tab, origin, given, checked: Promise.resolve() };

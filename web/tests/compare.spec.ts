@@ -338,3 +338,16 @@ test('the map of a difference shows where it is, with its largest regions', asyn
   const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']).analyze();
   expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join('; ')}`)).toEqual([]);
 });
+
+test('details of a pair are in sight as a whole at 1280 pixels', async ({ page }) => {
+  const model = (change: number) => safetensors(Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`layers.${i}.w`, f32(1, 2, 3, 4 + i * change)])));
+  await openFiles(page, written({ 'before.safetensors': model(0), 'after.safetensors': model(0.5) }));
+  await settled(page);
+  await page.locator('.file:visible').getByRole('tab', { name: /^Compare/ }).click();
+  await page.getByRole('button', { name: 'Compare all values' }).click();
+  await expect(page.locator('.compare-head strong')).toContainText('differ');
+  await rows(page).first().click();
+  const pane = page.locator('.compare-detail');
+  await expect(pane.locator('canvas')).toBeVisible();
+  expect(await pane.evaluate((one) => one.scrollHeight - one.clientHeight)).toBeLessThanOrEqual(0);
+});

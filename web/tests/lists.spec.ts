@@ -98,3 +98,12 @@ test('no row is active before the user has moved to one', async ({ page }) => {
   await expect(page.locator('.panel-name')).toHaveText('a');
   await expect(grid.locator('.active')).toHaveCount(1);
 });
+
+test('heads of columns stand above their columns', async ({ page }) => {
+  const bytes = safetensors({ w: { dtype: 'F32', data: Float32Array.of(1) } }, { format: 'pt', by: 'a test' });
+  await openFiles(page, written({ 'model.safetensors': bytes }));
+  await page.getByRole('tab', { name: /^Metadata/ }).click();
+  const starts = (row: string) => page.locator(`.meta-table ${row} > *`).evaluateAll((all) => all.map((one) => one.getBoundingClientRect().left));
+  await expect(page.locator('.meta-table .v-list [role=row]:not([hidden])')).toHaveCount(2);
+  expect(await starts('.grid-head [role=row]')).toEqual(await starts('.v-list [role=row]:first-child'));
+});

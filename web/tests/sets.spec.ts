@@ -93,7 +93,7 @@ test('metadata of shards says of which file it is', async ({ page }) => {
   const files = Object.fromEntries([1, 2].map((number) => [shardOf(number, 2), safetensors({ [`layers.${number}`]: floats(number) }, { format: 'pt' })]));
   await open(page, { ...files, [INDEX]: index({ 'layers.1': shardOf(1, 2), 'layers.2': shardOf(2, 2) }, 8) });
   await page.getByRole('tab', { name: /^Metadata/ }).click();
-  await expect(page.locator('.meta-table .v-list [role=row]:not([hidden])')).toHaveText([1, 2].map((number) => `formatstringpt0000${number}-of-00002`));
+  await expect(page.locator('.meta-table .v-list [role=row]:not([hidden])')).toHaveText([...[1, 2].map((number) => `formatstringpt0000${number}-of-00002`), 'total_sizenumber8index']);
 });
 
 test('a line of Python reads a tensor from the shard that has it', async ({ page, context }) => {

@@ -102,12 +102,15 @@ test('checking a folder can be cancelled and resumed', async ({ page }) => {
   await expect(page.locator('.folder-head strong')).toHaveText('300 files · 300 valid');
 });
 
-test('many files have tabs of some width, and a menu', async ({ page }) => {
-  await openFiles(page, written(Object.fromEntries(Array.from({ length: 23 }, (_, i) => [`file-${String(i + 1).padStart(2, '0')}.safetensors`, model()]))));
+const many = (count: number) => written(Object.fromEntries(Array.from({ length: count }, (_, i) => [`file-${String(i + 1).padStart(2, '0')}.safetensors`, model()])));
+
+test('many files have tabs of some width, and a menu that says how many', async ({ page }) => {
+  await openFiles(page, many(23));
   await expect(files(page)).toHaveCount(23);
   const widths = await page.locator('.file-tab').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width));
   expect(Math.min(...widths)).toBeGreaterThanOrEqual(130);
-  const menu = page.getByRole('combobox', { name: 'All open files' });
+  const menu = page.getByRole('combobox', { name: 'All 23 files' });
+  await expect(page.locator('.tab-menu')).toContainText('23 files');
   await expect(menu.locator('option')).toHaveCount(23);
   await menu.selectOption('file-03.safetensors');
   await expect(page).toHaveTitle('file-03.safetensors · Weighbridge');
@@ -115,7 +118,35 @@ test('many files have tabs of some width, and a menu', async ({ page }) => {
   await expect(page.locator('.file-name[aria-current=true]')).toBeInViewport();
   await page.screenshot({ path: `${PICTURES}/many-tabs.png` });
   await openFiles(page, written({ 'one.safetensors': model() }));
-  await expect(menu).toBeHidden();
+  await expect(page.locator('.tab-menu')).toBeHidden();
+});
+
+test('tabs show the end of a name before its extension', async ({ page }) => {
+  await openFiles(page, written(Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`kohya-lora-${i + 10}.safetensors`, model()]))));
+  await expect(files(page)).toHaveCount(12);
+  await expect(files(page).last()).toHaveText('kohya-lora-21.safetensors');
+  const cut = await files(page).last().locator('> *').evaluateAll((all) => all.map((one) => one.scrollWidth > one.clientWidth));
+  expect(cut).toEqual([false, true]);
+});
+
+test('of many tabs none is cut', async ({ page }) => {
+  /** Pixels of the tabs that are out of sight, of those that are partly in sight. */
+  const cut = () =>
+    page.locator('#files').evaluate((bar) => {
+      const { left, right } = bar.getBoundingClientRect();
+      const tabs = [...bar.children].map((one) => one.getBoundingClientRect()).filter((tab) => tab.right > left + 1 && tab.left < right - 1);
+      return Math.max(...tabs.flatMap((tab) => [left - tab.left, tab.right - right]));
+    });
+  await openFiles(page, many(23));
+  await expect(files(page)).toHaveCount(23);
+  await expect(files(page).last()).toBeInViewport({ ratio: 1 });
+  expect(await cut()).toBeLessThanOrEqual(1);
+  await page.getByRole('combobox', { name: 'All 23 files' }).selectOption('file-05.safetensors');
+  await expect(files(page).nth(4)).toBeInViewport({ ratio: 1 });
+  expect(await cut()).toBeLessThanOrEqual(1);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expect(files(page).nth(4)).toBeInViewport({ ratio: 1 });
+  await expect.poll(cut).toBeLessThanOrEqual(1);
 });
 
 test('Back after closing a file goes to what was before it', async ({ page }) => {

@@ -26,7 +26,7 @@ test('search narrows the list, and the totals follow', async ({ page }) => {
 test('activations are named, and are no parameters', async ({ page }) => {
   await openSample(page, 'tflite');
   const summary = page.locator('.tensors .list-summary');
-  await expect(page.locator('.verdict-facts')).toHaveText(/5 tensors · 13\.2 K parameters · 3 activations$/);
+  await expect(page.locator('.verdict-facts')).toHaveText(/5 tensors · 13\.2 K parameters · 3 activations · [\d,]+ B$/);
   await expect(summary).toHaveText('2 tensors · 13.2 K parameters (13,184 elements) · 51.5 KiB');
   await expect(page.locator(`${rows} .name`)).toHaveText(['fc1.weight', 'fc2.weight']);
   await page.getByRole('searchbox').fill('hidden');

@@ -136,3 +136,11 @@ export function parameters(value: bigint): string {
   }
   return power === 0 ? String(value) : `${number.toPrecision(3)}${units[power]}`;
 }
+
+/** Makes control and direction characters visible; newlines and tabs stay. */
+export function visible(text: string): string {
+  return text.replaceAll(
+    /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+    (char) => `\\u{${char.charCodeAt(0).toString(16)}}`,
+  );
+}

@@ -38,3 +38,12 @@ export function named(name: string, attributes: Record<string, unknown> = {}): H
   setName(element, name);
   return element;
 }
+
+/** The last extension of a file, or that of an index. */
+const EXTENSION = /(?:\.\w+\.index\.json|\.[a-z]\w*)$/i;
+
+/** A file's name: the extension gives way first, since files of a model share it. */
+export function namedFile(name: string): HTMLElement[] {
+  const extension = EXTENSION.exec(name)?.[0] ?? '';
+  return [named(name.slice(0, name.length - extension.length)), h('span', { class: 'extension' }, extension)];
+}

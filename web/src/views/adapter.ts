@@ -3,10 +3,9 @@
 import { line } from '../csv.ts';
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, pair, setText } from '../ui/dom.ts';
-import { count, counted, real, short } from '../ui/format.ts';
+import { count, counted, real, short, visible } from '../ui/format.ts';
 import type { AdapterFacts, Update } from '../worker/adapter.ts';
 import { base, download } from './export.ts';
-import { visible } from './metadata.ts';
 
 /** Maximum number of updates and of kinds that are listed. */
 const MOST = 500;

@@ -1,9 +1,8 @@
 /** What lies beside the weights: the code that loading runs, and the defaults of generation. */
 
 import { h, icon, pair } from '../ui/dom.ts';
-import { counted } from '../ui/format.ts';
+import { counted, visible } from '../ui/format.ts';
 import type { ModelFacts } from '../worker/summary.ts';
-import { visible } from './metadata.ts';
 
 /** Maximum number of programs that are named. */
 const NAMED = 8;

@@ -2,8 +2,8 @@
 
 import type { OpenFile } from '../file.ts';
 import { fill, h } from '../ui/dom.ts';
+import { visible } from '../ui/format.ts';
 import type { CardEntry } from '../worker/summary.ts';
-import { visible } from './metadata.ts';
 import { picture, tags } from './picture.ts';
 
 /** Groups by key prefix; a key belongs to the first match. */

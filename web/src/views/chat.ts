@@ -2,10 +2,9 @@
 
 import type { OpenFile } from '../file.ts';
 import { button, h, icon, pair, segmented } from '../ui/dom.ts';
-import { count, counted } from '../ui/format.ts';
+import { count, counted, visible } from '../ui/format.ts';
 import { refill } from '../ui/redraw.ts';
 import type { ModelFacts, TemplateFacts } from '../worker/summary.ts';
-import { visible } from './metadata.ts';
 
 /** Characters shown at first, and at most. */
 const FIRST = 64 << 10;

@@ -4,7 +4,6 @@ import { fill, h, setText } from '../ui/dom.ts';
 import { count, counted, real, short } from '../ui/format.ts';
 import type { StatisticsResult } from '../worker/jobs.ts';
 
-const HEIGHT = 180;
 const FOOT = 18;
 /** The exponent of the first magnitude bin. */
 const FIRST_POWER = -1075;
@@ -131,17 +130,18 @@ export class Histogram {
   /** Draws the histogram; call it again when the colours change. */
   draw(): void {
     const width = this.element.clientWidth;
-    if (width === 0) {
+    const height = this.#canvas.clientHeight;
+    if (width === 0 || height === 0) {
       return;
     }
     const ratio = devicePixelRatio || 1;
     this.#canvas.width = Math.floor(width * ratio);
-    this.#canvas.height = Math.floor(HEIGHT * ratio);
+    this.#canvas.height = Math.floor(height * ratio);
     const paint = this.#canvas.getContext('2d')!;
     paint.scale(ratio, ratio);
     const style = getComputedStyle(this.#canvas);
     const most = Math.max(1, ...this.#bins.map((bin) => bin.count));
-    const tall = HEIGHT - FOOT;
+    const tall = height - FOOT;
     const step = width / Math.max(1, this.#bins.length);
     this.#bins.forEach((bin, i) => {
       if (bin.count === 0) {
@@ -169,7 +169,7 @@ export class Histogram {
       ends.push(inside ? [width * zero, 'center', '0'] : [width / 2, 'center', short(this.#scale === 'linear' ? (this.#bins[0].lo + this.#bins.at(-1)!.hi) / 2 : middle.lo)]);
       for (const [x, align, text] of ends) {
         paint.textAlign = align;
-        paint.fillText(text, x, HEIGHT);
+        paint.fillText(text, x, height);
       }
     }
   }

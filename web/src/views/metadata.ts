@@ -3,7 +3,7 @@
 import type { OpenFile } from '../file.ts';
 import { shardNumber } from '../names.ts';
 import { button, fill, h, setText } from '../ui/dom.ts';
-import { size } from '../ui/format.ts';
+import { size, visible } from '../ui/format.ts';
 import { Grid } from '../ui/grid.ts';
 import { Blocks } from '../ui/virtual.ts';
 import type { MetaEntry } from '../worker/tables.ts';
@@ -64,8 +64,8 @@ export class MetadataView {
     setText(type, entry?.type ?? '');
     setText(preview.firstElementChild!, entry?.preview ?? '');
     if (part !== undefined) {
-      const name = (entry && this.#file.partAt(entry.at)?.name) ?? '';
-      setText(part.firstElementChild!, shardNumber(name));
+      const { name = '', state = undefined } = (entry && this.#file.partAt(entry.at)) ?? {};
+      setText(part.firstElementChild!, state === 'index' ? 'index' : shardNumber(name));
       part.setAttribute('title', name);
     }
   }
@@ -128,13 +128,5 @@ export async function showValue(
     value.keyHex !== undefined && h('p', { class: 'note' }, 'Key in hex: ', h('code', { class: 'breakable' }, value.keyHex)),
     value.textHex !== undefined && h('p', { class: 'note' }, 'Not valid UTF-8. In hex: ', h('code', { class: 'breakable' }, value.textHex)),
     value.truncated && h('p', { class: 'note' }, 'Only the beginning is shown.'),
-  );
-}
-
-/** Makes control and direction characters visible; newlines and tabs stay. */
-export function visible(text: string): string {
-  return text.replaceAll(
-    /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
-    (char) => `\\u{${char.charCodeAt(0).toString(16)}}`,
   );
 }

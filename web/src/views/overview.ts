@@ -3,11 +3,10 @@
 import type { Fact, ModelSummary, Share } from 'weighbridge';
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, pair, segmented, setText } from '../ui/dom.ts';
-import { count, counted, parameters, real, size } from '../ui/format.ts';
+import { count, counted, parameters, real, size, visible } from '../ui/format.ts';
 import type { ModelFacts } from '../worker/summary.ts';
 import { beside } from './beside.ts';
 import { blockChart } from './blocks.ts';
-import { visible } from './metadata.ts';
 
 /** Labels of the facts, in display order. */
 const LABELS: Record<string, string> = {

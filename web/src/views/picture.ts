@@ -1,8 +1,7 @@
 /** Pictures and tags in the metadata of a model. */
 
 import { h } from '../ui/dom.ts';
-import { count, counted } from '../ui/format.ts';
-import { visible } from './metadata.ts';
+import { count, counted, visible } from '../ui/format.ts';
 
 /** Maximum width and height of a picture that is decoded: a small file may hold a huge one. */
 const MOST_PIXELS = 4096;

@@ -3,11 +3,10 @@
 import type { Token } from 'weighbridge';
 import type { OpenFile } from '../file.ts';
 import { button, debounce, fill, h, segmented, setText } from '../ui/dom.ts';
-import { count, counted } from '../ui/format.ts';
+import { count, counted, visible } from '../ui/format.ts';
 import { Grid } from '../ui/grid.ts';
 import { Blocks } from '../ui/virtual.ts';
 import type { Listed, TokenizerFacts, TokenList } from '../worker/summary.ts';
-import { visible } from './metadata.ts';
 
 export class TokensView {
   readonly element: HTMLElement;

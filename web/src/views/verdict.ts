@@ -3,7 +3,7 @@
 import type { Profile } from 'weighbridge';
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, type Icon } from '../ui/dom.ts';
-import { count, counted, exactSize, parameters } from '../ui/format.ts';
+import { count, counted, parameters, size } from '../ui/format.ts';
 import { refill, renew } from '../ui/redraw.ts';
 import { isForeign, kindOf } from './foreign.ts';
 import { SEVERITIES, SEVERITY } from './severity.ts';
@@ -29,19 +29,12 @@ export class VerdictView {
   readonly #checked = h('ul', { class: 'verdict-checked', tabindex: '-1', 'aria-label': 'Checks' });
 
   readonly #profile: HTMLSelectElement;
-  /** The format that the file says it has. */
-  readonly #claim: HTMLElement;
-  readonly #tensors: HTMLElement;
-  /** Which parameters are counted, if tensors are broken. */
-  readonly #whole = h('span', {});
-  /** How many tensors have no data. */
-  readonly #without = h('span', {});
+  readonly #facts = h('p', { class: 'verdict-facts' });
   readonly #show: Shown;
 
   constructor(file: OpenFile, show: Shown) {
     this.#show = show;
     this.#file = file;
-    const { info } = file;
     this.#profile = h(
       'select',
       {
@@ -54,26 +47,11 @@ export class VerdictView {
       h('option', { value: 'lenient' }, 'Lenient: accept violations that readers can handle'),
     );
     this.#profile.value = file.profile;
-    this.#claim = h('span', {}, h('strong', {}, info.title ?? 'Unknown format'), info.version === undefined ? '' : ` ${info.version}`, ' · ');
-    this.#tensors = h(
-      'span',
-      {},
-      ` · ${counted(info.tensorCount, file.isTable ? 'column' : 'tensor')}`,
-      !file.isTable && info.elements > 0n && ` · ${parameters(info.elements)} ${info.elements === 1n ? 'parameter' : 'parameters'}`,
-      !file.isTable && info.elements > 0n && this.#whole,
-      this.#without,
-    );
     this.element = h(
       'section',
       { class: 'verdict', 'aria-label': 'Verdict' },
       h('div', { class: 'verdict-main' }, this.#head, this.#counts),
-      h(
-        'p',
-        { class: 'verdict-facts' },
-        this.#claim,
-        `${file.parts === undefined ? '' : `${counted(file.parts.length, 'file')} · `}${exactSize(info.size)}`,
-        this.#tensors,
-      ),
+      this.#facts,
       this.#checked,
       this.#profile,
       this.#diagnosis,
@@ -87,11 +65,9 @@ export class VerdictView {
     const { verdict, checking, depth, outdated } = this.#file;
     // Do not repeat the headline.
     const foreign = isForeign(this.#file);
-    this.#whole.textContent = verdict === undefined || verdict.fatal === 0 ? '' : ' in whole tensors';
-    const { withoutData } = this.#file.info;
-    this.#without.textContent = withoutData === 0 ? '' : ` · ${this.#file.countedWithout(withoutData)}`;
     const inHead = outdated !== undefined || foreign || verdict?.verdict === 'unsupported' || verdict?.missing !== undefined;
-    this.#profile.hidden = this.#claim.hidden = this.#tensors.hidden = foreign;
+    this.#profile.hidden = foreign;
+    this.#state();
     const diagnosis = inHead ? undefined : verdict?.diagnosis;
     this.#diagnosis.hidden = diagnosis === undefined;
     fill(this.#diagnosis, h('strong', {}, 'Diagnosis'), ` ${diagnosis}`);
@@ -148,6 +124,25 @@ export class VerdictView {
       verdict?.leftOut !== undefined && (this.#file.info.format !== 'shards' || this.#file.parts?.some(({ state }) => state === 'unread')) &&
         h('li', { class: 'stage' }, icon('unchecked'), sentence(verdict.leftOut)),
     );
+  }
+
+  /** What the file is, in facts of which each is shown whole or not at all. */
+  #state(): void {
+    const { info, parts, isTable, verdict } = this.#file;
+    const { size: bytes, elements, withoutData } = info;
+    const known = !isForeign(this.#file);
+    const whole = verdict === undefined || verdict.fatal === 0 ? '' : ' in whole tensors';
+    const facts = [
+      parts !== undefined && counted(parts.length, 'file'),
+      size(bytes),
+      known && counted(info.tensorCount, isTable ? 'column' : 'tensor'),
+      known && !isTable && elements > 0n && `${parameters(elements)} ${elements === 1n ? 'parameter' : 'parameters'}${whole}`,
+      known && withoutData > 0 && this.#file.countedWithout(withoutData),
+    ].filter((fact) => fact !== false);
+    const claim = known && h('span', {}, h('strong', {}, info.title ?? 'Unknown format'), info.version === undefined ? '' : ` ${info.version}`);
+    const exact = bytes >= 1024n && h('span', { class: 'exact' }, ` · ${count(bytes)} B`);
+    fill(this.#facts, claim, ...facts.map((fact, i) => h('span', {}, `${i > 0 || known ? ' · ' : ''}${fact}`)), exact);
+    this.#facts.title = this.#facts.textContent;
   }
 
   /** Which file of a model this is, if the others are not open with it. */

@@ -4,6 +4,7 @@ import { type Code, type Document, type Global, type Goal, type JointDocument, l
 import type { Context } from './rpc.ts';
 import { SHARD } from '../names.ts';
 import { basesOf, concatenated, NotFound, type Source } from './sources.ts';
+import { statedBy, statedRows, statedValue, type Stated } from './stated.ts';
 
 /** A file of a model. It begins at `base` in the concatenation of all files. */
 export interface Member {
@@ -69,6 +70,8 @@ export class Joined implements Paper {
   readonly #open: Required<Omit<Member, 'why' | 'surplus'>>[];
   /** The index, if there is one. */
   readonly #index: Member | undefined;
+  /** Listed after the metadata of the files. */
+  readonly #stated: readonly Stated[];
   #profile: Profile = 'strict';
   /** The profile of a verdict that could not finish because bytes were missing. */
   #ending: Profile | undefined;
@@ -76,9 +79,10 @@ export class Joined implements Paper {
   #waiting: Member;
 
   /** `head` has the tensors of all files in order; `index` is the index file, which comes first. */
-  constructor(head: JointDocument, files: readonly Member[], index: Member | undefined) {
+  constructor(head: JointDocument, files: readonly Member[], index: Member | undefined, stated: readonly Stated[]) {
     this.#head = head;
     this.#index = index;
+    this.#stated = stated;
     this.#files = files;
     this.#open = files.filter(({ document }) => document !== undefined) as Required<Member>[];
     this.#waiting = this.#open[0];
@@ -222,6 +226,11 @@ export class Joined implements Paper {
   }
 
   get metadataCount() {
+    return this.#entries + this.#stated.length;
+  }
+
+  /** Number of metadata entries of the files. */
+  get #entries() {
     const last = this.#parts.at(-1);
     return last === undefined ? this.#head.metadataCount : last.firstEntry + last.document.metadataCount;
   }
@@ -311,7 +320,10 @@ export class Joined implements Paper {
       }
       tables.push({ ...table, index: table.index.map((index) => index + firstEntry), at: table.at.map((at) => at + base) });
     }
-    const all = <T>(of: (table: Metadata) => Iterable<T>) => tables.flatMap((table) => [...of(table)]);
+    const first = Math.max(from, this.#entries);
+    const stated = statedRows(this.#stated.slice(first - this.#entries, Math.max(0, to - this.#entries)), first, this.#index?.base ?? 0n);
+    type Table = Metadata | typeof stated;
+    const all = <T>(of: (table: Table) => Iterable<T>) => [...tables, stated].flatMap((table) => [...of(table)]);
     return {
       total: this.metadataCount,
       index: Uint32Array.from(all(({ index }) => index)),
@@ -324,6 +336,10 @@ export class Joined implements Paper {
   }
 
   value(index: number) {
+    const stated = this.#stated[index - this.#entries];
+    if (stated !== undefined) {
+      return statedValue(stated);
+    }
     const file = this.#entryOf(index);
     const value = file.document.value(index - file.firstEntry);
     this.#waiting = file;
@@ -373,6 +389,7 @@ export async function together(source: Source, document: Document, context: Cont
   const index: Member | undefined = isIndex ? { name: source.name, source, document: document as JointDocument, base: 0n, first: 0, firstEntry: APART } : undefined;
   const head = index?.document ?? new Document(0n);
   const names = split === null ? (await settle(document, source, () => head.listed(), { signal })).names : Array.from({ length: Number(split[2]) }, (_, i) => source.name.replace(/\d{5}(?=-of-\d{5}\.gguf$)/, String(i + 1).padStart(5, '0')));
+  const stated = isIndex ? await statedBy(source, signal) : [];
   const parts = names.map((name): Member => ({ name, base: 0n, first: 0, firstEntry: 0 }));
   // As loaders do: a shard with another extension is a checkpoint of PyTorch, told by its content.
   const formatOf = (name: string) => (!isIndex ? 'gguf' : name.toLowerCase().endsWith('.safetensors') ? 'safetensors' : undefined);
@@ -445,5 +462,5 @@ export async function together(source: Source, document: Document, context: Cont
   if (index !== undefined && there.length === 1) {
     index.firstEntry = 0;
   }
-  return [concatenated(source.name, there.map((one) => one.source!)), new Joined(head, all, index)];
+  return [concatenated(source.name, there.map((one) => one.source!)), new Joined(head, all, index, stated)];
 }
