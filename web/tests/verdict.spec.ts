@@ -28,6 +28,7 @@ for (const [width, least] of [[1920, 4], [1280, 2], [390, 4]]) {
       const { whole, shown } = await facts(page);
       expect(whole).toBe(true);
       expect(shown).toBeGreaterThanOrEqual(least);
+      await expect(page.locator('.stage')).not.toHaveCount(0);
       const lines = await page.locator('.stage').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
       expect(Math.max(...lines)).toBeLessThan(30);
     });

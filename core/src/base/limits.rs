@@ -293,8 +293,7 @@ pub const PROTOBUF_DEPTH: usize = 20;
 
 /// Number of operator domains of an ONNX model that are compared with its imports.
 ///
-/// Operators of real models are of one to four. Models that onnxruntime saves import nine and more, most
-/// of which have no operator.
+/// Operators of real models are of one to four domains; files of onnxruntime import nine and more.
 pub const ONNX_DOMAINS: usize = 8;
 
 /// Longest text of an ONNX model that is read, in bytes: a name, a key or an operator.

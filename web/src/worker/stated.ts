@@ -28,7 +28,8 @@ export async function statedBy(source: Source, signal?: AbortSignal): Promise<St
   const bytes = await source.read(0n, Math.min(Number(source.size), SEARCHED), signal);
   // One character for each byte, so that positions are offsets.
   const written = new TextDecoder('latin1').decode(bytes);
-  const text = (from: number, to: number) => new TextDecoder().decode(bytes.subarray(from, to));
+  const decoder = new TextDecoder();
+  const text = (from: number, to: number) => decoder.decode(bytes.subarray(from, to));
   const found = new Map<string, Stated>();
   let depth = 0;
   let [from, to] = [0, 0];
@@ -37,8 +38,11 @@ export async function statedBy(source: Source, signal?: AbortSignal): Promise<St
   TOKEN.lastIndex = 0;
   for (let token = TOKEN.exec(written); token !== null; token = TOKEN.exec(written)) {
     const mark = token[1];
-    if (depth === 2 && open !== undefined && (mark === ',' || mark === '}') && found.size < MOST) {
-      found.set(open.key, member(open.key, text(open.at, to), open.at, to));
+    if (depth === 2 && open !== undefined && (mark === ',' || mark === '}')) {
+      const value = open.at < 0 ? '' : text(open.at, to);
+      if (parsed(value) !== undefined && found.size < MOST) {
+        found.set(open.key, member(open.key, value, open.at, to));
+      }
       open = undefined;
     }
     if (mark === ':' && depth === 1) {

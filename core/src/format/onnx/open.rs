@@ -308,9 +308,8 @@ fn finish(r: &mut Reader<'_, '_>, c: &Cursor) -> Result<Header, Halt> {
     } else {
         for domain in scan.domains.iter().filter(|domain| domain.node > 0) {
             let node = Span::new(domain.node, 1);
-            // An import that has no place may be its own.
-            unclear |= !domain.imported && scan.unlisted;
-            r.check(domain.imported || scan.unlisted, rules::N_DOMAIN, node, 0, 0);
+            unclear |= !domain.imported && domain.late;
+            r.check(domain.imported || domain.late, rules::N_DOMAIN, node, 0, 0);
             r.check(!domain.imported || domain.known, rules::N_CUSTOM, node, 0, 0);
         }
     }

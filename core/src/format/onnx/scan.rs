@@ -23,10 +23,13 @@ pub(super) struct Domain {
     /// ONNX defines it, or the model's functions do.
     pub(super) known: bool,
     used: bool,
+    /// It got its place after an import had lost one, which may have been its own.
+    pub(super) late: bool,
 }
 
 impl Domain {
-    const NONE: Domain = Domain { hash: 0, node: 0, imported: false, known: false, used: false };
+    const NONE: Domain =
+        Domain { hash: 0, node: 0, imported: false, known: false, used: false, late: false };
 }
 
 /// The function that is being walked, and whether it calls itself. Names are hashes; 0 is none.
@@ -122,8 +125,8 @@ pub(super) struct Scan {
     pub(super) domains: [Domain; ONNX_DOMAINS],
     /// Operators are of more domains.
     pub(super) crowded: bool,
-    /// There are more imports, of domains that no operator was of before.
-    pub(super) unlisted: bool,
+    /// An import had no place, or lost it.
+    unlisted: bool,
 }
 
 impl Scan {
@@ -152,7 +155,7 @@ impl Scan {
     /// Notes an import. Programs import all domains that they know; most have no operator, and leave
     /// their place to one that has.
     pub(super) fn import(&mut self, text: &[u8]) {
-        match self.place(text) {
+        match self.place(text, false) {
             Some(domain) => domain.imported = true,
             None => self.unlisted = true,
         }
@@ -160,25 +163,26 @@ impl Scan {
 
     /// The domain of an operator or a function, added if it is new; `None` if there are too many.
     pub(super) fn domain(&mut self, text: &[u8]) -> Option<&mut Domain> {
-        if self.place(text).is_none() {
-            let idle = self.domains.iter_mut().find(|domain| domain.node == 0);
-            match idle {
+        let late = self.unlisted;
+        if self.place(text, late).is_none() {
+            let idle = |domain: &&mut Domain| domain.node == 0 && !domain.known;
+            match self.domains.iter_mut().find(idle) {
                 Some(idle) => (*idle, self.unlisted) = (Domain::NONE, true),
                 None => self.crowded = true,
             }
         }
-        self.place(text)
+        self.place(text, late)
     }
 
     /// The place of a domain, a free one if it is new.
-    fn place(&mut self, text: &[u8]) -> Option<&mut Domain> {
+    fn place(&mut self, text: &[u8], late: bool) -> Option<&mut Domain> {
         let text = if text == b"ai.onnx" { b"" } else { text };
         let hash = hash_of(text);
         let known = is_standard(text);
         let mut places = self.domains.iter_mut();
         let domain = places.find(|domain| !domain.used || domain.hash == hash)?;
         if !domain.used {
-            *domain = Domain { hash, known, used: true, ..Domain::NONE };
+            *domain = Domain { hash, known, late, used: true, ..Domain::NONE };
         }
         Some(domain)
     }

@@ -367,9 +367,10 @@ impl Options {
     }
 
     /// Sets how many bytes of the file a [`Session`](crate::Session) keeps in memory, in any
-    /// number of pieces. The default is 32 MiB in 48 pieces. With this set, the session
-    /// requests only what the next step needs or wants, and does not read ahead. A needed piece
-    /// larger than a quarter of the limit is kept with up to three others of its size.
+    /// number of pieces. The default is 32 MiB in 48 pieces, and a file of up to 128 MiB as a whole
+    /// once it was supplied four times over. With this set, the session requests only what the next
+    /// step needs or wants, and does not read ahead. A needed piece larger than a quarter of the
+    /// limit is kept with up to three others of its size.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Poll, Session};

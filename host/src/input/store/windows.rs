@@ -1,4 +1,4 @@
-//! How much of a file is read at a time, and how much is kept.
+//! The limits of a store.
 
 /// How much of a file is read at a time, and how much is kept.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ pub(crate) struct Windows {
     pub(crate) wanted: u64,
     /// Contiguous reads double up to this length.
     pub(crate) ahead: u64,
-    /// A file up to this length is kept as a whole once it was read [`TOO_OFTEN`].
+    /// A file up to this length is kept as a whole once it was read too often.
     pub(crate) whole: u64,
 }
 
