@@ -49,7 +49,9 @@ impl Reader<'_, '_> {
         self.fatal |= rule.severity() == Severity::Fatal;
         let Subject { kind, entry, part } = self.subject;
         let (len, expected, found) = if DETAILS {
-            (u32::try_from(len).unwrap_or(u32::MAX), expected, found)
+            // The place may be from bytes that have changed since they were checked.
+            let left = self.source().len().checked_sub(at).unwrap_or(len);
+            (u32::try_from(len.min(left)).unwrap_or(u32::MAX), expected, found)
         } else {
             (0, 0, 0)
         };
