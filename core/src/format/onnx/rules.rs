@@ -130,7 +130,7 @@ rules! { Format::Onnx.code();
         "NodeProto.domain: the domain that defines the operator",
         why "the kernel of such an operator comes from a shared library or, in old builds, from a Python class";
     N_MANY = "N-MANY", Unchecked, Silent,
-        "the model names more than {expected} domains of operators; some were not compared with its imports",
+        "the model names more domains of operators than {expected}; some were not compared with its imports",
         "a limit of this reader (ONNX_DOMAINS); operators of real models are of one to four domains";
     N_INPUT = "N-INPUT", Violation, Stated,
         "the node reads a value that is not there: no node, input or initialiser has this name",
