@@ -25,7 +25,7 @@ test-web: ## build the page and test it in Chromium
 setup: ## check for what `make test` needs, and install it or print how to
 	scripts/setup.sh host firmware c wasm web python
 
-test: setup tree dependencies ## every part: Cortex-M, C, Node, Chromium, the wheel, host; 14 minutes from scratch on 2 cores
+test: setup tree dependencies ## every part: Cortex-M, C, Node, Chromium, the wheel, host; over 20 minutes from scratch on 2 cores
 	scripts/test.sh
 
 # The same, with the tests that change every byte of every file.
