@@ -58,7 +58,12 @@ impl Watchdog {
         }
     }
 
-    /// Whether the audit stops without a reason; `state` is a hash of its state.
+    /// Whether the state at this request is compared with others.
+    fn compares(&self) -> bool {
+        self.stood.is_some() || self.answered.is_power_of_two()
+    }
+
+    /// Whether the audit stops without a reason; `state` is a hash of its state, if it is compared.
     fn is_stuck(&mut self, stop: Stop, given: &Given<'_, '_>, state: u64) -> bool {
         if given.has(&stop) || (SWEEP && self.stood == Some(state)) {
             *self = Watchdog::default();
@@ -92,7 +97,8 @@ impl Audit {
         streams: &dyn Streams,
     ) -> bool {
         let given = Given { source, slots, buffer: streams.buffer() };
-        let state = self.state(stop, streams.state());
+        let compares = SWEEP && self.payload.watchdog.compares();
+        let state = if compares { self.state(stop, streams.state()) } else { 0 };
         self.payload.watchdog.is_stuck(*stop, &given, state)
     }
 
@@ -116,30 +122,30 @@ impl Audit {
     /// others rely on what was requested and provided.
     fn state(&self, stop: &Stop, streams: u64) -> u64 {
         let mut state = Fold(0xCBF2_9CE4_8422_2325);
-        if SWEEP {
-            let asked = match *stop {
-                Stop::NeedBytes(absent) => [0, absent.offset, absent.need],
-                Stop::NeedSlots { needed } => [1, needed.into(), 0],
-                Stop::NeedBuffer { needed } => [2, needed, 0],
-                Stop::Invalid(_) => [3; 3],
-            };
-            (asked, streams, self.stage, self.cursor, self.counted, self.swept).hash(&mut state);
-            (self.previous, self.sorting, self.pair, self.covering).hash(&mut state);
-            self.attributes.hash(&mut state);
-            (self.hand, self.payload).hash(&mut state);
-        }
+        let asked = match *stop {
+            Stop::NeedBytes(absent) => [0, absent.offset, absent.need],
+            Stop::NeedSlots { needed } => [1, needed.into(), 0],
+            Stop::NeedBuffer { needed } => [2, needed, 0],
+            Stop::Invalid(_) => [3; 3],
+        };
+        (asked, streams, self.stage, self.cursor, self.counted, self.swept).hash(&mut state);
+        (self.previous, self.sorting, self.pair, self.covering).hash(&mut state);
+        self.attributes.hash(&mut state);
+        (self.hand, self.payload).hash(&mut state);
         state.0
     }
 }
 
-/// FNV-1a, over whole words if words are written.
+/// FNV-1a, over words of eight bytes where there are as many.
 struct Fold(u64);
 
 impl Hasher for Fold {
     // Out of line: a state has about a hundred fields.
     #[inline(never)]
     fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64((*byte).into()));
+        let (words, rest) = bytes.as_chunks();
+        words.iter().for_each(|word| self.write_u64(u64::from_le_bytes(*word)));
+        rest.iter().for_each(|byte| self.write_u64((*byte).into()));
     }
 
     #[inline(never)]
