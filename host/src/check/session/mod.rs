@@ -10,6 +10,7 @@ use crate::check::options::{Goal, Options};
 use crate::check::steps::Check;
 use crate::input::store::{Store, Stored};
 use crate::list::entry::Catalog;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use weighbridge_core::{Absent, EntryKind, File, Metadata, Source, Span, Stop, limits};
 
@@ -38,7 +39,8 @@ use weighbridge_core::{Absent, EntryKind, File, Metadata, Source, Span, Stop, li
 pub struct Session<'a> {
     pub(crate) store: Store<'a>,
     pub(crate) options: Options,
-    check: Check,
+    /// In its own place: it is large, and sessions are moved.
+    check: Box<Check>,
     catalog: Option<Catalog>,
 }
 
@@ -96,12 +98,12 @@ impl<'a> Session<'a> {
     #[cfg(feature = "beside")]
     pub(crate) fn append(&mut self, len: u64, others: Vec<weighbridge_core::Beside>) {
         self.store.append(len, others);
-        self.check = Check::new(&self.options);
+        *self.check = Check::new(&self.options);
         self.catalog = None;
     }
 
     fn of(store: Store<'a>, options: Options) -> Self {
-        let check = Check::new(&options);
+        let check = Box::new(Check::new(&options));
         Session { store, options, check, catalog: None }
     }
 
