@@ -2,6 +2,10 @@
 
 use super::{Cursor, File, Slot};
 use crate::format::{Container, Marks};
+#[cfg(feature = "sweep")]
+use crate::format::{Memory, Words};
+#[cfg(feature = "sweep")]
+use crate::input::Source;
 use crate::parse::Reader;
 use crate::rule::Halt;
 
@@ -43,6 +47,34 @@ impl Marks for SlotMarks<'_> {
     fn clear(&mut self, count: u32) {
         let used = usize::try_from(SlotMarks::slots(count)).unwrap_or(usize::MAX);
         self.0.iter_mut().take(used).for_each(|slot| slot.who = 0);
+    }
+}
+
+#[cfg(feature = "sweep")]
+impl Memory for SlotMarks<'_> {
+    #[inline]
+    fn words(&mut self, place: usize) -> Option<Words<'_>> {
+        let Slot { key, at, who } = self.0.get_mut(place)?;
+        Some(Words { marks: who, starts: key, odd: at })
+    }
+}
+
+#[cfg(feature = "sweep")]
+impl File {
+    /// Number of slots that [`prove`](Self::prove) takes; `None` if it would prove nothing.
+    pub(crate) fn proof_slots(&self, source: &Source<'_>) -> Option<u32> {
+        each!(self, header => header.proof_places(source), None)
+    }
+
+    /// Proves what [`Container::prove`] says. Leaves the start of the audit in `cursor`.
+    pub(crate) fn prove(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        cursor: &mut Cursor,
+        slots: &mut [Slot],
+    ) -> Option<u64> {
+        let mut memory = SlotMarks(slots);
+        each!(self, header => header.prove(reader, cursor.of(header), &mut memory), None)
     }
 }
 

@@ -1,6 +1,8 @@
 //! The trait that each format implements.
 
 use crate::codec::checksum::Checksum;
+#[cfg(feature = "sweep")]
+use crate::format::Memory;
 use crate::format::{Fault, Marks};
 use crate::input::{Absent, Source, Span};
 use crate::model::{
@@ -177,6 +179,27 @@ pub(crate) trait Container: Sized {
         _marks: &mut dyn Marks,
     ) -> Result<(), Halt> {
         self.audit(r, c)
+    }
+
+    /// Number of places in memory that [`prove`](Self::prove) takes for a file that is resident as a
+    /// whole; `None` if it would prove nothing, or take longer than what it makes unnecessary.
+    #[cfg(feature = "sweep")]
+    fn proof_places(&self, _: &Source<'_>) -> Option<u32> {
+        None
+    }
+
+    /// Proves in one pass that listing the tensors, comparing their names and comparing the parts of
+    /// the file report nothing but what this function reports. Returns the end of the last part, and
+    /// leaves in the cursor the start of an [`audit`](Self::audit) of what was not proved. `None` if
+    /// something may be wrong; then nothing was reported.
+    #[cfg(feature = "sweep")]
+    fn prove(
+        &self,
+        _: &mut Reader<'_, '_>,
+        _: &mut Cursor<Self::State>,
+        _: &mut impl Memory,
+    ) -> Option<u64> {
+        None
     }
 
     /// Skips tensors for which [`tensor`](Self::tensor) would report nothing, while they are

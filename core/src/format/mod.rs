@@ -41,6 +41,8 @@ mod formats;
 mod marks;
 #[cfg(any(feature = "onnx", feature = "tflite"))]
 pub mod path;
+#[cfg(feature = "sweep")]
+pub(crate) mod taken;
 
 pub use crate::pickle::{PickleWalk, Pickled, is_pickle};
 pub(crate) use container::{Container, Glance, data_of};
@@ -48,3 +50,5 @@ pub(crate) use fault::Fault;
 pub use formats::Format;
 pub(crate) use formats::formats;
 pub(crate) use marks::Marks;
+#[cfg(feature = "sweep")]
+pub(crate) use taken::{Memory, Words};

@@ -35,6 +35,7 @@ mod pickles;
 mod places;
 mod planted;
 mod planted_pairs;
+mod proofs;
 mod properties;
 mod pytorch;
 mod quants;

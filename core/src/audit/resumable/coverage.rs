@@ -45,7 +45,10 @@ impl Audit {
         r: &mut Reader<'_, '_>,
         slots: &mut [Slot],
     ) -> Result<(), Halt> {
-        if !self.ordered && !self.covering.listed {
+        let is_proved = self.proved_end != 0;
+        if is_proved {
+            self.covering.cover.end = self.proved_end;
+        } else if !self.ordered && !self.covering.listed {
             loop {
                 // A cursor takes hundreds of bytes, so it is copied only if no slot is free.
                 let full = self.sorting.filled >= slots.len();
@@ -65,6 +68,7 @@ impl Audit {
         loop {
             if self.covering.pending.is_none() {
                 self.covering.pending = match self.ordered {
+                    _ if is_proved => None,
                     true => self.next_part(r)?,
                     false => self.sorting.current(slots),
                 };

@@ -3,11 +3,13 @@
 use super::{Audit, start::Start};
 use crate::audit::Stage;
 use crate::base::features::SWEEP;
+#[cfg(feature = "sweep")]
+use crate::base::word;
 use crate::file::{Cursor, File, Slot};
 use crate::format::Glance;
 use crate::model::name;
 use crate::parse::Reader;
-use crate::rule::EntryKind;
+use crate::rule::{EntryKind, Halt};
 
 /// What listing the tensors found for later stages.
 #[derive(Clone, Copy, Debug, Default, Hash)]
@@ -53,6 +55,37 @@ impl Swept {
 }
 
 impl Audit {
+    /// Whether the tensors, their names and the parts of the file are proved to be sound, in one pass
+    /// over a file that is resident as a whole.
+    #[cfg(feature = "sweep")]
+    pub(super) fn prove(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+    ) -> Result<bool, Halt> {
+        let begun = self.cursor.index() > 0 || self.cursor.phase() > 0;
+        if self.stage != Stage::Tensors || begun || self.incomplete || self.unproved {
+            return Ok(false);
+        }
+        let Some(needed) = self.file.proof_slots(r.source()) else { return Ok(false) };
+        let place = usize::try_from(needed).unwrap_or(usize::MAX);
+        let slots = slots.get_mut(..place).ok_or_else(|| r.short_of(needed))?;
+        let mut start = Cursor::START;
+        let Some(end) = self.file.prove(r, &mut start, slots) else {
+            self.unproved = true;
+            return Ok(false);
+        };
+        self.proved_end = word(end);
+        self.swept.start = Start::at(start);
+        Ok(true)
+    }
+
+    /// Without the fast path nothing is proved.
+    #[cfg(not(feature = "sweep"))]
+    pub(super) fn prove(&mut self, _: &mut Reader<'_, '_>, _: &mut [Slot]) -> Result<bool, Halt> {
+        Ok(false)
+    }
+
     /// Passes over valid tensors. While names are in order, this needs the previous name, if
     /// there is one.
     pub(super) fn sweep(&mut self, r: &mut Reader<'_, '_>) {

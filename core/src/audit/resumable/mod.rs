@@ -2,7 +2,7 @@
 //!
 //! Entries are validated one by one, with their names; then format-specific rules; then
 //! overlaps and uncovered bytes of the whole file; then payloads. Names and regions in
-//! ascending order need no slots.
+//! ascending order need no slots. Some formats prove tensors and parts in one pass instead.
 
 mod attributes;
 mod compare_names;
@@ -18,7 +18,7 @@ mod start;
 mod unique_names;
 
 use crate::audit::Stage;
-use crate::base::features::SWEEP;
+use crate::base::{Word, features::SWEEP};
 use crate::file::{Cursor, File, Slot, slot_marks::SlotMarks};
 use crate::format::Fault;
 use crate::input::Source;
@@ -49,6 +49,11 @@ pub struct Audit {
     unmarked: bool,
     /// Listing the tensors also proved order and coverage.
     covered: bool,
+    /// Where the last part of the file ends, if one pass has proved the tensors and the parts; 0
+    /// otherwise.
+    proved_end: Word,
+    /// The proof failed, or the caller has no slots for it.
+    unproved: bool,
     /// Number of entries, or parts, seen.
     counted: u32,
     swept: fast::Swept,
@@ -78,6 +83,8 @@ impl Audit {
             unmeasured: false,
             unmarked: false,
             covered: false,
+            proved_end: 0,
+            unproved: false,
             counted: 0,
             swept: fast::Swept::default(),
             sorting: sorting::Sorting::default(),
@@ -197,7 +204,10 @@ impl Audit {
     ) -> Result<(), Halt> {
         r.unmute();
         match self.stage {
-            Stage::Metadata | Stage::Tensors => self.entries(r),
+            Stage::Metadata | Stage::Tensors => match self.prove(r, slots)? {
+                true => Ok(()),
+                false => self.entries(r),
+            },
             Stage::Values => self.values(r, slots),
             Stage::Attributes if File::COMPARES_ATTRIBUTES => self.attributes(r, slots),
             Stage::Attributes => Ok(()),
@@ -216,8 +226,8 @@ impl Audit {
     }
 
     /// Gives up the current stage, if slots are missing, and reports it as unchecked. In the
-    /// payload stage, gives up only the current tensor. [`Stage::Values`] goes on without slots, and
-    /// takes longer.
+    /// payload stage, gives up only the current tensor. [`Stage::Tensors`] and [`Stage::Values`] go on
+    /// without slots, and take longer.
     pub fn skip(&mut self, sink: &mut dyn FnMut(Finding)) {
         use crate::rule::general::{COVERAGE_UNCHECKED, NAMES_UNCHECKED};
         let rule = match self.stage {
@@ -230,6 +240,10 @@ impl Audit {
             }
             Stage::Values => {
                 self.unmarked = true;
+                return;
+            }
+            Stage::Tensors => {
+                self.unproved = true;
                 return;
             }
             _ => return,
@@ -246,6 +260,7 @@ impl Audit {
         loop {
             self.stage = self.stage.next();
             let needed = match self.stage {
+                Stage::TensorNames | Stage::Order if self.proved_end != 0 => false,
                 Stage::MetadataNames => !self.ordered,
                 Stage::TensorNames => {
                     !self.ordered && has_rule(Fault::Duplicate(EntryKind::Tensor))

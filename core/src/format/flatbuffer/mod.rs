@@ -81,11 +81,15 @@ macro_rules! structure {
 #[cfg(feature = "flatbuffer")]
 pub(crate) use structure;
 
+#[cfg(all(feature = "flatbuffer", feature = "sweep"))]
+pub(crate) use fast::{Direct, Found, Items, Visit};
 pub(crate) use schema::{Packed, Schema, Type, count, lists, strings_of};
 #[cfg(feature = "flatbuffer")]
 pub(crate) use verify::{Counts, verify};
 #[cfg(feature = "flatbuffer")]
 pub(crate) use walk::Kept;
+#[cfg(feature = "sweep")]
+pub(crate) use walk::Place;
 pub(crate) use walk::{Object, Walk};
 
 use crate::base::features::WINDOWS;

@@ -89,6 +89,14 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
+    /// The codes of a list.
+    #[cfg(feature = "sweep")]
+    fn all(&self, list: u8) -> &'static [u8] {
+        let bounds = self.starts.get(usize::from(list)..);
+        let Some([start, end, ..]) = bounds else { return &[] };
+        self.codes.get(usize::from(*start)..usize::from(*end)).unwrap_or_default()
+    }
+
     /// Code of item `index` of a list.
     fn get(&self, list: u8, index: u8) -> u8 {
         let bounds = self.starts.get(usize::from(list)..);
@@ -182,6 +190,12 @@ impl Schema {
     /// Whether a file that begins with these bytes has the identifier.
     pub(crate) fn identifies(&self, head: &[u8]) -> bool {
         head.get(4..8).is_some_and(|found| *found == self.identifier)
+    }
+
+    /// Codes of the fields of a table.
+    #[cfg(feature = "sweep")]
+    pub(super) fn field_codes(&self, table: u8) -> &'static [u8] {
+        self.tables.all(table)
     }
 
     /// Code of the field of a table.

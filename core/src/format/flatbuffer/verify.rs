@@ -46,9 +46,7 @@ pub(crate) fn verify(
     counts: &mut Counts,
     schema: &Schema,
 ) -> Result<(), Halt> {
-    let mut seen = *counts;
-    if walk.is_sound(r, schema, &mut |object, by| seen.add(object, schema, || by)) {
-        *counts = seen;
+    if walk.is_counted(r, schema, counts) {
         return Ok(());
     }
     let fatal = Cell::new(None);

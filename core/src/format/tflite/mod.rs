@@ -31,6 +31,8 @@ mod open;
 mod operations;
 mod operators;
 mod parts;
+#[cfg(feature = "sweep")]
+mod proof;
 mod quantization;
 mod schema;
 mod tensor;
@@ -39,6 +41,8 @@ mod text;
 use crate::format::Container;
 #[cfg(feature = "windows")]
 use crate::format::Marks;
+#[cfg(feature = "sweep")]
+use crate::format::Memory;
 use crate::format::flatbuffer::{Kept, reads, shape};
 use crate::input::Source;
 use crate::model::{Metadata, Region, Tensor, Value, Version};
@@ -170,6 +174,21 @@ impl Container for Header {
     /// Continues the validation of everything that listing leaves out.
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         audit::audit(self, r, c)
+    }
+
+    #[cfg(feature = "sweep")]
+    fn proof_places(&self, source: &Source<'_>) -> Option<u32> {
+        proof::places(self, source)
+    }
+
+    #[cfg(feature = "sweep")]
+    fn prove(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        memory: &mut impl Memory,
+    ) -> Option<u64> {
+        proof::prove(self, r, c, memory)
     }
 
     /// Tensors and buffers are marked. A model of up to [`audit::BITS`] of each needs no memory.

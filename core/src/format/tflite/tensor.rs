@@ -13,11 +13,11 @@ use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, Rule};
 
 /// The last type that the schema defines.
-const LAST: u32 = 22;
+pub(super) const LAST: u32 = 22;
 
 /// Numbers of types that have no data.
-const RESOURCE: u32 = 13;
-const VARIANT: u32 = 14;
+pub(super) const RESOURCE: u32 = 13;
+pub(super) const VARIANT: u32 = 14;
 
 /// The fields of a tensor that decide about its data.
 #[derive(Clone, Copy)]
@@ -83,7 +83,7 @@ pub(super) fn dtype(code: u32) -> Option<DType> {
 
 /// Bytes of `elements` elements of a type with a width; `None` if their bits exceed 64 bits. Takes
 /// less code than [`DType::bytes`], which knows the types of all formats.
-fn bytes(code: u32, elements: u64) -> Option<u64> {
+pub(super) fn bytes(code: u32, elements: u64) -> Option<u64> {
     /// Widths of types in bits, as powers of two. Nothing asks for the other types.
     const WIDTHS: [u8; 23] = [5, 4, 5, 3, 6, 0, 3, 4, 6, 3, 6, 7, 6, 0, 0, 5, 4, 2, 4, 1, 2, 3, 3];
     let width = usize::try_from(code).ok().and_then(|code| WIDTHS.get(code)).copied();

@@ -11,8 +11,8 @@ pub(crate) use way::{Kept, Walk};
 /// The bytes of an object, in the words of this build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
-    pub(super) at: Word,
-    pub(super) len: Word,
+    pub(in crate::format) at: Word,
+    pub(in crate::format) len: Word,
 }
 
 impl Place {

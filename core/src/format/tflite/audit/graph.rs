@@ -38,10 +38,11 @@ pub(super) struct Run {
     pub(super) misaligned: bool,
     /// A subgraph calls itself or an earlier one.
     pub(super) backward: bool,
-    /// Something was marked in this pass, a scale of 0 was reported, or an external buffer was
-    /// found; something of the current
-    /// entry is not marked.
+    /// Tensors, operators and the use of buffers are proved to be sound.
+    pub(super) proved: bool,
+    /// Something was marked in this pass, a scale of 0 was reported, or an external buffer was found.
     pub(super) moved: bool,
+    /// Something of the current entry is not marked.
     pub(super) open: bool,
 }
 
@@ -62,6 +63,7 @@ impl Run {
         block: 1,
         misaligned: false,
         backward: false,
+        proved: false,
         moved: false,
         open: false,
     };
@@ -109,6 +111,14 @@ pub(super) fn step(
 ) -> Result<(), Halt> {
     match c.phase {
         0 => code(header, r, c),
+        phase @ (1 | 2 | 5) if c.state.audit.run.proved => {
+            if phase == 5 {
+                // As `unused` does.
+                r.charge(u64::from(header.tensors).wrapping_mul(4));
+            }
+            over(c);
+            Ok(())
+        }
         1 => quant::step(header, r, c),
         2 => operator::step(header, r, c, marks),
         3 => links::signatures(header, r, c),
@@ -144,9 +154,9 @@ fn code(header: &Header, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), H
 
 /// Moves to the next phase.
 pub(super) fn over(c: &mut Cursor) {
-    let backward = c.state.audit.run.backward;
+    let Run { backward, proved, .. } = c.state.audit.run;
     c.next_phase();
-    c.state.audit.run.backward = backward;
+    (c.state.audit.run.backward, c.state.audit.run.proved) = (backward, proved);
 }
 
 /// The table of a subgraph, read with what is remembered.
