@@ -3,6 +3,8 @@
 //! That verifier checks that each table, vector and string lies in the file. So does our opening, and a
 //! model that is open has no other fault of this kind. Our whole check goes on: elements against shapes,
 //! quantisation, operators and what they read and write, signatures, and bytes that belong to nothing.
+//!
+//! `WEIGHBRIDGE_MODELS` has the paths of other models to verify, with spaces between them.
 
 mod turns;
 #[path = "tflite/verifier.rs"]
@@ -31,28 +33,43 @@ fn list(bytes: &[u8]) -> usize {
     Model::from_bytes(bytes).unwrap().index().unwrap().len()
 }
 
+fn race(name: &str, bytes: &[u8], rounds: usize, rows: usize) {
+    let mut table = Table::new("tflite", rounds);
+    assert!(verifier::is_sound(bytes), "{name} does not pass the generated verifier");
+    let count = open(bytes);
+    assert_eq!(list(bytes) as u64, count, "{name}");
+    let peer = "`flatbuffers` 25, generated code";
+    let tasks: [(&str, &mut dyn FnMut()); 3] = [
+        ("verify the flatbuffer", &mut || _ = black_box(open(black_box(bytes)))),
+        ("check", &mut || _ = black_box(check(black_box(bytes)))),
+        ("list", &mut || _ = black_box(list(black_box(bytes)))),
+    ];
+    for (row, ours) in tasks.into_iter().take(rows) {
+        table.race(
+            &format!("{name}: {row}"),
+            Unit::Items(count),
+            [peer],
+            ours,
+            [&mut || assert!(verifier::is_sound(black_box(bytes)))],
+        );
+    }
+}
+
 fn main() {
+    // Other models, by their paths.
+    if let Ok(models) = std::env::var("WEIGHBRIDGE_MODELS") {
+        for path in models.split_whitespace() {
+            let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{path}: {error}"));
+            let name = std::path::Path::new(path).file_name().unwrap_or_default();
+            race(&name.to_string_lossy(), &bytes, 201, 2);
+        }
+        return;
+    }
     // The last model has a million tables.
     for (layers, rounds) in [(25, 51), (2_500, 51), (91_000, 5)] {
-        let mut table = Table::new("tflite", rounds);
         let bytes = chain(layers);
         let count = 4 * u64::from(layers.unsigned_abs()) + 1;
-        assert!(verifier::is_sound(&bytes) && open(&bytes) == count);
-        assert_eq!(list(&bytes) as u64, count);
-        let peer = "`flatbuffers` 25, generated code";
-        let rows: [(&str, &mut dyn FnMut()); 3] = [
-            ("verify the flatbuffer", &mut || _ = black_box(open(black_box(&bytes)))),
-            ("list", &mut || _ = black_box(list(black_box(&bytes)))),
-            ("check", &mut || _ = black_box(check(black_box(&bytes)))),
-        ];
-        for (row, ours) in rows {
-            table.race(
-                &format!("TensorFlow Lite, {count} tensors: {row}"),
-                Unit::Items(count),
-                [peer],
-                ours,
-                [&mut || assert!(verifier::is_sound(black_box(&bytes)))],
-            );
-        }
+        assert_eq!(open(&bytes), count);
+        race(&format!("TensorFlow Lite, {count} tensors"), &bytes, rounds, 3);
     }
 }
