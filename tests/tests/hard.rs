@@ -235,7 +235,9 @@ fn many_operators_stay_linear() {
     let bytes = hard::chain((MANY / 100) as i32);
     let [whole, pieces] = [true, false].map(|whole| check(&bytes, Format::Tflite, whole));
     assert_eq!((whole.findings, pieces.findings), (0, 0), "{pieces:?}");
-    assert_eq!((whole.entries, whole.slots), (pieces.entries, pieces.slots));
+    assert_eq!(whole.entries, pieces.entries);
+    // In memory it is proved, and no part of it is sorted.
+    assert!(whole.slots <= 2 * whole.entries, "{whole:?}");
     // An entry has parts in more places than the host has windows.
     assert!(pieces.requests <= 40 * pieces.entries, "{pieces:?}");
     assert!(pieces.slots <= 12 * pieces.entries, "{pieces:?}");
