@@ -55,8 +55,8 @@ impl Swept {
 }
 
 impl Audit {
-    /// Whether the tensors, their names and the parts of the file are proved to be sound, in one pass
-    /// over a file that is resident as a whole.
+    /// Whether one pass proves what [`Container::prove`](crate::format::Container::prove) says, over a
+    /// file that is resident as a whole.
     #[cfg(feature = "sweep")]
     pub(super) fn prove(
         &mut self,

@@ -20,8 +20,8 @@ use crate::input::Source;
 use crate::parse::Reader;
 use crate::rule::EntryKind;
 
-/// Most pages of the file for each tensor and operator. With more, marking them takes longer than
-/// validating the entries.
+/// Most pages of the file for each tensor and operator. A file with more is nearly all data: marking its
+/// pages would take the time that the proof saves.
 const PAGES: u64 = 256;
 /// Number of pages whose bits find room beside those of tensors, operators and buffers.
 const SPARE: u64 = 16;
